@@ -1,0 +1,87 @@
+# What a contributor types; CONTRIBUTING.md says more. Every target can be given on its own.
+#
+#   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
+#   make test          every check: lint format-check types imports tests
+#                      (lock-check and docs run a part of tests alone)
+#   make test-system   the wire form seen by a real browser and by PHP
+#   make fix           mends what a tool can mend
+#   make bench         the benchmarks (ARGS="…")
+#   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
+#   make install       only the environment in .venv
+#   make clean         removes .venv and every cache
+
+MAKEFLAGS += --no-print-directory
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Nothing is built and nothing comes unchecked: wheels only, each against its hash.
+LOCKED := $(PIP) install --require-hashes --only-binary :all:
+CODE = $(wildcard src tests benchmarks)
+
+.PHONY: demo test lint format-check types imports lock-check tests docs test-system fix bench \
+        lock install install-dev clean
+
+demo: install
+	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
+
+test: lint format-check types imports tests
+	@echo "All checks passed. Left out: tests/system (make test-system)."
+
+lint: install-dev
+	$(BIN)/ruff check
+
+format-check: install-dev
+	$(BIN)/ruff format --check
+
+types: install-dev
+	$(BIN)/mypy $(CODE)
+
+imports: install-dev
+	$(BIN)/lint-imports
+
+tests: install-dev
+	$(BIN)/pytest -n 2 --ignore tests/system $(ARGS)
+
+lock-check: install-dev
+	$(BIN)/pytest tests/house/test_locks.py
+
+docs: install-dev
+	$(BIN)/pytest tests/docs
+
+test-system: install-dev .venv/system.installed
+	@.ci/system-tools
+	$(BIN)/pytest tests/system $(ARGS)
+
+fix: install-dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: install-dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock:
+	.ci/lock $(ARGS)
+
+install: .venv/runtime.installed
+
+install-dev: .venv/dev.installed
+
+.venv/runtime.installed: pyproject.toml requirements/runtime.txt
+	@.ci/venv
+	@echo "Installing Masthead into .venv …"
+	@$(LOCKED) -r requirements/runtime.txt
+	@$(PIP) install --no-index --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# The benchmarks' packages are few, and `make types` reads the benchmarks too.
+.venv/dev.installed: .venv/runtime.installed requirements/dev.txt requirements/bench.txt
+	@echo "Installing the tools of the tests into .venv …"
+	@$(LOCKED) -r requirements/dev.txt -r requirements/bench.txt
+	@touch $@
+
+.venv/system.installed: .venv/dev.installed requirements/system.txt
+	@$(LOCKED) -r requirements/system.txt
+	@touch $@
+
+clean:
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

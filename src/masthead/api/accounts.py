@@ -1,0 +1,50 @@
+"""Operations 1 and 2: the account of the caller; all accounts for a master account."""
+
+from starlette.responses import Response
+
+from masthead.api.answers import json
+from masthead.api.operation import Call, route
+from masthead.contract.encoding import encode, wire_of
+from masthead.contract.shapes import Account, fields_of
+from masthead.errors import NotFound
+from masthead.store import accounts
+
+__all__ = ["routes"]
+
+_make = wire_of(Account)
+_FIELDS = [field.name for field in fields_of(Account)]
+_SECRETS = {"api_key", "api_login"}
+
+
+def list_accounts(call: Call) -> Response:
+    """Answer interface, operation 1: accounts of shape Account, by ascending id."""
+    if call.caller.is_master:
+        found = accounts.accounts(call.database)
+    else:
+        own = accounts.get_account(call.database, call.account_id)
+        found = [own] if own else []
+    return json(encode({"accounts": [_make(*_shown(row)) for row in found]}))
+
+
+def get_account(call: Call) -> Response:
+    """Answer interface, operation 2: one account of shape Account.
+
+    Raises NotFound for an account that the caller may not see, as for one that does not exist.
+    """
+    found = None
+    if call.caller.is_master or call.path_id == call.account_id:
+        found = accounts.get_account(call.database, call.path_id or 0)
+    if found is None:
+        raise NotFound(f"there is no account {call.path_id}")
+    return json(encode({"account": _make(*_shown(found))}))
+
+
+def _shown(row: accounts.Row) -> accounts.Row:
+    """Leave out the credentials of an account whose API is off (interface, Authentication)."""
+    account = dict(zip(_FIELDS, row, strict=True))
+    if account["api_active"]:
+        return row
+    return tuple(None if name in _SECRETS else value for name, value in account.items())
+
+
+routes = [route("list_accounts", list_accounts), route("get_account", get_account)]

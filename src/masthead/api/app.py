@@ -1,0 +1,123 @@
+"""The ASGI app: all routes, and what each kind of error becomes.
+
+==================  ======================================================================
+BadInput            400
+HTTPException       its status: 401, 403, 404, 405, 410, 413 (414 and 431: ``protocol.py``)
+NotFound            404
+StoreUnavailable    503 with ``Retry-After``
+any other           500 with a request id (``front.py``)
+==================  ======================================================================
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+
+from masthead.api import (
+    accounts,
+    changes,
+    custom_fields,
+    docs_page,
+    health,
+    mailing_lists,
+    orders,
+    subscribers,
+    subscriptions,
+)
+from masthead.api.answers import error
+from masthead.api.front import Front
+from masthead.api.operation import Service
+from masthead.errors import BadInput, NotFound, StoreUnavailable
+from masthead.log import get_logger
+from masthead.store import Store, commits
+
+__all__ = ["create_app"]
+
+STAMP_EVERY_S = 3
+RETRY_AFTER_S = 2
+_log = get_logger()
+
+
+def create_app(store: Store) -> Starlette:
+    """Return the app that serves what is in ``store``.
+
+    While it runs it also stamps what a killed load has left without a stamp.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.service = Service(store, store.open_reader())
+        stamping = asyncio.create_task(_stamp_for_ever(store))
+        yield
+        stamping.cancel()
+        app.state.service.database.close()
+
+    return Starlette(
+        routes=[
+            *subscriptions.routes,
+            *orders.routes,
+            *subscribers.routes,
+            *custom_fields.routes,
+            *changes.routes,
+            *accounts.routes,
+            *mailing_lists.routes,
+            *health.routes,
+            *docs_page.routes,
+        ],
+        middleware=[Middleware(Front)],
+        exception_handlers={
+            BadInput: _bad_input,
+            NotFound: _not_found,
+            StoreUnavailable: _unavailable,
+            HTTPException: _http_error,
+        },
+        lifespan=lifespan,
+    )
+
+
+async def _stamp_for_ever(store: Store) -> None:
+    while True:
+        try:
+            await to_thread.run_sync(commits.stamp_all, store)
+        except StoreUnavailable as reason:
+            _log.warning("commits wait for their stamps", reason=str(reason))
+        await asyncio.sleep(STAMP_EVERY_S)
+
+
+async def _bad_input(_request: Request, reason: Exception) -> Response:
+    return error(400, str(reason))
+
+
+async def _not_found(_request: Request, reason: Exception) -> Response:
+    return error(404, str(reason))
+
+
+async def _unavailable(_request: Request, reason: Exception) -> Response:
+    _log.error("database unavailable", reason=str(reason))
+    headers = {"Retry-After": str(RETRY_AFTER_S)}
+    return error(503, "the database does not answer at the moment: try again soon", headers)
+
+
+async def _http_error(request: Request, reason: Exception) -> Response:
+    assert isinstance(reason, HTTPException)
+    if reason.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allow = {"Allow": "GET, HEAD"}
+        return error(405, "this interface only reads: use GET or HEAD", allow)
+    if reason.detail == HTTPStatus.NOT_FOUND.phrase:
+        return error(404, _no_such_path(request.scope["path"]))
+    return error(reason.status_code, reason.detail, reason.headers)
+
+
+def _no_such_path(path: str) -> str:
+    version = path.split("/")[1]
+    if version != "2" and version.isdecimal():
+        return "this version is not served: paths begin with /2/"
+    return "there is no such path: /docs lists those that there are, and they begin with /2/"

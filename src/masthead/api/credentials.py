@@ -1,0 +1,42 @@
+"""Who calls: HTTP Basic with api_key and api_login, on every operation.
+
+Which account they open is asked of ``masthead.store.accounts``.
+"""
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+
+from starlette.exceptions import HTTPException
+
+from masthead.store import Database
+from masthead.store.accounts import Caller, account_for_credentials
+
+__all__ = ["caller_of"]
+
+_CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
+
+
+def caller_of(authorization: bytes | None, database: Database) -> Caller:
+    """Return the account that the value of an ``Authorization`` header opens.
+
+    Raises HTTPException: 401 where credentials are missing or malformed, 403 where they open
+    nothing, for whatever reason (decisions, "Callers and tenants").
+    """
+    scheme, _, encoded = (authorization or b"").partition(b" ")
+    try:
+        if scheme.lower() != b"basic":
+            raise ValueError
+        user, colon, password = b64decode(encoded.strip(), validate=True).decode().partition(":")
+        if not colon or "\x00" in user + password:
+            raise ValueError
+    except (Base64Error, ValueError):
+        raise HTTPException(
+            401,
+            "this needs credentials: HTTP Basic with the account's api_key as user name and its "
+            "api_login as password",
+            _CHALLENGE,
+        ) from None
+    caller = account_for_credentials(database, user, password)
+    if caller is None:
+        raise HTTPException(403, "these credentials open no account")
+    return caller

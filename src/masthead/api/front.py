@@ -1,0 +1,63 @@
+"""What surrounds every request: its path's last slash, its id, its line in the log, its last error.
+
+The app itself sees only paths without a slash at their end, so that each answers with and without
+one at once (decisions, "Trailing slash"). The log has the path's template, never the path or the
+query string as they were sent.
+"""
+
+from secrets import token_hex
+from time import perf_counter_ns
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from masthead.api.answers import error
+from masthead.log import get_logger
+
+__all__ = ["Front"]
+
+_NOT_SENT = 499
+_log = get_logger()
+
+
+class Front:
+    """An ASGI middleware, the outermost of the app's own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and log it when its answer is complete."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start = perf_counter_ns()
+        request_id = token_hex(8)
+        path = scope["raw_path"].decode("latin-1")
+        scope["path"] = path[:-1] if len(path) > 1 and path.endswith("/") else path
+        status = _NOT_SENT
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except Exception:
+            _log.exception("request failed", request_id=request_id)
+            if status != _NOT_SENT:
+                raise
+            sentence = f"the server made a mistake; its log has it under {request_id}"
+            await error(500, sentence)(scope, receive, watched)
+        finally:
+            route = scope.get("route")
+            _log.info(
+                "request",
+                method=scope["method"],
+                path=route.path_format if route else None,
+                status=status,
+                duration_ms=round((perf_counter_ns() - start) / 1_000_000, 3),
+                account=scope.get("masthead.account_id"),
+                request_id=request_id,
+            )

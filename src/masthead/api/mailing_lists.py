@@ -1,0 +1,45 @@
+"""Operation 10: the entries of a list download."""
+
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack
+
+from starlette.responses import Response
+
+from masthead.api.answers import stream
+from masthead.api.operation import Call, route
+from masthead.api.records import array
+from masthead.contract.encoding import wire_of
+from masthead.contract.shapes import MailingListEntry
+from masthead.errors import NotFound
+from masthead.store import reading
+
+__all__ = ["routes"]
+
+_make_entry = wire_of(MailingListEntry)
+
+
+def download_mailing_list(call: Call) -> Response:
+    """Answer interface, operation 10: entries of shape MailingListEntry, by ascending id.
+
+    With ``download=true`` a browser saves the answer as a file. Raises NotFound for a list that
+    does not exist.
+    """
+    headers = {}
+    if call.values.get("download"):
+        name = f"mailing-list-{call.path_id}.json"
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    with ExitStack() as stack:
+        database = stack.enter_context(call.service.store.reader())
+        rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
+        if rows is None:
+            raise NotFound(f"there is no mailing list {call.path_id}")
+        pieces = _entries(stack.pop_all(), rows)
+        return stream(pieces, headers, is_head=call.is_head)
+
+
+def _entries(stack: ExitStack, rows: Iterator[reading.Row]) -> Generator[bytes, None, None]:
+    with stack:
+        yield from array(_make_entry(*row) for row in rows)
+
+
+routes = [route("download_mailing_list", download_mailing_list, in_thread=True)]

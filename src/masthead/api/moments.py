@@ -1,0 +1,51 @@
+"""Times in requests and answers of the change feed, as microseconds since 1970 in UTC."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+__all__ = ["format_moment", "format_second", "parse_moment"]
+
+_EPOCH = datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
+_MINUTE_US = 60 * 1_000_000
+_ISO = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,]([0-9]+))?"
+    r"(?:[Zz]|([+\- ])([01][0-9]|2[0-3]):?([0-5][0-9]))?"
+)
+_AMERICAN = re.compile(
+    r"([0-9]{1,2}/[0-9]{1,2}/[0-9]{4}) ([0-9]{1,2}:[0-9]{2}:[0-9]{2})[ \u202f]([AaPp][Mm])"
+)
+
+
+def parse_moment(text: str) -> int:
+    """Return the time that ``text`` names, floored to the microsecond.
+
+    ISO 8601, with the liberties of decisions, "`changed_since` in other forms": a ``+`` that
+    arrived as a space, no offset (UTC), ``M/D/YYYY h:mm:ss AM`` (UTC). Raises ValueError for
+    anything else.
+    """
+    if found := _ISO.fullmatch(text):
+        day, time, fraction, sign, hours, minutes = found.groups()
+        moment = _microseconds(f"{day} {time}", "%Y-%m-%d %H:%M:%S")
+        moment += int((fraction or "")[:6].ljust(6, "0"))
+        if sign:
+            offset = (int(hours) * 60 + int(minutes)) * _MINUTE_US
+            moment += offset if sign == "-" else -offset
+        return moment
+    if found := _AMERICAN.fullmatch(text):
+        return _microseconds(" ".join(found.groups()), "%m/%d/%Y %I:%M:%S %p")
+    raise ValueError(f"{text!r} is not a time")
+
+
+def format_moment(moment_us: int) -> str:
+    """Return ``YYYY-MM-DDThh:mm:ss.ffffff+00:00``."""
+    return f"{_EPOCH + moment_us * _MICROSECOND:%Y-%m-%dT%H:%M:%S.%f}+00:00"
+
+
+def format_second(moment_us: int) -> str:
+    """Return ``YYYY-MM-DD hh:mm:ss`` in UTC."""
+    return f"{datetime.fromtimestamp(moment_us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _microseconds(text: str, form: str) -> int:
+    return (datetime.strptime(text, form) - _EPOCH) // _MICROSECOND  # noqa: DTZ007 - UTC is meant

@@ -1,0 +1,35 @@
+"""Operation 9: one order with its items."""
+
+import msgspec
+from starlette.responses import Response
+
+from masthead.api.answers import json
+from masthead.api.operation import Call, route
+from masthead.contract.encoding import encode, wire_of
+from masthead.contract.shapes import Order, OrderItem
+from masthead.errors import NotFound
+from masthead.store import reading
+
+__all__ = ["order_record", "routes"]
+
+_make_order = wire_of(Order)
+_make_item = wire_of(OrderItem)
+
+
+def get_order(call: Call) -> Response:
+    """Answer interface, operation 9: an order of shape Order.
+
+    Raises NotFound for an order that does not exist.
+    """
+    found = reading.order(call.database, call.account_id, call.path_id or 0)
+    if found is None:
+        raise NotFound(f"there is no order {call.path_id}")
+    return json(encode(order_record(*found)))
+
+
+def order_record(row: reading.Row, items: list[reading.Row]) -> msgspec.Struct:
+    """Return the wire form of an order's row and of its items' rows."""
+    return _make_order(*row, [_make_item(*item) for item in items])
+
+
+routes = [route("get_order", get_order)]

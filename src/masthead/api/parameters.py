@@ -1,0 +1,151 @@
+"""Request parameters: from the query string, a JSON body or a form body, checked by the contract.
+
+What this reads and refuses is told by decisions, "Requests". What a value means is the operation's
+business.
+"""
+
+import json
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.exceptions import HTTPException
+from starlette.types import Receive
+
+from masthead.contract.kinds import Text
+from masthead.contract.operations import Operation
+from masthead.errors import BadInput
+
+__all__ = ["BODY_BYTES_MAX", "Values", "read_body", "read_parameters"]
+
+BODY_BYTES_MAX = 16 * 1024
+_FIELDS_MAX = 100
+
+Values = dict[str, int | str]
+"""Parameters by name, as their kinds parse them; those that were not given are not in it."""
+
+
+async def read_body(headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    """Return the body of a request, empty for most.
+
+    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and BadInput where it
+    is compressed.
+    """
+    if b"content-length" not in headers and b"transfer-encoding" not in headers:
+        return b""
+    if int(headers.get(b"content-length", b"0")) > BODY_BYTES_MAX:
+        raise _too_large()
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > BODY_BYTES_MAX:
+            raise _too_large()
+    if body and headers.get(b"content-encoding", b"identity") != b"identity":
+        raise BadInput("the body is compressed: send it as it is")
+    return body
+
+
+def _too_large() -> HTTPException:
+    limit = f"the body of a request is at most {BODY_BYTES_MAX} bytes"
+    return HTTPException(413, f"{limit}: send fewer or shorter parameters", {"Connection": "close"})
+
+
+def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
+    """Return the parameters of a request to ``operation``.
+
+    Raises BadInput for one that the operation does not know, one that is given twice, a value
+    that does not fit, and a required one that is missing.
+    """
+    given: dict[str, str] = {}
+    for name, value in (*_once_each(_form(query)), *_once_each(_from_body(body))):
+        if given.setdefault(name, value) != value:
+            raise BadInput(f"{name} is given twice, with two values: give one of them")
+    known = {parameter.name: parameter for parameter in operation.parameters}
+    values: Values = {}
+    for name, text in given.items():
+        if name not in known:
+            raise BadInput(_unknown(name, list(known)))
+        kind = known[name].kind
+        try:
+            if not text and not isinstance(kind, Text):
+                raise ValueError("is empty: leave it out, or give it a value")
+            values[name] = kind.parse(text)
+        except ValueError as error:
+            raise BadInput(f"{name}: {error}") from None
+    for parameter in operation.parameters:
+        if parameter.required and parameter.name not in values:
+            raise BadInput(f"{{{parameter.name}}} is a required field")
+    return values
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    if not known:
+        return f"this operation takes no parameters, so {name!r} means nothing to it"
+    nearest = get_close_matches(name, known, n=1, cutoff=0)[0]
+    return f"there is no parameter {name!r} here; the nearest is {nearest!r}"
+
+
+def _once_each(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise BadInput(f"{name} is given twice: once is enough")
+        found[name] = value
+    return found.items()
+
+
+def _form(text: bytes) -> list[tuple[str, str]]:
+    if not text:
+        return []
+    try:
+        return parse_qsl(
+            text.decode(), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_MAX
+        )
+    except UnicodeDecodeError:
+        raise BadInput("the parameters are not valid UTF-8") from None
+    except ValueError:
+        raise BadInput(f"there are more than {_FIELDS_MAX} parameters") from None
+
+
+def _from_body(body: bytes) -> Iterable[tuple[str, str]]:
+    text = body.strip()
+    if text[:1] not in {b"{", b"["}:
+        return _form(text)
+    try:
+        found = json.loads(
+            text,
+            object_pairs_hook=_Object,
+            parse_int=str,
+            parse_float=str,
+            parse_constant=_refuse_constant,
+        )
+    except (ValueError, RecursionError):
+        raise BadInput("the body begins like JSON, but it is not valid JSON") from None
+    if isinstance(found, list) and not isinstance(found, _Object) and len(found) == 1:
+        (found,) = found
+    if not isinstance(found, _Object):
+        raise BadInput("a body of JSON is one object, or an array that holds one object")
+    return _texts(found)
+
+
+class _Object(list[tuple[str, Any]]):
+    """The members of a JSON object, those that occur twice included."""
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _texts(members: _Object) -> Iterable[tuple[str, str]]:
+    for name, value in members:
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            yield name, "true" if value else "false"
+        elif isinstance(value, str):
+            yield name, value
+        else:
+            raise BadInput(f"{name} is nested: its value is a text, a number, true, false or null")

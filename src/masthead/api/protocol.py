@@ -1,0 +1,67 @@
+"""HTTP itself, where it fails before the app sees a request: limits, and errors as JSON."""
+
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from masthead.contract.encoding import encode
+
+__all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
+
+URI_BYTES_MAX = 8 * 1024
+HEADERS_BYTES_MAX = 32 * 1024
+
+
+class _TooLarge(Exception):
+    """Raised inside the parser, which gives up at once."""
+
+
+class Protocol(HttpToolsProtocol):
+    """uvicorn's protocol with limits to what a request may hold before its body.
+
+    An URI over 8 KiB is 414, headers over 32 KiB are 431, what is not HTTP is 400 (decisions,
+    "Statuses" and "Error body").
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._headers_bytes = 0
+        self._refusal = (400, "this is not a request of HTTP/1.1")
+
+    def on_message_begin(self) -> None:
+        """Begin to count anew."""
+        super().on_message_begin()
+        self._headers_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        """Take a piece of the URI."""
+        super().on_url(url)
+        if len(self.url) > URI_BYTES_MAX:
+            self._refusal = (414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
+            raise _TooLarge
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        super().on_header(name, value)
+        self._headers_bytes += len(name) + len(value)
+        if self._headers_bytes > HEADERS_BYTES_MAX:
+            limit = f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes"
+            self._refusal = (431, limit)
+            raise _TooLarge
+
+    def send_400_response(self, _msg: str) -> None:
+        """Refuse what cannot be parsed, and hang up."""
+        status, sentence = self._refusal
+        body = encode({"error": sentence})
+        self.transport.write(
+            b"".join(
+                [
+                    STATUS_LINE[status],
+                    *(b"%s: %s\r\n" % header for header in self.server_state.default_headers),
+                    b"content-type: application/json\r\ncache-control: no-store\r\n",
+                    b"content-length: %d\r\nconnection: close\r\n\r\n" % len(body),
+                    body,
+                ]
+            )
+        )
+        self.transport.close()

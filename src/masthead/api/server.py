@@ -1,0 +1,78 @@
+"""The server: a socket, one or more worker processes, and an orderly end."""
+
+import os
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.supervisors import Multiprocess
+
+from masthead.api.app import create_app
+from masthead.errors import BadUsage
+from masthead.log import configure_logs
+from masthead.store import open_store
+
+__all__ = ["app_of_environment", "bind", "serve"]
+
+DRAIN_S_MAX = 30
+_DATABASE = "MASTHEAD_DATABASE"
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at ``host`` and ``port`` (0: any that is free).
+
+    Raises BadUsage where the port is taken or the host is not this machine's.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadUsage(
+            f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
+            "Choose another one with --port"
+        ) from error
+
+
+def serve(
+    listener: socket.socket,
+    database: str,
+    *,
+    workers: int = 1,
+    certificate: str | None = None,
+    certificate_key: str | None = None,
+    ready: Callable[[], None],
+) -> None:
+    """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
+
+    ``ready`` is called when the database is open and migrated, just before the first answer.
+    """
+    open_store(database)
+    os.environ[_DATABASE] = database
+    config = uvicorn.Config(
+        "masthead.api.server:app_of_environment",
+        factory=True,
+        workers=workers,
+        http="masthead.api.protocol:Protocol",
+        loop="uvloop",
+        ws="none",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_S_MAX,
+        ssl_certfile=certificate,
+        ssl_keyfile=certificate_key,
+    )
+    ready()
+    if workers > 1:
+        Multiprocess(config, sockets=[listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def app_of_environment() -> Starlette:
+    """Return the app for the database that ``MASTHEAD_DATABASE`` names; each worker calls it."""
+    configure_logs()
+    return create_app(open_store(os.environ[_DATABASE]))

@@ -1,0 +1,102 @@
+"""``masthead import``, ``export`` and ``generate``: files in, files out, made-up files."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from masthead.cli.options import setting
+from masthead.loading.export import export
+from masthead.loading.files import InputFile, find_files
+from masthead.loading.generate import generate
+from masthead.loading.load import Loaded, load
+from masthead.store import open_store
+
+__all__ = ["export_command", "generate_command", "import_command"]
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Show progress bars on standard error where that is a terminal, and nothing elsewhere."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
+    ) as progress:
+        yield progress
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
+@setting("account", kind=click.IntRange(0, 2**63 - 1))
+@setting("reject", kind=_FOLDER)
+@setting("database")
+def import_command(
+    paths: tuple[Path, ...], account: int | None, reject: Path | None, database: str
+) -> None:
+    """Load files, or folders of them, into an account: all or nothing.
+
+    A file's name says what it holds: subscribers.csv, orders.ndjson.gz, … Rows are inserted or
+    updated by their key; a column that a file lacks stays as it is; nothing is deleted.
+    """
+    sizes = {file.path: file.size for file in find_files(paths)}
+    with _progress() as progress:
+        tasks = {path: progress.add_task(path.name, total=size) for path, size in sizes.items()}
+
+        def advance(file: InputFile, done: int) -> None:
+            progress.update(tasks[file.path], completed=done)
+
+        loaded = load(
+            open_store(database), paths, account_id=account, reject=reject, advance=advance
+        )
+    _report(loaded, reject)
+
+
+def _report(loaded: Loaded, reject: Path | None) -> None:
+    width = max(map(len, loaded.counts), default=0)
+    for name, counts in loaded.counts.items():
+        click.echo(
+            f"{name:<{width}}  {counts.inserted} inserted, {counts.changed} changed, "
+            f"{counts.unchanged} unchanged"
+        )
+    if not any(counts.inserted or counts.changed for counts in loaded.counts.values()):
+        click.echo("nothing changed")
+    for name, count in loaded.rejected.items():
+        rows = "row" if count == 1 else "rows"
+        click.echo(f"{count} bad {rows} put aside in {(reject or Path()) / name}")
+
+
+@click.command("export")
+@click.argument("folder", type=_FOLDER, metavar="DIR")
+@setting("account", required=True, kind=click.IntRange(0, 2**63 - 1))
+@setting("database")
+def export_command(folder: Path, account: int, database: str) -> None:
+    """Write an account's data to DIR, as the files that `masthead import` reads."""
+    with _progress() as progress:
+        task = progress.add_task("export", total=None)
+
+        def advance(name: str, rows: int) -> None:
+            progress.update(task, description=f"{name}: {rows} rows")
+
+        counts = export(open_store(database), folder, account_id=account, advance=advance)
+    width = max(map(len, counts))
+    for name, count in counts.items():
+        click.echo(f"{name:<{width}}  {count} rows")
+
+
+@click.command("generate")
+@click.argument("folder", type=_FOLDER, metavar="DIR")
+@setting("subscribers", kind=click.IntRange(0))
+@setting("seed", kind=int)
+def generate_command(folder: Path, subscribers: int, seed: int) -> None:
+    """Write made-up import files to DIR: a publisher of any size, as real ones are."""
+    with _progress() as progress:
+        task = progress.add_task("subscribers", total=subscribers)
+        advance: Callable[[int], None] = lambda done: progress.update(task, completed=done)  # noqa: E731
+        generate(folder, subscribers=subscribers, seed=seed, advance=advance)
+    click.echo(f"{subscribers} subscribers written to {folder}")

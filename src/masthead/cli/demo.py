@@ -1,0 +1,107 @@
+"""The demo: a made-up publisher with ten days of history, and a curl line for each operation."""
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote
+
+import click
+
+from masthead.errors import BadUsage
+from masthead.loading.demo_history import sample, write_history
+from masthead.loading.load import load
+from masthead.store import Store, accounts, open_store, system_clock
+
+__all__ = ["DEMO_DATABASE", "curl_lines", "make_demo"]
+
+DEMO_DATABASE = "sqlite:///masthead-demo.db"
+
+_ACCOUNT_ID = 1
+_COMPANY_NAME = "Harbour Lane Press (demo)"
+_API_KEY, _API_LOGIN = "demo-key", "demo-login"
+_HOUR_US = 3_600 * 1_000_000
+_LAST_NIGHT_HOURS_AGO = 6
+_FEED_DAYS_SHOWN = 2
+
+
+def make_demo(database: str) -> None:
+    """Fill ``database`` with the demo publisher, unless it holds it already.
+
+    The account gets its credentials when all is loaded, so a demo that was interrupted is made
+    whole by the next start. Raises BadUsage where account 1 is not the demo's.
+    """
+    store = open_store(database)
+    with store.reader() as reader:
+        found = {row[0]: row for row in accounts.accounts(reader)}.get(_ACCOUNT_ID)
+    if found and _COMPANY_NAME not in found:
+        raise BadUsage("account 1 of this database is not the demo's: choose another --database")
+    if found and _API_KEY in found:
+        return
+    click.echo("making the demo publisher …")
+    if not found:
+        _add_account(store)
+    with TemporaryDirectory() as folder:
+        _load_nights(database, Path(folder))
+    accounts.set_account(
+        store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
+    )
+
+
+def _add_account(store: Store) -> None:
+    accounts.add_account(
+        store,
+        {
+            "account_id": _ACCOUNT_ID,
+            "company_name": _COMPANY_NAME,
+            "email": "office@harbour-lane.example",
+            "website": "https://harbour-lane.example",
+            "api_active": 0,
+            "plan": "Premium",
+            "master_checkout": "https://harbour-lane.example/subscribe",
+        },
+    )
+
+
+def _load_nights(database: str, folder: Path) -> None:
+    yesterday = datetime.now(UTC).date() - timedelta(days=1)
+    nights = write_history(folder, last_night=yesterday)
+    for nights_ago, night in zip(reversed(range(len(nights))), nights, strict=True):
+        offset = (24 * nights_ago + _LAST_NIGHT_HOURS_AGO) * _HOUR_US
+        store = open_store(database, clock=partial(_earlier, offset))
+        load(store, [night], account_id=_ACCOUNT_ID)
+
+
+def _earlier(offset_us: int) -> int:
+    return system_clock() - offset_us
+
+
+def curl_lines(base_url: str) -> str:
+    """Return what the demo prints: where it is, its credentials, a line for each operation."""
+    shown = sample()
+    since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)
+    entities = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
+    login = f"login={quote(shown.email)}&password={quote(shown.password)}"
+    paths = (
+        ("accounts", "/2/accounts/"),
+        ("one account", f"/2/accounts/{_ACCOUNT_ID}/"),
+        ("login check", f"/2/subscribers/authenticate/?{login}"),
+        (
+            "change feed",
+            f"/2/cdc?changed_since={since:%Y-%m-%dT%H:%M:%S}+00:00&entities={entities}",
+        ),
+        ("answers", f"/2/customfields/{shown.subscriber_id}"),
+        ("custom fields", "/2/customfields/"),
+        ("subscriptions", f"/2/subscriptions/?publication_id={shown.publication_id}&limit=3"),
+        ("subscribers", "/2/subscribers/?last_name=s*&limit=3"),
+        ("one order", f"/2/orders/{shown.order_id}"),
+        ("mailing list", f"/2/downloadmailinglist/{shown.mailing_list_id}/"),
+    )
+    lines = [
+        f"Masthead serves on {base_url}",
+        f"api_key: {_API_KEY}   api_login: {_API_LOGIN}   to read and try: {base_url}/docs",
+        "",
+    ]
+    for title, path in paths:
+        lines += [f"# {title}", f"curl -u {_API_KEY}:{_API_LOGIN} '{base_url}{path}'"]
+    return "\n".join(lines)

@@ -1,0 +1,96 @@
+"""``masthead serve``, ``demo`` and ``openapi``."""
+
+import ipaddress
+import socket
+
+import click
+import msgspec
+
+from masthead.api.server import bind, serve
+from masthead.cli.demo import DEMO_DATABASE, curl_lines, make_demo
+from masthead.cli.options import setting
+from masthead.contract.openapi import document
+from masthead.errors import BadUsage
+from masthead.settings import SETTINGS
+
+__all__ = ["demo", "openapi", "serve_command"]
+
+_PORT = click.IntRange(0, 65_535)
+
+
+@click.command("serve")
+@setting("database")
+@setting("host")
+@setting("port", kind=_PORT)
+@setting("workers", kind=click.IntRange(1))
+@setting("behind_proxy")
+@setting("certificate")
+@setting("certificate_key")
+def serve_command(
+    database: str,
+    host: str,
+    port: int,
+    workers: int,
+    behind_proxy: bool,
+    certificate: str | None,
+    certificate_key: str | None,
+) -> None:
+    """Serve the ten operations over HTTP until SIGTERM."""
+    if bool(certificate) != bool(certificate_key):
+        raise BadUsage("give both --certificate and --certificate-key, or neither")
+    listener = bind(host, port)
+    base_url = _base_url(listener, host, is_tls=bool(certificate))
+
+    def ready() -> None:
+        if not (behind_proxy or certificate or _is_loopback(listener)):
+            click.echo(
+                "warning: this serves credentials and personal data over plain HTTP to other "
+                "machines; let a proxy speak TLS (--behind-proxy), or give a --certificate",
+                err=True,
+            )
+        click.echo(f"Masthead serves on {base_url}")
+
+    serve(
+        listener,
+        database,
+        workers=workers,
+        certificate=certificate,
+        certificate_key=certificate_key,
+        ready=ready,
+    )
+
+
+def _base_url(listener: socket.socket, host: str, *, is_tls: bool) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"{'https' if is_tls else 'http'}://{shown}:{listener.getsockname()[1]}"
+
+
+def _is_loopback(listener: socket.socket) -> bool:
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+
+
+@click.command()
+@setting("port", kind=_PORT)
+@click.option(
+    "--database",
+    envvar=SETTINGS["database"].variable,
+    show_envvar=True,
+    default=DEMO_DATABASE,
+    show_default=True,
+    help=SETTINGS["database"].meaning,
+)
+def demo(port: int, database: str) -> None:
+    """Make a demo publisher of 2,000 subscribers, and serve it on this machine only.
+
+    A second start keeps its data.
+    """
+    listener = bind("127.0.0.1", port)
+    base_url = _base_url(listener, "127.0.0.1", is_tls=False)
+    make_demo(database)
+    serve(listener, database, ready=lambda: click.echo(curl_lines(base_url)))
+
+
+@click.command()
+def openapi() -> None:
+    """Print the OpenAPI 3.1 description of the interface."""
+    click.echo(msgspec.json.format(msgspec.json.encode(document()), indent=2).decode())

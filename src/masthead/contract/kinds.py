@@ -1,0 +1,345 @@
+"""The closed set of kinds that a field or a parameter can be of.
+
+A kind knows how a value is read from text (a cell of a file, a parameter of a request), how a
+stored value is written to the wire, its JSON Schema, its column and its word in the docs. Whether
+a value may be missing, and what the wire then shows, is a separate attribute: :class:`Missing`.
+
+Shapes are declared in ``shapes.py``; this module knows none of them.
+"""
+
+import re
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from typing import Any, ClassVar
+
+__all__ = [
+    "Bit",
+    "Bool",
+    "Date",
+    "DateTime",
+    "DecimalText",
+    "Digest",
+    "Flag",
+    "Identifier",
+    "IdentifierList",
+    "Integer",
+    "Kind",
+    "Many",
+    "Missing",
+    "Number",
+    "OneOf",
+    "Text",
+]
+
+BIGGEST_INTEGER = 2**63 - 1
+SMALLEST_INTEGER = -(2**63)
+NUMBER_DIGITS_MAX = 15
+
+_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATE_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,9})?")
+_DIGEST = re.compile(r"[0-9a-fA-F]{32}")
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+_BOOLEANS = {"true": 1, "1": 1, "false": 0, "0": 0}
+
+
+class Missing(Enum):
+    """What the wire shows where a record has no value (decisions, "Missing values")."""
+
+    NEVER = "never"
+    NULL = "null"
+    EMPTY = "empty string"
+    ABSENT = "key absent"
+
+
+class Kind:
+    """What all kinds have in common.
+
+    ``word`` names the kind in the docs and ``column`` is its type in the database.
+    ``when_missing`` is the stored value of a missing one: None, but for kinds whose missing value
+    is a value of their own (decisions, "Missing Bool").
+    """
+
+    word: ClassVar[str]
+    column: ClassVar[str] = "TEXT"
+    when_missing: ClassVar[int | str | None] = None
+
+    def parse(self, text: str) -> int | str:
+        """Return the stored value of a non-empty ``text``.
+
+        Raises ValueError whose message completes the sentence "<field>: …".
+        """
+        raise NotImplementedError
+
+    def write(self, name: str) -> str:
+        """Return the Python expression that turns the stored value ``name`` into the wire's."""
+        return name
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of a value on the wire that is not missing."""
+        raise NotImplementedError
+
+
+class Integer(Kind):
+    """A whole number of 64 bits, on the wire a JSON string (decisions, "Integers")."""
+
+    word = "integer, as a string"
+    column = "INTEGER"
+
+    def parse(self, text: str) -> int:
+        """Return the number."""
+        if not _INTEGER.fullmatch(text):
+            raise ValueError("not a whole number: digits only, without leading zeros")
+        if len(text) > 20 or not SMALLEST_INTEGER <= (number := int(text)) <= BIGGEST_INTEGER:
+            raise ValueError("does not fit into 64 bits")
+        return number
+
+    def write(self, name: str) -> str:
+        """Return the expression of the number's decimal digits."""
+        return f"str({name})"
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string with the pattern of a whole number."""
+        return {"type": "string", "pattern": "^-?(0|[1-9][0-9]{0,18})$"}
+
+
+class Identifier(Integer):
+    """A whole number that names a record: 0 to 2^63 - 1 (decisions, "Ids in paths")."""
+
+    word = "id, as a string"
+
+    def parse(self, text: str) -> int:
+        """Return the number."""
+        number = super().parse(text)
+        if number < 0:
+            raise ValueError("an id is not negative")
+        return number
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string with the pattern of an id."""
+        return {"type": "string", "pattern": "^(0|[1-9][0-9]{0,18})$"}
+
+
+class Text(Kind):
+    """Text of any length or of at most ``max_length`` code points."""
+
+    word = "text"
+
+    def __init__(self, max_length: int | None = None) -> None:
+        self.max_length = max_length
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        if self.max_length is not None and len(text) > self.max_length:
+            raise ValueError(f"longer than {self.max_length} characters")
+        if found := _NOT_STORABLE.search(text):
+            if found.group() == "\x00":
+                raise ValueError("holds a NUL character, which no store can keep")
+            raise ValueError("is not valid UTF-8")
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string, with its greatest length where the interface gives one."""
+        limit = {} if self.max_length is None else {"maxLength": self.max_length}
+        return {"type": "string"} | limit
+
+
+class OneOf(Kind):
+    """One of a few words, read in any letter case (decisions, "Booleans")."""
+
+    word = "one of a few words"
+
+    def __init__(self, *values: str) -> None:
+        self.values = values
+        self._by_lower_case = {value.lower(): value for value in values}
+
+    def parse(self, text: str) -> str:
+        """Return the word as the interface writes it."""
+        if value := self._by_lower_case.get(text.lower()):
+            return value
+        raise ValueError(f"not one of {', '.join(self.values)}")
+
+    def schema(self) -> dict[str, Any]:
+        """Return an enumeration."""
+        return {"type": "string", "enum": list(self.values)}
+
+
+class _TrueOrFalse(Kind):
+    column = "INTEGER"
+    when_missing = 0
+
+    def parse(self, text: str) -> int:
+        """Return 1 or 0."""
+        value = _BOOLEANS.get(text.lower())
+        if value is None:
+            raise ValueError("neither true (or 1) nor false (or 0)")
+        return value
+
+
+class Bool(_TrueOrFalse):
+    """True or false, on the wire a JSON boolean."""
+
+    word = "true or false"
+
+    def write(self, name: str) -> str:
+        """Return the expression of a boolean."""
+        return f"{name} == 1"
+
+    def schema(self) -> dict[str, Any]:
+        """Return a boolean."""
+        return {"type": "boolean"}
+
+
+class Flag(_TrueOrFalse):
+    """True or false, on the wire the string "1" or "0"."""
+
+    word = '"0" or "1"'
+
+    def write(self, name: str) -> str:
+        """Return the expression of the digit."""
+        return f"str({name})"
+
+    def schema(self) -> dict[str, Any]:
+        """Return an enumeration of two strings."""
+        return {"type": "string", "enum": ["0", "1"]}
+
+
+class Bit(_TrueOrFalse):
+    """True or false, on the wire the number 1 or 0."""
+
+    word = "0 or 1, as a number"
+
+    def schema(self) -> dict[str, Any]:
+        """Return an enumeration of two numbers."""
+        return {"type": "integer", "enum": [0, 1]}
+
+
+class Number(Kind):
+    """An exact decimal, on the wire a JSON number in its shortest form (decisions, "Double").
+
+    Stored as the text that goes to the wire. A reader with IEEE 754 doubles keeps fifteen digits,
+    so more are refused.
+    """
+
+    word = "number"
+    when_missing = "0"
+
+    def parse(self, text: str) -> str:
+        """Return the shortest decimal form: ``10.50`` becomes ``10.5`` and ``85.00`` ``85``."""
+        try:
+            if not _NUMBER.fullmatch(text):
+                raise InvalidOperation
+            value = Decimal(text)
+        except InvalidOperation:
+            raise ValueError("not a number such as 10.5") from None
+        if value == 0:
+            return "0"
+        digits = value.normalize().as_tuple()
+        exponent = int(digits.exponent)
+        if max(len(digits.digits), len(digits.digits) + exponent, -exponent) > NUMBER_DIGITS_MAX:
+            raise ValueError(f"has more than {NUMBER_DIGITS_MAX} digits")
+        return format(value.normalize(), "f")
+
+    def write(self, name: str) -> str:
+        """Return the expression of the digits, to be copied to the wire as they are."""
+        return f"Raw({name}.encode())"
+
+    def schema(self) -> dict[str, Any]:
+        """Return a number."""
+        return {"type": "number"}
+
+
+class DecimalText(Kind):
+    """A decimal, on the wire a string with the decimals that were loaded."""
+
+    word = "decimal, as a string"
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        if not _DECIMAL.fullmatch(text):
+            raise ValueError("not a decimal such as 10.50, of at most 18 and 9 digits")
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string with the pattern of a decimal."""
+        return {"type": "string", "pattern": "^-?[0-9]+(\\.[0-9]+)?$"}
+
+
+class Date(Kind):
+    """A day, ``YYYY-MM-DD``."""
+
+    word = "date `YYYY-MM-DD`"
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        try:
+            if not _DATE.fullmatch(text):
+                raise ValueError
+            date.fromisoformat(text)
+        except ValueError:
+            raise ValueError("not a date that exists, written YYYY-MM-DD") from None
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string that is a date."""
+        return {"type": "string", "format": "date"}
+
+
+class DateTime(Kind):
+    """A day and a time without a zone, ``YYYY-MM-DD hh:mm:ss``, as loaded."""
+
+    word = "time `YYYY-MM-DD hh:mm:ss`"
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        try:
+            if not _DATE_TIME.fullmatch(text):
+                raise ValueError
+            datetime.fromisoformat(text)
+        except ValueError:
+            raise ValueError("not a time that exists, written YYYY-MM-DD hh:mm:ss") from None
+        return text
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string with the pattern of such a time."""
+        pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
+        return {"type": "string", "pattern": pattern}
+
+
+class Digest(Kind):
+    """An MD5 digest, 32 hexadecimal digits."""
+
+    word = "MD5 digest"
+
+    def parse(self, text: str) -> str:
+        """Return the digits in lower case."""
+        if not _DIGEST.fullmatch(text):
+            raise ValueError("not the 32 hexadecimal digits of an MD5 digest")
+        return text.lower()
+
+    def schema(self) -> dict[str, Any]:
+        """Return a string with the pattern of a digest."""
+        return {"type": "string", "pattern": "^[0-9a-f]{32}$"}
+
+
+class IdentifierList(Kind):
+    """Ids separated by ``|``, stored in ascending order; never on the wire in this form."""
+
+    word = "ids separated by `|`"
+    _one = Identifier()
+
+    def parse(self, text: str) -> str:
+        """Return the distinct ids in ascending order."""
+        return "|".join(map(str, sorted({self._one.parse(part) for part in text.split("|")})))
+
+
+class Many(Kind):
+    """A nested list of records of one shape; stored in a table of its own."""
+
+    word = "list"
+
+    def __init__(self, shape: type) -> None:
+        self.shape = shape

@@ -1,0 +1,223 @@
+"""The ten operations of the interface: path, parameters, shape of the answer, limits.
+
+The handlers in ``masthead.api`` are built on these, and the OpenAPI document is made from them.
+How a filter selects rows stays with the query, how an answer is put together with the handler.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from masthead.contract import shapes
+from masthead.contract.kinds import Bool, Identifier, Integer, Kind, OneOf, Text
+
+__all__ = [
+    "ENTITIES",
+    "LIMIT_MAX",
+    "OPERATIONS",
+    "Entity",
+    "Operation",
+    "Parameter",
+]
+
+LIMIT_MAX = 100
+"""The most rows of a list, and as many as are returned unless asked otherwise."""
+
+
+class Limit(Integer):
+    """The number of rows to return; more than the most counts as the most."""
+
+    word = "integer"
+    _digits = re.compile(r"[0-9]+")
+
+    def parse(self, text: str) -> int:
+        """Return the number of rows, 1 to :data:`LIMIT_MAX`."""
+        if not self._digits.fullmatch(text) or not (digits := text.lstrip("0")):
+            raise ValueError(f"not a whole number from 1 to {LIMIT_MAX}")
+        return LIMIT_MAX if len(digits) > len(str(LIMIT_MAX)) else min(int(digits), LIMIT_MAX)
+
+    def schema(self) -> dict[str, Any]:
+        """Return a positive integer; there is no maximum since a greater one is lowered."""
+        return {"type": "integer", "minimum": 1, "default": LIMIT_MAX}
+
+
+class Parameter(NamedTuple):
+    """A request parameter."""
+
+    name: str
+    kind: Kind
+    meaning: str
+    required: bool = False
+
+
+class Operation(NamedTuple):
+    """One GET operation.
+
+    ``answer`` is the shape of the record or records; ``envelope`` the key that holds them, or
+    None where they are the whole body; ``many`` tells a list from a single record. Operations 3
+    and 4 have bodies of their own, of which ``answer`` is the main part.
+    """
+
+    number: int
+    name: str
+    path: str
+    summary: str
+    answer: type | None
+    envelope: str | None = None
+    many: bool = False
+    parameters: tuple[Parameter, ...] = ()
+
+
+class Entity(NamedTuple):
+    """A kind of record in the change feed: its name in requests, key and shape in answers."""
+
+    name: str
+    key: str
+    shape: type
+
+
+ENTITIES = (
+    Entity("customfields", "custom_fields", shapes.AnswerRecord),
+    Entity("subscriptions", "subscriptions", shapes.ChangedSubscription),
+    Entity("subscribers", "subscribers", shapes.ChangedSubscriber),
+    Entity("addresses", "addresses", shapes.Address),
+    Entity("purchases", "purchases", shapes.Purchase),
+    Entity("listdownloads", "list_downloads", shapes.ListDownload),
+    Entity("orders", "orders", shapes.Order),
+)
+
+_LIMIT = Parameter("limit", Limit(), f"number of rows returned, at most {LIMIT_MAX}")
+_AFTER = Parameter(
+    "after", Identifier(), "extension: only rows with a greater id, for the next page of a list"
+)
+_SEARCH = "; the whole value, letter case ignored; `*` at its end finds all that begin so"
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            1,
+            "list_accounts",
+            "/2/accounts/",
+            "List accounts",
+            shapes.Account,
+            envelope="accounts",
+            many=True,
+        ),
+        Operation(
+            2,
+            "get_account",
+            "/2/accounts/{account_id}/",
+            "Get one account",
+            shapes.Account,
+            envelope="account",
+        ),
+        Operation(
+            3,
+            "authenticate_subscriber",
+            "/2/subscribers/authenticate/",
+            "Check a subscriber's login",
+            shapes.AuthenticatedSubscriber,
+            envelope="subscribers",
+            parameters=(
+                Parameter("login", Text(), "the subscriber's email or renewal code"),
+                Parameter("password", Text(), "the password, or the postal code of an address"),
+            ),
+        ),
+        Operation(
+            4,
+            "changes",
+            "/2/cdc",
+            "Everything that changed since a time",
+            None,
+            parameters=(
+                Parameter(
+                    "changed_since",
+                    Text(),
+                    "the time, ISO 8601 with UTC offset; pass on the `Masthead-Changes-Through` "
+                    "of the answer before",
+                    required=True,
+                ),
+                Parameter(
+                    "entities",
+                    Text(),
+                    "names separated by commas, of "
+                    + ", ".join(entity.name for entity in ENTITIES),
+                    required=True,
+                ),
+            ),
+        ),
+        Operation(
+            5,
+            "get_custom_field_answers",
+            "/2/customfields/{subscriber_id}",
+            "Custom field answers of a subscriber",
+            shapes.CustomFieldAnswer,
+            many=True,
+        ),
+        Operation(
+            6,
+            "list_custom_fields",
+            "/2/customfields/",
+            "List custom field definitions",
+            shapes.CustomFieldDefinition,
+            many=True,
+        ),
+        Operation(
+            7,
+            "list_subscriptions",
+            "/2/subscriptions/",
+            "List subscriptions",
+            shapes.Subscription,
+            envelope="subscriptions",
+            many=True,
+            parameters=(
+                Parameter("campaign_active", Bool(), "eligible for automated renewal campaigns"),
+                Parameter("copies", Integer(), "exactly so many copies"),
+                Parameter("issues_left", Integer(), "exactly so many issues left; -1 is unlimited"),
+                _LIMIT,
+                Parameter("max_copies", Integer(), "at most so many copies"),
+                Parameter("max_issues_left", Integer(), "at most so many issues left"),
+                Parameter("min_copies", Integer(), "at least so many copies"),
+                Parameter("min_issues_left", Integer(), "at least so many issues left"),
+                Parameter("publication_id", Identifier(), "of this publication"),
+                Parameter("subscriber_id", Identifier(), "of this subscriber"),
+                Parameter("type", OneOf("Print", "Digital", "Both"), "of this type"),
+                _AFTER,
+            ),
+        ),
+        Operation(
+            8,
+            "search_subscribers",
+            "/2/subscribers/",
+            "Search subscribers",
+            shapes.Subscriber,
+            envelope="subscribers",
+            many=True,
+            parameters=(
+                Parameter("email", Text(), "email" + _SEARCH),
+                Parameter("first_name", Text(), "first name" + _SEARCH),
+                Parameter("last_name", Text(), "last name" + _SEARCH),
+                _LIMIT,
+                Parameter("renewal_code", Text(), "renewal code" + _SEARCH),
+                Parameter("source", Text(), "source" + _SEARCH),
+                _AFTER,
+            ),
+        ),
+        Operation(
+            9,
+            "get_order",
+            "/2/orders/{order_id}",
+            "Get one order",
+            shapes.Order,
+        ),
+        Operation(
+            10,
+            "download_mailing_list",
+            "/2/downloadmailinglist/{mailing_list_id}/",
+            "Download a mailing list",
+            shapes.MailingListEntry,
+            many=True,
+            parameters=(Parameter("download", Bool(), "true: offer the answer as a file to save"),),
+        ),
+    )
+}

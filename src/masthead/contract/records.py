@@ -1,0 +1,279 @@
+"""Each table of an account's data: what is stored, loaded and exported, in terms of the interface.
+
+One flat list of columns a table, its key first. Where the stored record is exactly a wire shape,
+it is that shape. Tables stand in an order in which each refers only to earlier ones (or itself).
+"""
+
+from typing import Annotated, NamedTuple
+
+from msgspec import Struct
+
+from masthead.contract import kinds, shapes
+from masthead.contract.kinds import Missing
+from masthead.contract.shapes import (
+    Bit,
+    Bool,
+    Date,
+    DateOrNull,
+    DateTime,
+    DateTimeOrNull,
+    DecimalOrNull,
+    Field,
+    FieldType,
+    Flag,
+    Id,
+    IdOrAbsent,
+    IdOrNull,
+    Integer,
+    IntegerOrNull,
+    Key,
+    MediumType,
+    Number,
+    PasswordMd5,
+    RenewalCode,
+    Text,
+    Text30OrNull,
+    Text50,
+    Text255,
+    TextOrNull,
+    fields_of,
+)
+
+__all__ = ["ACCOUNTS", "TABLES", "TABLES_BY_NAME", "Table"]
+
+OptionIds = Annotated[str | None, kinds.IdentifierList(), Missing.NULL]
+
+
+class Publication(Struct):
+    """A title of the publisher."""
+
+    publication_id: Key
+    name: Text
+
+
+class Issue(Struct):
+    """An issue of a publication."""
+
+    issue_id: Key
+    publication_id: Key
+    name: Text50
+    date: Date
+
+
+class SubscriberRecord(Struct):
+    """A subscriber."""
+
+    subscriber_id: Key
+    renewal_code: RenewalCode
+    email: Text50
+    password_md5: PasswordMd5
+    first_name: Text50
+    last_name: Text50
+    source: TextOrNull
+    delete_date: DateTimeOrNull
+
+
+class SubscriptionRecord(Struct):
+    """A subscriber's subscription to a publication."""
+
+    subscription_id: Key
+    subscriber_id: Key
+    publication_id: Key
+    mailing_address_id: Id
+    billing_address_id: Id
+    issues: Integer
+    copies: Integer
+    paid_issues_left: IntegerOrNull
+    unearned_revenue: DecimalOrNull
+    type: MediumType
+    date_created: Date
+    date_expired: DateOrNull
+    date_last_renewed: DateOrNull
+    last_purchase_bundle_id: IdOrNull
+    last_purchase_id: IdOrNull
+    renew_campaign_active: Bool
+    audit_classification: TextOrNull
+    audit_request_type: TextOrNull
+
+
+class SubscriptionIssue(Struct):
+    """An issue that a subscription has received."""
+
+    subscription_id: Key
+    issue_id: Key
+
+
+class CustomField(Struct):
+    """A question that the publisher asks its subscribers."""
+
+    field_id: Key
+    name: Text255
+    display_as: Text255
+    type: FieldType
+    allow_other: Bit
+
+
+class CustomFieldOptionRecord(Struct):
+    """A preset answer of a custom field."""
+
+    option_id: Key
+    field_id: Key
+    value: Text
+    display_as: Text
+    disqualifier: Bool
+    active: Bool
+    order: Integer
+
+
+class CustomFieldAnswerRecord(Struct):
+    """A subscriber's answer to a custom field."""
+
+    subscriber_id: Key
+    field_id: Key
+    option_ids: OptionIds
+    text_value: TextOrNull
+
+
+class OrderRecord(Struct):
+    """An order, without its items."""
+
+    order_id: Key
+    subscriber_id: Key
+    mailing_address_id: Id
+    billing_address_id: Id
+    import_name: Text30OrNull
+    user_id: IdOrNull
+    channel_id: IdOrNull
+    order_date: DateTime
+    is_gift: Bool
+    sub_total: Number
+    tax_total: Number
+    grand_total: Number
+
+
+class OrderItemRecord(Struct):
+    """A bundle or a product of an order."""
+
+    order_item_id: Key
+    order_id: Key
+    bundle_id: IdOrAbsent
+    product_id: IdOrAbsent
+    refund_date: DateTimeOrNull
+    fulfilled_date: DateTimeOrNull
+    sub_total: Number
+    tax_total: Number
+    grand_total: Number
+
+
+class MailingListEntryRecord(Struct):
+    """A subscription on a mailing list."""
+
+    mailing_list_id: Key
+    subscription_id: Key
+    copies: Integer
+    is_grace: Flag
+    is_paid: Flag
+    type: MediumType
+
+
+class AccountRecord(Struct):
+    """An account as a file of accounts describes it."""
+
+    account_id: Key
+    company_name: Text
+    email: Text
+    website: Text
+    active: Bool
+    api_active: Flag
+    api_key: Text
+    api_login: Text
+    plan: Text
+    audit_type: TextOrNull
+    created: DateTime
+    master_checkout: Text
+    is_master: Bool
+
+
+class Table(NamedTuple):
+    """A table: its name (also that of its files), key, columns and references.
+
+    ``references`` maps a column to the table whose key it must be one of; each such table has a
+    key of one column. ``unique`` names the columns that no two rows share, ASCII letter case
+    ignored.
+    """
+
+    name: str
+    columns: tuple[Field, ...]
+    key: tuple[str, ...]
+    references: dict[str, str]
+    unique: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> tuple[Field, ...]:
+        """The columns that are not part of the key."""
+        return tuple(column for column in self.columns if column.name not in self.key)
+
+
+def _table(
+    name: str, record: type, *, key: int = 1, unique: tuple[str, ...] = (), **references: str
+) -> Table:
+    columns = fields_of(record)
+    return Table(name, columns, tuple(c.name for c in columns[:key]), references, unique)
+
+
+TABLES = (
+    _table("publications", Publication),
+    _table("issues", Issue, publication_id="publications"),
+    _table("subscribers", SubscriberRecord, unique=("renewal_code",)),
+    _table("addresses", shapes.Address, subscriber_id="subscribers"),
+    _table(
+        "subscriptions",
+        SubscriptionRecord,
+        subscriber_id="subscribers",
+        publication_id="publications",
+        mailing_address_id="addresses",
+        billing_address_id="addresses",
+    ),
+    _table(
+        "subscription_issues",
+        SubscriptionIssue,
+        key=2,
+        subscription_id="subscriptions",
+        issue_id="issues",
+    ),
+    _table("custom_fields", CustomField),
+    _table("custom_field_options", CustomFieldOptionRecord, field_id="custom_fields"),
+    _table(
+        "custom_field_answers",
+        CustomFieldAnswerRecord,
+        key=2,
+        subscriber_id="subscribers",
+        field_id="custom_fields",
+    ),
+    _table(
+        "orders",
+        OrderRecord,
+        subscriber_id="subscribers",
+        mailing_address_id="addresses",
+        billing_address_id="addresses",
+    ),
+    _table("order_items", OrderItemRecord, order_id="orders"),
+    _table(
+        "purchases",
+        shapes.Purchase,
+        subscriber_id="subscribers",
+        shipping_address_id="addresses",
+        billing_address_id="addresses",
+    ),
+    _table("list_downloads", shapes.ListDownload, parent_mailing_list_id="list_downloads"),
+    _table(
+        "mailing_list_entries",
+        MailingListEntryRecord,
+        key=2,
+        mailing_list_id="list_downloads",
+        subscription_id="subscriptions",
+    ),
+)
+TABLES_BY_NAME = {table.name: table for table in TABLES}
+
+ACCOUNTS = _table("accounts", AccountRecord)

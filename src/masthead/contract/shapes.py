@@ -1,0 +1,348 @@
+"""Each wire shape of the interface: its fields in the order of the interface's tables.
+
+The unit is the wire shape, not the resource: a subscription is three different lists of fields,
+because ``issues`` is a count in operations 4 and 7 and an array in operation 3. No inheritance:
+the order of the keys is the order of these lines.
+
+A field that never lacks a value has a plain type; one that may has ``None`` in its type and says
+what the wire then shows.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, NamedTuple, get_args, get_type_hints
+
+from msgspec import Struct
+
+from masthead.contract import kinds
+from masthead.contract.kinds import Kind, Missing
+
+__all__ = [
+    "Account",
+    "Address",
+    "AnswerRecord",
+    "AnswerValue",
+    "AuthenticatedSubscriber",
+    "AuthenticatedSubscription",
+    "ChangedSubscriber",
+    "ChangedSubscription",
+    "CustomFieldAnswer",
+    "CustomFieldDefinition",
+    "CustomFieldOption",
+    "Field",
+    "ListDownload",
+    "MailingListEntry",
+    "Order",
+    "OrderItem",
+    "Purchase",
+    "ReceivedIssue",
+    "Subscriber",
+    "Subscription",
+    "fields_of",
+]
+
+_EMPTY, _NULL, _ABSENT = Missing.EMPTY, Missing.NULL, Missing.ABSENT
+
+Key = Annotated[int, kinds.Identifier()]
+Id = Annotated[int | None, kinds.Identifier(), _EMPTY]
+IdOrNull = Annotated[int | None, kinds.Identifier(), _NULL]
+IdOrAbsent = Annotated[int | None, kinds.Identifier(), _ABSENT]
+Integer = Annotated[int | None, kinds.Integer(), _EMPTY]
+IntegerOrNull = Annotated[int | None, kinds.Integer(), _NULL]
+Text = Annotated[str | None, kinds.Text(), _EMPTY]
+Text50 = Annotated[str | None, kinds.Text(50), _EMPTY]
+Text255 = Annotated[str | None, kinds.Text(255), _EMPTY]
+TextOrNull = Annotated[str | None, kinds.Text(), _NULL]
+Text30OrNull = Annotated[str | None, kinds.Text(30), _NULL]
+RenewalCode = Annotated[str | None, kinds.Text(5), _EMPTY]
+PasswordMd5 = Annotated[str | None, kinds.Digest(), _EMPTY]
+Bool = Annotated[bool, kinds.Bool()]
+Flag = Annotated[bool, kinds.Flag()]
+Bit = Annotated[bool, kinds.Bit()]
+Number = Annotated[str, kinds.Number()]
+Decimal = Annotated[str | None, kinds.DecimalText(), _EMPTY]
+DecimalOrNull = Annotated[str | None, kinds.DecimalText(), _NULL]
+Date = Annotated[str | None, kinds.Date(), _EMPTY]
+DateOrNull = Annotated[str | None, kinds.Date(), _NULL]
+DateTime = Annotated[str | None, kinds.DateTime(), _EMPTY]
+DateTimeOrNull = Annotated[str | None, kinds.DateTime(), _NULL]
+MediumType = Annotated[str | None, kinds.OneOf("Print", "Digital", "Both"), _EMPTY]
+FieldType = Annotated[str, kinds.OneOf("checkbox", "select", "radio", "text", "textarea")]
+
+
+class Account(Struct):
+    """A publisher's account (interface, "Account")."""
+
+    account_id: Key
+    company_name: Text
+    email: Text
+    website: Text
+    active: Bool
+    api_active: Flag
+    api_key: Text
+    api_login: Text
+    plan: Text
+    audit_type: TextOrNull
+    created: DateTime
+    master_checkout: Text
+
+
+class Subscriber(Struct):
+    """A subscriber as the search answers (interface, operation 8)."""
+
+    subscriber_id: Key
+    renewal_code: RenewalCode
+    email: Text50
+    password_md5: PasswordMd5
+    first_name: Text50
+    last_name: Text50
+    source: TextOrNull
+    delete_date: DateTimeOrNull
+
+
+class ChangedSubscriber(Struct):
+    """A subscriber as the change feed shows it (interface, "Subscriber")."""
+
+    subscriber_id: Key
+    renewal_code: RenewalCode
+    email: Text50
+    password_md5: PasswordMd5
+    first_name: Text50
+    last_name: Text50
+    source: TextOrNull
+    delete_date: DateTimeOrNull
+    modified_date: DateTimeOrNull
+
+
+class Subscription(Struct):
+    """A subscription as the list answers (interface, operation 7)."""
+
+    subscription_id: Key
+    publication_id: Key
+    mailing_address_id: Id
+    billing_address_id: Id
+    issues: Integer
+    copies: Integer
+    paid_issues_left: IntegerOrNull
+    unearned_revenue: DecimalOrNull
+    type: MediumType
+    date_created: Date
+    date_expired: DateOrNull
+    date_last_renewed: DateOrNull
+    last_purchase_bundle_id: IdOrNull
+    last_purchase_id: IdOrNull
+    renew_campaign_active: Bool
+    audit_classification: TextOrNull
+    audit_request_type: TextOrNull
+
+
+class ChangedSubscription(Struct):
+    """A subscription as the change feed shows it (interface, "Subscription")."""
+
+    subscription_id: Key
+    subscriber_id: Key
+    publication_id: Key
+    mailing_address_id: Id
+    billing_address_id: Id
+    issues: Integer
+    copies: Integer
+    type: MediumType
+    date_created: Date
+    date_expired: DateOrNull
+    date_last_renewed: DateOrNull
+    last_purchase_bundle_id: IdOrNull
+    last_purchase_id: IdOrNull
+    renew_campaign_active: Bool
+    audit_classification: TextOrNull
+    audit_request_type: TextOrNull
+
+
+class ReceivedIssue(Struct):
+    """An issue that a subscription has received (interface, operation 3)."""
+
+    issue_id: Key
+    name: Text50
+    date: Date
+
+
+class AuthenticatedSubscription(Struct):
+    """A subscription as nested in the login check (interface, operation 3)."""
+
+    subscription_id: Key
+    date_created: Date
+    date_expired: DateOrNull
+    publication_id: Key
+    issues_left: Integer
+    type: MediumType
+    issues: Annotated[Sequence[ReceivedIssue] | None, kinds.Many(ReceivedIssue), _NULL]
+
+
+class AuthenticatedSubscriber(Struct):
+    """The subscriber whom the login check recognised (interface, operation 3)."""
+
+    subscriber_id: Key
+    renewal_code: RenewalCode
+    email: Text50
+    first_name: Text50
+    last_name: Text50
+    subscriptions: Annotated[
+        Sequence[AuthenticatedSubscription], kinds.Many(AuthenticatedSubscription)
+    ]
+
+
+class Address(Struct):
+    """An address as the change feed shows it (interface, "Address")."""
+
+    address_id: Key
+    subscriber_id: Key
+    first_name: Text
+    last_name: Text
+    company: Text
+    address: Text
+    city: Text
+    state: Text
+    zip_code: Text
+    country_name: Text
+    country_abbreviation: Text
+    latitude: Text
+    longitude: Text
+    verified: Bit
+
+
+class AnswerValue(Struct):
+    """An option that a subscriber chose (interface, "Custom field answer set")."""
+
+    option_id: Key
+    display_as: Text
+    value: Text
+
+
+class CustomFieldAnswer(Struct):
+    """A subscriber's answer to one custom field (interface, operation 5)."""
+
+    field_id: Key
+    name: Text255
+    display_as: Text255
+    type: FieldType
+    allow_other: Bit
+    values: Annotated[Sequence[AnswerValue] | None, kinds.Many(AnswerValue), _NULL]
+    text_value: TextOrNull
+
+
+class AnswerRecord(Struct):
+    """A subscriber's record of custom fields in the change feed (interface, operation 4)."""
+
+    subscriber_id: Key
+    custom_fields: Annotated[Sequence[CustomFieldAnswer], kinds.Many(CustomFieldAnswer)]
+
+
+class CustomFieldOption(Struct):
+    """A preset answer of a custom field (interface, operation 6)."""
+
+    option_id: Key
+    value: Text
+    display_as: Text
+    disqualifier: Bool
+    active: Bool
+    order: Integer
+
+
+class CustomFieldDefinition(Struct):
+    """A custom field and its preset answers (interface, operation 6)."""
+
+    field_id: Key
+    name: Text255
+    display_as: Text255
+    type: FieldType
+    allow_other: Bit
+    value_options: Annotated[Sequence[CustomFieldOption], kinds.Many(CustomFieldOption)]
+
+
+class Purchase(Struct):
+    """A purchase as the change feed shows it (interface, "Purchase")."""
+
+    purchase_id: Key
+    payment_type: Text
+    notes: Text
+    subscriber_id: Key
+    bundle_id: Id
+    shipping_address_id: IdOrNull
+    billing_address_id: IdOrNull
+    name: TextOrNull
+    invoice_id: TextOrNull
+    total: Decimal
+    product_total: DecimalOrNull
+    is_gift: Flag
+
+
+class ListDownload(Struct):
+    """A list download as the change feed shows it (interface, "List download")."""
+
+    mailing_list_id: Key
+    name: Text
+    status: Text
+    count: Integer
+    is_gap: Flag
+    grace_from_date: DateOrNull
+    grace_issues: Integer
+    parent_mailing_list_id: IdOrNull
+    date_created: DateTime
+
+
+class OrderItem(Struct):
+    """A bundle or a product of an order (interface, "Order item")."""
+
+    order_item_id: Key
+    bundle_id: IdOrAbsent
+    product_id: IdOrAbsent
+    refund_date: DateTimeOrNull
+    fulfilled_date: DateTimeOrNull
+    sub_total: Number
+    tax_total: Number
+    grand_total: Number
+
+
+class Order(Struct):
+    """An order with its items (interface, operation 9)."""
+
+    order_id: Key
+    mailing_address_id: Id
+    billing_address_id: Id
+    subscriber_id: Key
+    import_name: Text30OrNull
+    user_id: IdOrNull
+    channel_id: IdOrNull
+    order_date: DateTime
+    is_gift: Bool
+    sub_total: Number
+    tax_total: Number
+    grand_total: Number
+    order_items: Annotated[Sequence[OrderItem], kinds.Many(OrderItem)]
+
+
+class MailingListEntry(Struct):
+    """A subscription on a mailing list (interface, operation 10)."""
+
+    subscription_id: Key
+    copies: Integer
+    is_grace: Flag
+    is_paid: Flag
+    type: MediumType
+
+
+class Field(NamedTuple):
+    """One field of a shape or of a record."""
+
+    name: str
+    kind: Kind
+    missing: Missing
+
+
+@cache
+def fields_of(shape: type) -> tuple[Field, ...]:
+    """Return the fields of ``shape`` (a class with annotated kinds) in their order."""
+    found = []
+    for name, hint in get_type_hints(shape, include_extras=True).items():
+        kind, *missing = get_args(hint)[1:]
+        found.append(Field(name, kind, missing[0] if missing else Missing.NEVER))
+    return tuple(found)

@@ -1,0 +1,89 @@
+"""What a single value must look like, checked a column at a time.
+
+A column of a batch is read by its distinct values, of which there are often few. The kinds of the
+contract say what fits; what only the whole of a load can show is left to ``masthead.store``.
+"""
+
+from collections.abc import Sequence
+from hashlib import md5
+from typing import NamedTuple
+
+from masthead.contract.kinds import Missing, Text
+from masthead.contract.records import Table
+from masthead.contract.shapes import Field
+from masthead.loading.files import Batch
+
+__all__ = ["CheckedBatch", "check_batch"]
+
+Value = int | str | None
+
+
+class CheckedBatch(NamedTuple):
+    """The good rows of a batch, ready to be stored, and what is wrong with the others.
+
+    A row is its line, then the values of ``columns``. A problem is a line, a column and a
+    sentence. ``refused_keys`` are the keys of bad rows, as far as they can be read.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Value]]
+    problems: Sequence[tuple[int, str, str]]
+    refused_keys: Sequence[int]
+
+
+class _Bad(str):
+    """What is wrong with a value."""
+
+    __slots__ = ()
+
+
+def check_batch(table: Table, batch: Batch) -> CheckedBatch:
+    """Return the values of a batch as the database keeps them, and its problems."""
+    fields = {field.name: field for field in table.columns}
+    columns = [name if name != "password" else "password_md5" for name in batch.columns]
+    values: list[list[Value]] = []
+    bad_columns = []
+    for name, column, cells in zip(batch.columns, columns, batch.cells, strict=True):
+        read, is_bad = _read_column(fields[column], cells, is_password=name == "password")
+        values.append(read)
+        if is_bad:
+            bad_columns.append((name, read))
+    problems: list[tuple[int, str, str]] = list(batch.unreadable)
+    rows = [(line, *row) for line, row in zip(batch.lines, zip(*values, strict=True), strict=True)]
+    if not bad_columns:
+        return CheckedBatch(columns, rows, problems, ())
+    bad_lines = set()
+    for name, read in bad_columns:
+        for line, value in zip(batch.lines, read, strict=True):
+            if isinstance(value, _Bad):
+                problems.append((line, name, str(value)))
+                bad_lines.add(line)
+    key = columns.index(table.key[0]) + 1
+    refused = [row for row in rows if row[0] in bad_lines]
+    keys = [value for row in refused if isinstance(value := row[key], int)]
+    good = [row for row in rows if row[0] not in bad_lines]
+    return CheckedBatch(columns, good, problems, keys if len(table.key) == 1 else ())
+
+
+def _read_column(
+    field: Field, cells: Sequence[str], *, is_password: bool
+) -> tuple[list[Value], bool]:
+    """Return the stored values of a column, and whether some are bad."""
+    read = _digest if is_password else field.kind.parse
+    required = field.missing is Missing.NEVER and field.kind.when_missing is None
+    when_missing: Value = _Bad("missing") if required else field.kind.when_missing
+    known: dict[str, Value] = {"": when_missing}
+    for text in set(cells) - {""}:
+        try:
+            known[text] = read(text)
+        except ValueError as error:
+            known[text] = _Bad(error)
+    if "" not in cells:
+        del known[""]
+    is_bad = any(isinstance(value, _Bad) for value in known.values())
+    return [known[text] for text in cells], is_bad
+
+
+def _digest(password: str) -> str:
+    Text().parse(password)
+    return md5(password.encode(), usedforsecurity=False).hexdigest()

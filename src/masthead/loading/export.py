@@ -1,0 +1,51 @@
+"""Writing an account's data as the files that ``import`` reads.
+
+One CSV file a table, its rows in the order of their keys, all from one snapshot. The same data
+always give the same bytes.
+"""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+from masthead.contract.records import TABLES
+from masthead.errors import BadInput
+from masthead.store import Store, accounts, exporting
+
+__all__ = ["export"]
+
+
+def export(
+    store: Store,
+    folder: Path,
+    *,
+    account_id: int,
+    advance: Callable[[str, int], None] = lambda _table, _rows: None,
+) -> dict[str, int]:
+    """Write all tables of an account into ``folder``; return how many rows each has.
+
+    A file appears under its name when it is whole. ``advance`` is told a table and how many of its
+    rows are written. Raises NotFound where there is no such account, BadInput where the folder
+    cannot be written to.
+    """
+    counts = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with store.reader() as database, database.snapshot():
+            accounts.settings_of(database, account_id)
+            for table in TABLES:
+                path = folder / f"{table.name}.csv"
+                unfinished = path.with_suffix(".csv.unfinished")
+                with unfinished.open("w", encoding="utf-8", newline="") as out:
+                    writer = csv.writer(out)
+                    writer.writerow(column.name for column in table.columns)
+                    count = 0
+                    for rows in exporting.batches(database, account_id, table):
+                        writer.writerows(rows)
+                        count += len(rows)
+                        advance(table.name, count)
+                unfinished.replace(path)
+                counts[table.name] = count
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written to: {error.strerror}") from error
+    return counts

@@ -1,0 +1,335 @@
+"""Reading import files: which there are, what they hold, and their rows in batches.
+
+A file's name says what it holds: ``subscribers.csv``, ``subscribers.ndjson``, either with ``.gz``
+or ``.zst``. Rows come as text, whatever the format; what a value must look like is left to
+``checks``.
+"""
+
+import csv
+import gzip
+import io
+import sys
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+import msgspec
+
+from masthead.contract.kinds import (
+    Bit,
+    Bool,
+    DecimalText,
+    Flag,
+    IdentifierList,
+    Integer,
+    Kind,
+    Number,
+    Text,
+)
+from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
+from masthead.errors import BadInput
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+__all__ = [
+    "REASON",
+    "Batch",
+    "InputFile",
+    "UnreadableRow",
+    "find_files",
+    "raw_rows",
+    "read_batches",
+    "read_object",
+]
+
+REASON = "reason"
+"""The last column of a file of refused rows; ignored when such a file is loaded again."""
+
+BATCH_ROWS = 2_000
+_FORMATS = (".csv", ".ndjson")
+_COMPRESSIONS = (".gz", ".zst")
+_KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
+_BROKEN = (EOFError, OSError, zlib.error, zstd.ZstdError)
+
+
+class InputFile(NamedTuple):
+    """A file to be loaded. ``label`` is how problems name it."""
+
+    path: Path
+    table: Table
+    format: str
+    label: str
+
+    @property
+    def size(self) -> int:
+        """The file's size in bytes, as it is on disk."""
+        return self.path.stat().st_size
+
+
+class UnreadableRow(NamedTuple):
+    """A row that has no cells to look at: its line, a column to name, and what is wrong."""
+
+    line: int
+    column: str
+    sentence: str
+
+
+class Batch(NamedTuple):
+    """Rows of a file that have the same columns.
+
+    ``cells[n]`` are the values of ``columns[n]`` as text, empty where missing; ``lines`` the line
+    on which each row begins. ``done`` is how many bytes of the file have been read so far.
+    """
+
+    columns: Sequence[str]
+    lines: Sequence[int]
+    cells: Sequence[Sequence[str]]
+    unreadable: Sequence[UnreadableRow]
+    done: int
+
+
+def find_files(paths: Sequence[Path]) -> list[InputFile]:
+    """Return the import files that ``paths`` (files and folders) name, in a fixed order.
+
+    In a folder, files with other endings are left alone. Raises BadInput for a path that does not
+    exist, for a name that says no known table, and where there is nothing to load.
+    """
+    found = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(entry for entry in path.iterdir() if entry.is_file())
+            found += [entry for entry in inside if _stem_and_format(entry)[1]]
+            if not any(_stem_and_format(entry)[1] for entry in inside):
+                raise BadInput(f"{path}: there is no file to load, such as subscribers.csv")
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise BadInput(f"{path}: there is no such file or folder")
+    names = [path.name for path in found]
+    return [_input_file(path, is_alone=names.count(path.name) == 1) for path in found]
+
+
+def _stem_and_format(path: Path) -> tuple[str, str]:
+    name = path.name
+    for ending in _COMPRESSIONS:
+        name = name.removesuffix(ending)
+    for format_ in _FORMATS:
+        if name.endswith(format_):
+            return name.removesuffix(format_), format_
+    return name, ""
+
+
+def _input_file(path: Path, *, is_alone: bool) -> InputFile:
+    stem, format_ = _stem_and_format(path)
+    if not format_:
+        raise BadInput(
+            f"{path}: the name ends with none of .csv, .ndjson, and these with .gz, .zst"
+        )
+    if stem not in _KNOWN:
+        nearest = get_close_matches(stem, _KNOWN, n=1, cutoff=0)[0]
+        raise BadInput(f"{path}: {stem!r} is nothing to load; the nearest is {nearest!r}")
+    return InputFile(path, _KNOWN[stem], format_, path.name if is_alone else str(path))
+
+
+@contextmanager
+def _opened(file: InputFile) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    """Open a file; give its unpacked bytes, and the file itself for its position."""
+    try:
+        with file.path.open("rb") as raw:
+            unpacked: IO[bytes] = raw
+            if file.path.suffix == ".gz":
+                unpacked = cast("IO[bytes]", gzip.open(raw))
+            elif file.path.suffix == ".zst":
+                unpacked = cast("IO[bytes]", zstd.open(raw))
+            yield unpacked, raw
+    except _BROKEN as error:
+        raise BadInput(f"{file.label}: cannot be read to its end: {error}") from error
+
+
+def read_batches(file: InputFile) -> Iterator[Batch]:
+    """Yield the rows of a file in batches of at most 2,000.
+
+    Raises BadInput, naming file and line, where the file itself is broken: its packing, the quotes
+    of CSV, a header with an unknown column or without the key.
+    """
+    with _opened(file) as (unpacked, raw):
+        read = _read_csv if file.format == ".csv" else _read_ndjson
+        yield from read(file, unpacked, raw)
+
+
+def raw_rows(file: InputFile) -> Iterator[tuple[int, list[str] | bytes]]:
+    """Yield each row of a file as it stands there, with its line: cells of CSV, bytes of NDJSON.
+
+    The first row of CSV is its header. Raises BadInput as :func:`read_batches` does.
+    """
+    with _opened(file) as (unpacked, _):
+        if file.format == ".csv":
+            yield from _csv_rows(file, unpacked)
+        else:
+            yield from enumerate(unpacked, 1)
+
+
+def _csv_rows(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
+    text = io.TextIOWrapper(unpacked, "utf-8-sig", errors="surrogateescape", newline="")
+    reader = csv.reader(text, strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadInput(f"{file.label}:{line}: not CSV as RFC 4180 has it: {error}") from error
+    finally:
+        # Else the file would be closed with the wrapper, before its position was last asked for.
+        text.detach()
+
+
+def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
+    rows = _csv_rows(file, unpacked)
+    header_line, header = next(rows, (1, []))
+    _check_columns(file, header_line, header)
+    width = len(header)
+    kept = [n for n, name in enumerate(header) if name != REASON]
+    columns = [header[n] for n in kept]
+    lines: list[int] = []
+    good: list[list[str]] = []
+    unreadable: list[UnreadableRow] = []
+
+    def batch() -> Batch:
+        cells = list(zip(*good, strict=True)) if good else [()] * width
+        return Batch(columns, lines, [cells[n] for n in kept], unreadable, raw.tell())
+
+    for line, row in rows:
+        if len(row) == width:
+            lines.append(line)
+            good.append(row)
+        else:
+            sentence = f"has {len(row)} cells where the header has {width}"
+            unreadable.append(UnreadableRow(line, "row", sentence))
+        if len(lines) + len(unreadable) == BATCH_ROWS:
+            yield batch()
+            lines, good, unreadable = [], [], []
+    yield batch()
+
+
+def _check_columns(file: InputFile, line: int, columns: Sequence[str]) -> None:
+    """Raise BadInput where a column is unknown or named twice, or where the key is not complete."""
+    sentence = _wrong_columns(file.table, columns)
+    if sentence:
+        raise BadInput(f"{file.label}:{line}: {sentence}")
+
+
+def _wrong_columns(table: Table, columns: Sequence[str]) -> str | None:
+    known = [column.name for column in table.columns]
+    if table.name == "subscribers":
+        known.append("password")
+    for name in columns:
+        if name not in known and name != REASON:
+            nearest = get_close_matches(name, known, n=1, cutoff=0)[0]
+            return f"there is no column {name!r} in {table.name}; the nearest is {nearest!r}"
+        if columns.count(name) > 1:
+            return f"the column {name} occurs twice"
+    for name in table.key:
+        if name not in columns:
+            return f"the column {name} is missing, the key of {table.name}"
+    if {"password", "password_md5"} <= set(columns):
+        return "there is both a password and a password_md5: one of them is enough"
+    return None
+
+
+class _JsonNumber(str):
+    """A JSON number with a fraction, as it was written."""
+
+    __slots__ = ()
+
+
+_decode = msgspec.json.Decoder(float_hook=_JsonNumber).decode
+_TRUE_OR_FALSE = (Bool, Flag, Bit)
+_NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
+
+
+def _read_ndjson(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
+    kinds: dict[str, Kind] = {column.name: column.kind for column in file.table.columns}
+    kinds["password"] = Text()
+    by_columns: dict[tuple[str, ...], tuple[list[int], list[list[str]]]] = {}
+    unreadable: list[UnreadableRow] = []
+    waiting = 0
+
+    def batches() -> Iterator[Batch]:
+        rest = unreadable
+        for columns, (lines, rows) in by_columns.items():
+            yield Batch(columns, lines, list(zip(*rows, strict=True)), rest, raw.tell())
+            rest = []
+        if rest:
+            yield Batch((), (), (), rest, raw.tell())
+
+    for line, text in enumerate(unpacked, 1):
+        if line == 1:
+            text = text.removeprefix(BOM_UTF8)
+        if not text.strip():
+            continue
+        column = "row"
+        try:
+            record = _decode(text)
+            if not isinstance(record, dict):
+                raise ValueError("not a JSON object")
+            record.pop(REASON, None)
+            columns = tuple(record)
+            if columns not in by_columns and (wrong := _wrong_columns(file.table, columns)):
+                raise ValueError(wrong)
+            cells = []
+            for column, value in record.items():
+                cells.append(_text_of(kinds[column], value))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            unreadable.append(UnreadableRow(line, "row", f"not valid JSON: {error}"))
+        except RecursionError:
+            unreadable.append(UnreadableRow(line, "row", "nested too deeply"))
+        except ValueError as error:
+            unreadable.append(UnreadableRow(line, column, str(error)))
+        else:
+            lines, rows = by_columns.setdefault(columns, ([], []))
+            lines.append(line)
+            rows.append(cells)
+        waiting += 1
+        if waiting == BATCH_ROWS:
+            yield from batches()
+            by_columns, unreadable, waiting = {}, [], 0
+    yield from batches()
+
+
+def _text_of(kind: Kind, value: object) -> str:
+    """Return a JSON value as the text that a cell of CSV would hold."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        if not isinstance(kind, _TRUE_OR_FALSE):
+            raise ValueError("true or false, where another value is expected")
+        return "true" if value else "false"
+    if isinstance(value, int | _JsonNumber):
+        if not isinstance(kind, _NUMBERS):
+            raise ValueError("a number, where text is expected: put it into quotes")
+        return str(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and isinstance(kind, IdentifierList):
+        return "|".join(_text_of(kind, item) for item in value)
+    raise ValueError("a nested value, where a single one is expected")
+
+
+def read_object(text: bytes) -> dict[str, object]:
+    """Return a line of NDJSON as an object, or as ``{"raw": …}`` where it is none."""
+    try:
+        found = _decode(text.removeprefix(BOM_UTF8))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found
+    return {"raw": text.decode("utf-8", "backslashreplace").rstrip("\r\n")}

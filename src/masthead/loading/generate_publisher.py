@@ -1,0 +1,340 @@
+"""The made-up publisher: its calendar, publications with issues, questions and mailing lists.
+
+The same for every seed; only the dates move with the reference date. Days are whole numbers,
+counted from the reference date: yesterday is -1. The readers are made in ``generate_readers.py``.
+"""
+
+from datetime import date, timedelta
+from typing import NamedTuple
+
+__all__ = [
+    "COLUMNS",
+    "DAYS_BACK",
+    "FIELDS",
+    "Calendar",
+    "CustomField",
+    "MailingList",
+    "Publication",
+    "Publisher",
+    "Row",
+]
+
+Row = tuple[str | int | None, ...]
+
+#: Names and columns of the import files, in the interface's terms. A list of its own, not the
+#: contract's: files may lack a column, so a field that the contract gains asks for no change here.
+COLUMNS = {
+    "publications": "publication_id name",
+    "issues": "issue_id publication_id name date",
+    "subscribers": "subscriber_id renewal_code email password_md5 first_name last_name source "
+    "delete_date",
+    "addresses": "address_id subscriber_id first_name last_name company address city state "
+    "zip_code country_name country_abbreviation latitude longitude verified",
+    "subscriptions": "subscription_id subscriber_id publication_id mailing_address_id "
+    "billing_address_id issues copies paid_issues_left unearned_revenue type date_created "
+    "date_expired date_last_renewed last_purchase_bundle_id last_purchase_id "
+    "renew_campaign_active audit_classification audit_request_type",
+    "subscription_issues": "subscription_id issue_id",
+    "custom_fields": "field_id name display_as type allow_other",
+    "custom_field_options": "option_id field_id value display_as disqualifier active order",
+    "custom_field_answers": "subscriber_id field_id option_ids text_value",
+    "orders": "order_id subscriber_id mailing_address_id billing_address_id import_name user_id "
+    "channel_id order_date is_gift sub_total tax_total grand_total",
+    "order_items": "order_item_id order_id bundle_id product_id refund_date fulfilled_date "
+    "sub_total tax_total grand_total",
+    "purchases": "purchase_id payment_type notes subscriber_id bundle_id shipping_address_id "
+    "billing_address_id name invoice_id total product_total is_gift",
+    "list_downloads": "mailing_list_id name status count is_gap grace_from_date grace_issues "
+    "parent_mailing_list_id date_created",
+    "mailing_list_entries": "mailing_list_id subscription_id copies is_grace is_paid type",
+}
+
+DAYS_BACK = 3000
+_DAYS_AHEAD = 3000
+_YEARS_OF_ISSUES = 3
+_MONTHS = (
+    "January February March April May June July August September October November December"
+).split()
+_SEASONS = {3: "Spring", 6: "Summer", 9: "Autumn", 12: "Winter"}
+
+
+class Calendar:
+    """Days around the reference date as the text that stands in files."""
+
+    def __init__(self, reference_date: date) -> None:
+        self.reference_date = reference_date
+        self._days = [
+            (reference_date + timedelta(days)).isoformat()
+            for days in range(-DAYS_BACK, _DAYS_AHEAD + 1)
+        ]
+        self._times = [
+            f"{minute // 60:02}:{minute % 60:02}:{minute * 37 % 60:02}" for minute in range(1440)
+        ]
+
+    def day(self, day: int) -> str:
+        """Return ``YYYY-MM-DD`` of a day counted from the reference date."""
+        return self._days[day + DAYS_BACK]
+
+    def time(self, day: int, part: float) -> str:
+        """Return ``YYYY-MM-DD hh:mm:ss`` at ``part`` (0 to 1) of a day's opening hours."""
+        return f"{self._days[day + DAYS_BACK]} {self._times[420 + int(part * 840)]}"
+
+
+class Publication(NamedTuple):
+    """A title: how often it comes, its price in cents, the days and the first id of its issues."""
+
+    publication_id: int
+    name: str
+    issues_per_year: int
+    price: int
+    audited: bool
+    types: tuple[str, ...]
+    issue_days: tuple[int, ...]
+    issue_names: tuple[str, ...]
+
+    @property
+    def first_issue_id(self) -> int:
+        """The id of the earliest issue; the others follow without a gap."""
+        return self.publication_id * 1000
+
+
+class Option(NamedTuple):
+    """A preset answer."""
+
+    value: str
+    display_as: str
+    disqualifier: int = 0
+    active: int = 1
+
+
+class CustomField(NamedTuple):
+    """A question, with the share of those who answer anything that answers it."""
+
+    field_id: int
+    name: str
+    display_as: str
+    type: str
+    allow_other: int
+    answered: float
+    options: tuple[Option, ...] = ()
+
+    @property
+    def first_option_id(self) -> int:
+        """The id of the first option; the others follow without a gap."""
+        return self.field_id * 100 + 1
+
+
+class MailingList(NamedTuple):
+    """A list built for an issue; ``made_on`` and ``issue_day`` are days of the calendar."""
+
+    mailing_list_id: int
+    name: str
+    status: str
+    made_on: int
+    issue_day: int
+    grace_issues: int = 0
+    grace_days: int = 0
+    parent: "MailingList | None" = None
+
+
+FIELDS = (
+    CustomField(
+        1,
+        "industry",
+        "Which industry do you work in?",
+        "select",
+        1,
+        0.8,
+        (
+            Option("AGR", "Agriculture"),
+            Option("MFG", "Manufacturing"),
+            Option("EDU", "Education"),
+            Option("HLT", "Health care"),
+            Option("RET", "Retail & wholesale"),
+            Option("GOV", "Government"),
+            Option("TEL", "Telegraphy", active=0),
+        ),
+    ),
+    CustomField(
+        2,
+        "interests",
+        "What do you like to read about? (Choose all that apply.)",
+        "checkbox",
+        0,
+        0.7,
+        (
+            Option("garden", "Garden"),
+            Option("sea", "Sea & coast"),
+            Option("tools", "Tools"),
+            Option("food", "Food & drink"),
+            Option("travel", "Travel"),
+            Option("kids", "Kids' projects"),
+            Option("fax", "News by fax", active=0),
+        ),
+    ),
+    CustomField(
+        3,
+        "job_function",
+        "Which of these describes best what you do?",
+        "radio",
+        0,
+        0.75,
+        (
+            Option("owner", "Owner or partner"),
+            Option("buyer", "Purchasing"),
+            Option("maker", "Production"),
+            Option("", "Prefer not to say"),
+            Option("student", "Student", disqualifier=1),
+        ),
+    ),
+    CustomField(4, "favorite_section", "Your favorite section", "text", 0, 0.35),
+    CustomField(
+        5,
+        "comments",
+        "Is there anything else you would like the editors to know? We read every line, even "
+        "where we cannot answer each of them; for questions about delivery or an invoice please "
+        "write to the reader service instead.",
+        "textarea",
+        0,
+        0.15,
+    ),
+)
+
+_TITLES = (
+    ("Harbor & Coast", 12, 4995, False, ("Print", "Print", "Print", "Both", "Digital")),
+    ("The Northfield Weekly", 52, 11900, False, ("Print", "Both", "Both", "Digital", "Digital")),
+    ("Kitchen Garden Quarterly", 4, 2850, False, ("Print", "Print", "Print", "Print", "Both")),
+    ("Metal & Lathe", 12, 6400, True, ("Print", "Print", "Both", "Digital", "Digital")),
+    ("Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital")),
+)
+#: How the list for each title's next issue stands; that of the others is complete.
+_STATUSES = ("Pending", "Generating", "Auto-renewal Pending", "Error", "Generating Galley")
+
+
+def _issue_name(day: date, issues_per_year: int) -> str | None:
+    """Return the name of the issue that appears on ``day``, or None where none does."""
+    month = _MONTHS[day.month - 1]
+    if issues_per_year == 52:
+        return f"{day.day} {month} {day.year}" if day.weekday() == 4 else None
+    if day.day != 1:
+        return None
+    if issues_per_year == 12:
+        return f"{month} {day.year}"
+    if issues_per_year == 6:
+        return f"{month}/{_MONTHS[day.month]} {day.year}" if day.month % 2 else None
+    return f"{_SEASONS[day.month]} {day.year}" if day.month in _SEASONS else None
+
+
+class Publisher:
+    """The publisher as of a reference date, and the rows that describe it."""
+
+    def __init__(self, reference_date: date) -> None:
+        self.calendar = Calendar(reference_date)
+        self.publications = tuple(
+            self._publication(number, *title) for number, title in enumerate(_TITLES, 1)
+        )
+        self.lists = {
+            publication.publication_id: self._lists(publication)
+            for publication in self.publications
+        }
+
+    def rows(self) -> dict[str, list[Row]]:
+        """Return the rows of publications, issues, questions and their options."""
+        day = self.calendar.day
+        return {
+            "publications": [(p.publication_id, p.name) for p in self.publications],
+            "issues": [
+                (p.first_issue_id + index, p.publication_id, name, day(issue_day))
+                for p in self.publications
+                for index, (name, issue_day) in enumerate(
+                    zip(p.issue_names, p.issue_days, strict=True)
+                )
+            ],
+            "custom_fields": [field[:5] for field in FIELDS],
+            "custom_field_options": [
+                (field.first_option_id + index, field.field_id, *option, index + 1)
+                for field in FIELDS
+                for index, option in enumerate(field.options)
+            ],
+        }
+
+    def list_row(self, made: MailingList, count: int) -> Row:
+        """Return the row of ``list_downloads`` for a list with ``count`` entries."""
+        return (
+            made.mailing_list_id,
+            made.name,
+            made.status,
+            count,
+            int(made.parent is not None),
+            self.calendar.day(made.issue_day - made.grace_days) if made.grace_issues else None,
+            made.grace_issues,
+            made.parent.mailing_list_id if made.parent else None,
+            self.calendar.time(made.made_on, 0.25),
+        )
+
+    def next_list(
+        self, publication: Publication, mailing_list_id: int, made_on: int
+    ) -> MailingList:
+        """Return a complete list, made on a day, for the first issue after that day."""
+        index = next(i for i, day in enumerate(publication.issue_days) if day > made_on)
+        return self._list(publication, mailing_list_id, index, made_on)
+
+    def _publication(
+        self,
+        publication_id: int,
+        name: str,
+        issues_per_year: int,
+        price: int,
+        audited: bool,
+        types: tuple[str, ...],
+    ) -> Publication:
+        issues = [
+            (day, issue)
+            for day in range(-365 * _YEARS_OF_ISSUES, 200)
+            if (
+                issue := _issue_name(
+                    self.calendar.reference_date + timedelta(day), issues_per_year
+                )
+            )
+        ]
+        days, names = zip(*issues, strict=True)
+        return Publication(
+            publication_id, name, issues_per_year, price, audited, types, days, names
+        )
+
+    def _lists(self, publication: Publication) -> tuple[MailingList, ...]:
+        """Return the lists of a title: two complete ones, the first's gap list, one to come."""
+        lead = 3 if publication.issues_per_year == 52 else 14
+        coming = next(i for i, day in enumerate(publication.issue_days) if day > 0)
+        number = publication.publication_id * 10
+        before, newest, next_one = (
+            self._list(
+                publication, number + place, index, min(publication.issue_days[index] - lead, 0)
+            )
+            for place, index in ((1, coming - 2), (3, coming - 1), (4, coming))
+        )
+        gap = MailingList(
+            number + 2,
+            f"{before.name} (gap)",
+            "Complete",
+            min(before.made_on + 2 * lead, 0),
+            before.issue_day,
+            parent=before,
+        )
+        status = _STATUSES[publication.publication_id - 1]
+        return (before, gap, newest, next_one._replace(status=status))
+
+    @staticmethod
+    def _list(
+        publication: Publication, mailing_list_id: int, index: int, made_on: int
+    ) -> MailingList:
+        grace_issues = 1 if publication.issues_per_year == 4 else 2
+        return MailingList(
+            mailing_list_id,
+            f"{publication.name}, {publication.issue_names[index]}",
+            "Complete",
+            made_on,
+            publication.issue_days[index],
+            grace_issues,
+            grace_issues * 365 // publication.issues_per_year,
+        )

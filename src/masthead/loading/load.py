@@ -1,0 +1,134 @@
+"""Loading files into an account: all or nothing, or the good rows with the bad ones put aside.
+
+The files are read and checked value by value first, while no one waits for anything. Then, in one
+transaction, what only the whole can show is checked and the rows are merged. Killed at any moment,
+a load leaves what was there before.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from masthead.contract.records import ACCOUNTS
+from masthead.errors import BadInput, BadUsage
+from masthead.loading.checks import check_batch
+from masthead.loading.files import InputFile, find_files, read_batches
+from masthead.loading.rejects import write_rejects
+from masthead.store import Store, accounts, checking, commits, merging
+from masthead.store.merging import Counts
+from masthead.store.staging import Problem, Staging
+
+__all__ = ["PROBLEMS_SHOWN_MAX", "Loaded", "load"]
+
+PROBLEMS_SHOWN_MAX = 100
+
+Advance = Callable[[InputFile, int], None]
+
+
+class Loaded(NamedTuple):
+    """What a load did: the counts of each table in the order of loading, and the rows put aside."""
+
+    counts: dict[str, Counts]
+    rejected: dict[str, int]
+
+
+class _Refused(Exception):
+    """Ends the transaction of a load that is not to happen."""
+
+
+def load(
+    store: Store,
+    paths: Sequence[Path],
+    *,
+    account_id: int | None,
+    reject: Path | None = None,
+    advance: Advance = lambda _file, _done: None,
+) -> Loaded:
+    """Load the files that ``paths`` (files and folders) name; return what that changed.
+
+    Rows that are new are inserted, rows that differ are updated, by key; a column that a file
+    lacks stays as it is, and nothing is deleted. With bad rows nothing is loaded, unless
+    ``reject`` names a folder for them. ``advance`` is told a file and how many of its bytes are
+    read. Raises BadInput, which lists the problems as ``file:line: column: sentence``, and
+    BadUsage where an account is needed and not given.
+    """
+    files = find_files(paths)
+    account_files = [file for file in files if file.table is ACCOUNTS]
+    data_files = [file for file in files if file.table is not ACCOUNTS]
+    if data_files and account_id is None:
+        raise BadUsage(f"{data_files[0].label}: say with --account whose data it is")
+    if account_files and data_files:
+        raise BadUsage("load accounts first, by themselves; then the data of each account")
+    if account_files:
+        return _load_accounts(store, account_files)
+    assert account_id is not None
+    return _load_data(store, account_id, data_files, reject, advance)
+
+
+def _load_data(
+    store: Store, account_id: int, files: list[InputFile], reject: Path | None, advance: Advance
+) -> Loaded:
+    with store.writer(patient=True) as database:
+        accounts.settings_of(database, account_id)
+        staging = Staging(database, account_id)
+        for number, file in enumerate(files):
+            _stage(staging, number, file, advance)
+        staging.finish()
+        try:
+            with database.transaction():
+                checking.check(staging, discard=reject is not None)
+                if reject is None and staging.problem_count():
+                    raise _Refused
+                counts = merging.merge(staging)
+                rejected = write_rejects(reject, files, staging) if reject else {}
+        except _Refused:
+            raise BadInput(_listed(files, staging)) from None
+    commits.stamp_commits(store, account_id)
+    return Loaded(counts, rejected)
+
+
+def _stage(staging: Staging, number: int, file: InputFile, advance: Advance) -> None:
+    for batch in read_batches(file):
+        checked = check_batch(file.table, batch)
+        staging.add(file.table, number, checked.columns, checked.rows)
+        staging.refuse(Problem(number, *problem) for problem in checked.problems)
+        staging.refuse_keys(file.table, checked.refused_keys)
+        advance(file, batch.done)
+
+
+def _listed(files: list[InputFile], staging: Staging) -> str:
+    lines = [
+        f"{files[problem.file].label}:{problem.line}: {problem.column}: {problem.sentence}"
+        for problem in staging.problems(PROBLEMS_SHOWN_MAX)
+    ]
+    count = staging.problem_count()
+    if count > PROBLEMS_SHOWN_MAX:
+        lines.append(f"and {count - PROBLEMS_SHOWN_MAX} more problems")
+    lines.append("nothing was loaded; mend the rows, or put them aside with --reject DIR")
+    return "\n".join(lines)
+
+
+def _load_accounts(store: Store, files: list[InputFile]) -> Loaded:
+    """Load accounts, all or nothing.
+
+    An empty api_key or api_login is left as it is (the interface shows them empty while the API is
+    off), and a new account without them gets random ones.
+    """
+    problems: list[str] = []
+    rows: list[accounts.Values] = []
+    seen: dict[object, str] = {}
+    for file in files:
+        for batch in read_batches(file):
+            checked = check_batch(file.table, batch)
+            problems += [f"{file.label}:{n}: {name}: {why}" for n, name, why in checked.problems]
+            for line, *values in checked.rows:
+                row = dict(zip(checked.columns, values, strict=True))
+                place = f"{file.label}:{line}"
+                first = seen.setdefault(row["account_id"], place)
+                if first != place:
+                    problems.append(f"{place}: account_id: {row['account_id']} is in {first} too")
+                keys = ("api_key", "api_login")
+                rows.append({k: v for k, v in row.items() if v is not None or k not in keys})
+    if problems:
+        raise BadInput("\n".join([*problems[:PROBLEMS_SHOWN_MAX], "nothing was loaded"]))
+    return Loaded({ACCOUNTS.name: Counts(*accounts.save_accounts(store, rows))}, {})

@@ -1,0 +1,97 @@
+"""The queries of operation 4: what changed since a commit, read as a stream.
+
+All rows of an answer come from one snapshot, which the caller opens. Each query yields the rows
+whose commit is ``first_commit`` or a later one, in the order of their commits and then of their
+ids, in flat memory. Which commit is the first for a time is told by ``store.commits``.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from masthead.contract import shapes
+from masthead.store import Database
+from masthead.store.reading import columns_of
+
+__all__ = ["CHANGED"]
+
+Row = tuple[Any, ...]
+Grouped = Iterator[tuple[Row, list[Row]]]
+
+
+def _plain(table: str, shape: type) -> Callable[[Database, int, int], Iterator[Row]]:
+    key = next(iter(shape.__annotations__))
+    sql = f"""
+        SELECT {columns_of(shape)} FROM {table}
+        WHERE account_id = :account_id AND commit_id >= :first_commit
+        ORDER BY commit_id, {key}
+        """
+
+    def changed(database: Database, account_id: int, first_commit: int) -> Iterator[Row]:
+        return database.stream(sql, account_id=account_id, first_commit=first_commit)
+
+    return changed
+
+
+def _subscribers(database: Database, account_id: int, first_commit: int) -> Iterator[Row]:
+    """Yield rows of Subscriber, each with the stamp of its last change (None: just now)."""
+    return database.stream(
+        f"""
+        SELECT {columns_of(shapes.Subscriber, "s.")}, c.visible_at FROM subscribers AS s
+        LEFT JOIN commits AS c ON c.account_id = s.account_id AND c.commit_id = s.commit_id
+        WHERE s.account_id = :account_id AND s.commit_id >= :first_commit
+        ORDER BY s.commit_id, s.subscriber_id
+        """,
+        account_id=account_id,
+        first_commit=first_commit,
+    )
+
+
+def _answers(database: Database, account_id: int, first_commit: int) -> Grouped:
+    """Yield (subscriber_id,) and that subscriber's answers, as ``reading.answers_of`` has them."""
+    rows = database.stream(
+        """
+        SELECT s.subscriber_id, a.field_id, a.option_ids, a.text_value FROM subscribers AS s
+        LEFT JOIN custom_field_answers AS a
+            ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND s.custom_fields_commit_id >= :first_commit
+        ORDER BY s.custom_fields_commit_id, s.subscriber_id, a.field_id
+        """,
+        account_id=account_id,
+        first_commit=first_commit,
+    )
+    return _grouped(rows, 1)
+
+
+def _orders(database: Database, account_id: int, first_commit: int) -> Grouped:
+    """Yield an order (shape Order, without its items) and its items (shape OrderItem)."""
+    rows = database.stream(
+        f"""
+        SELECT {columns_of(shapes.Order, "o.")}, {columns_of(shapes.OrderItem, "i.")}
+        FROM orders AS o
+        LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
+        WHERE o.account_id = :account_id AND o.commit_id >= :first_commit
+        ORDER BY o.commit_id, o.order_id, i.order_item_id
+        """,
+        account_id=account_id,
+        first_commit=first_commit,
+    )
+    return _grouped(rows, columns_of(shapes.Order).count(",") + 1)
+
+
+def _grouped(rows: Iterator[Row], width: int) -> Grouped:
+    for parent, children in groupby(rows, key=itemgetter(slice(width))):
+        yield parent, [row[width:] for row in children if row[width] is not None]
+
+
+CHANGED: dict[str, Callable[[Database, int, int], Iterator[Any]]] = {
+    "customfields": _answers,
+    "subscriptions": _plain("subscriptions", shapes.ChangedSubscription),
+    "subscribers": _subscribers,
+    "addresses": _plain("addresses", shapes.Address),
+    "purchases": _plain("purchases", shapes.Purchase),
+    "listdownloads": _plain("list_downloads", shapes.ListDownload),
+    "orders": _orders,
+}
+"""The query of each entity, by its name in requests."""

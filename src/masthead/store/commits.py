@@ -1,0 +1,106 @@
+"""Commits and their stamps: when each change became visible.
+
+A writer's transaction begins a commit without a stamp and gives its id to the rows that it
+changes. Only after that transaction is over is the commit stamped, in a transaction of its own:
+with the later of the clock and the account's newest stamp plus a microsecond. So stamps rise
+strictly in the order in which commits become visible, whatever the clock does, and a change that a
+poll did not see is stamped later than the time which that poll handed out.
+
+Stamps are microseconds since 1970 in UTC. The times that a request may ask for are the business of
+``masthead.api.changes``.
+"""
+
+from masthead.store import Database, Store
+
+__all__ = [
+    "IDLE_US",
+    "begin_commit",
+    "first_commit_since",
+    "newest_stamp",
+    "stamp_all",
+    "stamp_commits",
+]
+
+IDLE_US = 3_600 * 1_000_000
+"""An account whose newest stamp is older gets an empty commit from a running server, so that the
+time that its partners hold never falls out of the change feed's window."""
+
+
+def begin_commit(database: Database, account_id: int) -> int:
+    """Add a commit that has no stamp yet, inside the caller's transaction; return its id."""
+    ((commit_id,),) = database.rows(
+        """
+        INSERT INTO commits (account_id, commit_id)
+        SELECT :account_id, coalesce(max(commit_id), 0) + 1
+        FROM commits WHERE account_id = :account_id
+        RETURNING commit_id
+        """,
+        account_id=account_id,
+    )
+    return int(commit_id)
+
+
+def stamp_commits(store: Store, account_id: int) -> None:
+    """Stamp every visible commit of the account that has no stamp, in the order of their ids."""
+    with store.writer() as database, database.transaction():
+        waiting = database.rows(
+            """
+            SELECT commit_id FROM commits
+            WHERE account_id = :account_id AND visible_at IS NULL ORDER BY commit_id
+            """,
+            account_id=account_id,
+        )
+        for (commit_id,) in waiting:
+            database.change(
+                """
+                UPDATE commits SET visible_at = max(:now, 1 + coalesce(
+                    (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), 0))
+                WHERE account_id = :account_id AND commit_id = :commit_id
+                """,
+                account_id=account_id,
+                commit_id=commit_id,
+                now=store.clock(),
+            )
+
+
+def stamp_all(store: Store) -> None:
+    """Stamp what a killed load has left without a stamp, and keep idle accounts in the window."""
+    with store.reader() as database:
+        waiting = database.rows("SELECT DISTINCT account_id FROM commits WHERE visible_at IS NULL")
+        idle = database.rows(
+            """
+            SELECT account_id FROM accounts WHERE :idle_before > (
+                SELECT max(visible_at) FROM commits WHERE commits.account_id = accounts.account_id)
+            """,
+            idle_before=store.clock() - IDLE_US,
+        )
+    for (account_id,) in idle:
+        with store.writer() as database, database.transaction():
+            begin_commit(database, account_id)
+    for (account_id,) in {*waiting, *idle}:
+        stamp_commits(store, account_id)
+
+
+def newest_stamp(database: Database, account_id: int) -> int:
+    """Return the newest stamp of the account in what ``database`` sees."""
+    ((stamp,),) = database.rows(
+        "SELECT max(visible_at) FROM commits WHERE account_id = :account_id", account_id=account_id
+    )
+    return int(stamp)
+
+
+def first_commit_since(database: Database, account_id: int, since_us: int) -> int | None:
+    """Return the first commit that is not stamped, or stamped at ``since_us`` or later.
+
+    None where there is no such commit. All that changed since that time carries this commit's id
+    or a greater one.
+    """
+    ((commit_id,),) = database.rows(
+        """
+        SELECT min(commit_id) FROM commits
+        WHERE account_id = :account_id AND (visible_at IS NULL OR visible_at >= :since)
+        """,
+        account_id=account_id,
+        since=since_us,
+    )
+    return None if commit_id is None else int(commit_id)

@@ -1,0 +1,26 @@
+"""Reading whole tables of an account, for an export."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from masthead.contract.records import Table
+from masthead.store import Database
+
+__all__ = ["batches"]
+
+BATCH_ROWS = 5_000
+
+
+def batches(database: Database, account_id: int, table: Table) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows of ``table`` in the order of its columns and key, 5,000 at a time."""
+    columns = ", ".join(f'"{column.name}"' for column in table.columns)
+    rows = database.stream(
+        f"""
+        SELECT {columns} FROM {table.name} WHERE account_id = :account_id
+        ORDER BY {", ".join(table.key)}
+        """,
+        account_id=account_id,
+    )
+    while batch := list(islice(rows, BATCH_ROWS)):
+        yield batch

@@ -1,0 +1,320 @@
+"""The queries of operations 3 and 5 to 10.
+
+Each takes the account first and returns rows in the order of the fields of the shape that its
+description names. A filter that selects nothing is an empty list, an unknown id None.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from masthead.contract import shapes
+from masthead.contract.kinds import Many
+from masthead.contract.shapes import fields_of
+from masthead.store import Database
+
+__all__ = [
+    "CustomFields",
+    "LoginMatch",
+    "answers_of",
+    "columns_of",
+    "custom_fields",
+    "login_candidates",
+    "mailing_list_entries",
+    "order",
+    "received_subscriptions",
+    "search_subscribers",
+    "subscriptions",
+]
+
+Row = tuple[Any, ...]
+Filters = Mapping[str, int | str]
+
+_UNLIMITED = -1
+_SUBSCRIPTION_FILTERS = {
+    "campaign_active": "renew_campaign_active = :campaign_active",
+    "copies": "copies = :copies",
+    "issues_left": "issues = :issues_left",
+    "max_copies": "copies <= :max_copies",
+    "max_issues_left": f"issues <= :max_issues_left AND issues <> {_UNLIMITED}",
+    "min_copies": "copies >= :min_copies",
+    "min_issues_left": f"(issues >= :min_issues_left OR issues = {_UNLIMITED})",
+    "publication_id": "publication_id = :publication_id",
+    "subscriber_id": "subscriber_id = :subscriber_id",
+    "type": "type = :type",
+}
+_SEARCH_COLUMNS = {
+    "email": "lower(email)",
+    "first_name": "first_name_folded",
+    "last_name": "last_name_folded",
+    "renewal_code": "lower(renewal_code)",
+    "source": "lower(source)",
+}
+_UNICODE_FOLDED = {"first_name", "last_name"}
+_ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+_LAST_CODE_POINT = 0x10FFFF
+_BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
+
+
+@cache
+def columns_of(shape: type, prefix: str = "") -> str:
+    """Return the columns of a shape for a SELECT, without its nested lists."""
+    names = (field.name for field in fields_of(shape) if not isinstance(field.kind, Many))
+    return ", ".join(f'{prefix}"{name}"' for name in names)
+
+
+def subscriptions(
+    database: Database, account_id: int, filters: Filters, *, after: int, limit: int
+) -> list[Row]:
+    """Return the subscriptions that fit all ``filters`` (shape Subscription), by ascending id.
+
+    ``filters`` are named as in interface, operation 7. Unlimited (-1) is more than any number
+    (decisions, "Subscription filters").
+    """
+    where = "".join(f" AND {_SUBSCRIPTION_FILTERS[name]}" for name in filters)
+    return database.rows(
+        f"""
+        SELECT {columns_of(shapes.Subscription)} FROM subscriptions
+        WHERE account_id = :account_id AND subscription_id > :after{where}
+        ORDER BY subscription_id LIMIT :limit
+        """,
+        account_id=account_id,
+        after=after,
+        limit=limit,
+        **filters,
+    )
+
+
+def search_subscribers(
+    database: Database, account_id: int, filters: Filters, *, after: int, limit: int
+) -> list[Row]:
+    """Return the subscribers that fit all ``filters`` (shape Subscriber), by ascending id.
+
+    ``filters`` are named as in interface, operation 8. The whole value counts, or its beginning
+    where the filter ends with ``*``; an empty filter finds those without a value; the deleted are
+    left out (decisions, "Subscriber search").
+    """
+    where = ""
+    values: dict[str, str] = {}
+    for name, asked in filters.items():
+        condition, found = _search_condition(name, str(asked))
+        where += f" AND {condition}"
+        values |= found
+    return database.rows(
+        f"""
+        SELECT {columns_of(shapes.Subscriber)} FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id > :after AND delete_date IS NULL{where}
+        ORDER BY subscriber_id LIMIT :limit
+        """,
+        account_id=account_id,
+        after=after,
+        limit=limit,
+        **values,
+    )
+
+
+def _search_condition(name: str, asked: str) -> tuple[str, dict[str, str]]:
+    column = _SEARCH_COLUMNS[name]
+    folded = asked.casefold() if name in _UNICODE_FOLDED else asked.translate(_ASCII_LOWER)
+    if not folded:
+        return f"{column} IS NULL", {}
+    if not folded.endswith("*"):
+        return f"{column} = :{name}", {name: folded}
+    if folded == "*":
+        return "TRUE", {}
+    start = folded[:-1]
+    values = {name: start, f"{name}_beyond": _beyond(start)}
+    return f"{column} >= :{name} AND {column} < :{name}_beyond", values
+
+
+def _beyond(start: str) -> str:
+    """Return the first text, by code points, behind all that begin with ``start``."""
+    head, last = start[:-1], ord(start[-1])
+    if last == _LAST_CODE_POINT:
+        return _beyond(head) if head else start + start
+    return head + chr(_BEHIND_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
+
+
+class LoginMatch(NamedTuple):
+    """A subscriber whom a login could mean (the first five as in AuthenticatedSubscriber).
+
+    ``is_current`` is 1 where a subscription of the subscriber has not expired. Where the login is
+    a renewal code, ``zip_code`` is the postal code of one of the subscriber's addresses: a row an
+    address.
+    """
+
+    subscriber_id: int
+    renewal_code: str | None
+    email: str | None
+    first_name: str | None
+    last_name: str | None
+    is_current: int
+    zip_code: str | None
+
+
+def login_candidates(
+    database: Database, account_id: int, login: str, *, password_md5: str, today: str
+) -> tuple[list[LoginMatch], list[LoginMatch]]:
+    """Return those whose email and password these are, and those whose renewal code it is.
+
+    The best match stands first: one with a subscription that has not expired on ``today``, then
+    the lowest id. The postal code is the caller's to compare (decisions, "Login check").
+    """
+    values: dict[str, int | str] = {
+        "account_id": account_id,
+        "login": login.translate(_ASCII_LOWER),
+        "today": today,
+    }
+    select = """
+        SELECT s.subscriber_id, s.renewal_code, s.email, s.first_name, s.last_name, EXISTS (
+            SELECT 1 FROM subscriptions AS n
+            WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id
+            AND (n.date_expired IS NULL OR n.date_expired >= :today)) AS is_current,
+    """
+    best_first = "ORDER BY is_current DESC, s.subscriber_id"
+    by_email = database.rows(
+        f"""
+        {select} NULL FROM subscribers AS s
+        WHERE s.account_id = :account_id AND lower(s.email) = :login
+        AND s.password_md5 = :password_md5 AND s.delete_date IS NULL {best_first} LIMIT 1
+        """,
+        password_md5=password_md5,
+        **values,
+    )
+    by_code = database.rows(
+        f"""
+        {select} a.zip_code FROM subscribers AS s
+        JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND lower(s.renewal_code) = :login
+        AND s.delete_date IS NULL AND a.zip_code IS NOT NULL {best_first}
+        """,
+        **values,
+    )
+    return [LoginMatch(*row) for row in by_email], [LoginMatch(*row) for row in by_code]
+
+
+def received_subscriptions(
+    database: Database, account_id: int, subscriber_id: int
+) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield a subscriber's subscriptions, each with the issues received, by ascending ids.
+
+    A subscription is a row of AuthenticatedSubscription without its issues; an issue one of
+    ReceivedIssue.
+    """
+    found = database.rows(
+        """
+        SELECT n.subscription_id, n.date_created, n.date_expired, n.publication_id, n.issues,
+            n.type, i.issue_id, i.name, i.date
+        FROM subscriptions AS n
+        LEFT JOIN subscription_issues AS r
+            ON r.account_id = n.account_id AND r.subscription_id = n.subscription_id
+        LEFT JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
+        WHERE n.account_id = :account_id AND n.subscriber_id = :subscriber_id
+        ORDER BY n.subscription_id, i.issue_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    for subscription, rows in groupby(found, key=itemgetter(slice(6))):
+        yield subscription, [row[6:] for row in rows if row[6] is not None]
+
+
+class CustomFields(NamedTuple):
+    """The custom fields that an account defines.
+
+    ``fields`` are rows of CustomFieldDefinition without its options, by ascending id; ``options``
+    the rows of CustomFieldOption of each field, in order of ``order``, then of id.
+    """
+
+    fields: list[Row]
+    options: dict[int, list[Row]]
+
+
+def custom_fields(database: Database, account_id: int) -> CustomFields:
+    """Return the definitions of all custom fields of the account."""
+    fields = database.rows(
+        f"""
+        SELECT {columns_of(shapes.CustomFieldDefinition)} FROM custom_fields
+        WHERE account_id = :account_id ORDER BY field_id
+        """,
+        account_id=account_id,
+    )
+    options: dict[int, list[Row]] = {field[0]: [] for field in fields}
+    for field_id, *option in database.rows(
+        f"""
+        SELECT field_id, {columns_of(shapes.CustomFieldOption)} FROM custom_field_options
+        WHERE account_id = :account_id ORDER BY "order" IS NULL, "order", option_id
+        """,
+        account_id=account_id,
+    ):
+        options[field_id].append(tuple(option))
+    return CustomFields(fields, options)
+
+
+def answers_of(database: Database, account_id: int, subscriber_id: int) -> list[Row] | None:
+    """Return a subscriber's answers, or None where there is no such subscriber.
+
+    An answer is (field_id, option_ids separated by ``|``, text_value).
+    """
+    found = database.rows(
+        """
+        SELECT a.field_id, a.option_ids, a.text_value FROM subscribers AS s
+        LEFT JOIN custom_field_answers AS a
+            ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    return [row for row in found if row[0] is not None] if found else None
+
+
+def order(database: Database, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
+    """Return an order (shape Order, without its items) and its items (OrderItem), or None."""
+    found = database.row(
+        f"""
+        SELECT {columns_of(shapes.Order)} FROM orders
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=account_id,
+        order_id=order_id,
+    )
+    if found is None:
+        return None
+    items = database.rows(
+        f"""
+        SELECT {columns_of(shapes.OrderItem)} FROM order_items
+        WHERE account_id = :account_id AND order_id = :order_id ORDER BY order_item_id
+        """,
+        account_id=account_id,
+        order_id=order_id,
+    )
+    return found, items
+
+
+def mailing_list_entries(
+    database: Database, account_id: int, mailing_list_id: int
+) -> Iterator[Row] | None:
+    """Return the entries of a list download (shape MailingListEntry) by ascending id.
+
+    None where there is no such list. The entries are read while they are consumed.
+    """
+    values = {"account_id": account_id, "mailing_list_id": mailing_list_id}
+    if not database.row(
+        """
+        SELECT 1 FROM list_downloads
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        """,
+        **values,
+    ):
+        return None
+    return database.stream(
+        f"""
+        SELECT {columns_of(shapes.MailingListEntry)} FROM mailing_list_entries
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        ORDER BY subscription_id
+        """,
+        **values,
+    )

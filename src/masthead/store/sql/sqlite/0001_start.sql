@@ -1,0 +1,264 @@
+-- Accounts, their commits, and the fourteen tables of an account's data.
+--
+-- Every key begins with account_id. A row of the change feed's entities carries the commit that
+-- last changed it (commit_id; custom_fields_commit_id for a subscriber's record of custom fields).
+-- A missing value is NULL, never ''. Exact numbers and decimals are TEXT: SQLite has no decimals.
+
+CREATE TABLE accounts (
+    account_id INTEGER NOT NULL PRIMARY KEY,
+    company_name TEXT,
+    email TEXT,
+    website TEXT,
+    active INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)),
+    api_active INTEGER NOT NULL DEFAULT 1 CHECK (api_active IN (0, 1)),
+    api_key TEXT,
+    api_login TEXT,
+    plan TEXT,
+    audit_type TEXT,
+    created TEXT,
+    master_checkout TEXT,
+    is_master INTEGER NOT NULL DEFAULT 0 CHECK (is_master IN (0, 1)),
+    hide_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1))
+) STRICT;
+CREATE UNIQUE INDEX accounts_by_api_key ON accounts (api_key);
+
+-- visible_at: microseconds since 1970 in UTC; NULL until the commit is stamped.
+CREATE TABLE commits (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    commit_id INTEGER NOT NULL,
+    visible_at INTEGER,
+    PRIMARY KEY (account_id, commit_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX commits_by_visible_at ON commits (account_id, visible_at);
+
+CREATE TABLE publications (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    publication_id INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE issues (
+    account_id INTEGER NOT NULL,
+    issue_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    name TEXT,
+    date TEXT,
+    PRIMARY KEY (account_id, issue_id),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+
+-- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
+CREATE TABLE subscribers (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    subscriber_id INTEGER NOT NULL,
+    renewal_code TEXT,
+    email TEXT,
+    password_md5 TEXT,
+    first_name TEXT,
+    last_name TEXT,
+    source TEXT,
+    delete_date TEXT,
+    first_name_folded TEXT,
+    last_name_folded TEXT,
+    commit_id INTEGER NOT NULL,
+    custom_fields_commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, lower(renewal_code));
+CREATE INDEX subscribers_by_email ON subscribers (account_id, lower(email));
+CREATE INDEX subscribers_by_source ON subscribers (account_id, lower(source));
+CREATE INDEX subscribers_by_first_name ON subscribers (account_id, first_name_folded);
+CREATE INDEX subscribers_by_last_name ON subscribers (account_id, last_name_folded);
+CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
+CREATE INDEX subscribers_by_custom_fields_commit
+    ON subscribers (account_id, custom_fields_commit_id);
+
+CREATE TABLE addresses (
+    account_id INTEGER NOT NULL,
+    address_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    first_name TEXT,
+    last_name TEXT,
+    company TEXT,
+    address TEXT,
+    city TEXT,
+    state TEXT,
+    zip_code TEXT,
+    country_name TEXT,
+    country_abbreviation TEXT,
+    latitude TEXT,
+    longitude TEXT,
+    verified INTEGER NOT NULL DEFAULT 0,
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, address_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX addresses_by_subscriber ON addresses (account_id, subscriber_id);
+CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id);
+
+CREATE TABLE subscriptions (
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    mailing_address_id INTEGER,
+    billing_address_id INTEGER,
+    issues INTEGER,
+    copies INTEGER,
+    paid_issues_left INTEGER,
+    unearned_revenue TEXT,
+    type TEXT,
+    date_created TEXT,
+    date_expired TEXT,
+    date_last_renewed TEXT,
+    last_purchase_bundle_id INTEGER,
+    last_purchase_id INTEGER,
+    renew_campaign_active INTEGER NOT NULL DEFAULT 0,
+    audit_classification TEXT,
+    audit_request_type TEXT,
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
+    FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX subscriptions_by_subscriber ON subscriptions (account_id, subscriber_id);
+CREATE INDEX subscriptions_by_commit ON subscriptions (account_id, commit_id);
+
+CREATE TABLE subscription_issues (
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    issue_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, subscription_id, issue_id),
+    FOREIGN KEY (account_id, subscription_id) REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE custom_fields (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    field_id INTEGER NOT NULL,
+    name TEXT,
+    display_as TEXT,
+    type TEXT NOT NULL,
+    allow_other INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, field_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE custom_field_options (
+    account_id INTEGER NOT NULL,
+    option_id INTEGER NOT NULL,
+    field_id INTEGER NOT NULL,
+    value TEXT,
+    display_as TEXT,
+    disqualifier INTEGER NOT NULL DEFAULT 0,
+    active INTEGER NOT NULL DEFAULT 0,
+    "order" INTEGER,
+    PRIMARY KEY (account_id, option_id),
+    FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
+) STRICT, WITHOUT ROWID;
+
+-- option_ids: in ascending order, separated by '|'.
+CREATE TABLE custom_field_answers (
+    account_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    field_id INTEGER NOT NULL,
+    option_ids TEXT,
+    text_value TEXT,
+    PRIMARY KEY (account_id, subscriber_id, field_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE orders (
+    account_id INTEGER NOT NULL,
+    order_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    mailing_address_id INTEGER,
+    billing_address_id INTEGER,
+    import_name TEXT,
+    user_id INTEGER,
+    channel_id INTEGER,
+    order_date TEXT,
+    is_gift INTEGER NOT NULL DEFAULT 0,
+    sub_total TEXT NOT NULL DEFAULT '0',
+    tax_total TEXT NOT NULL DEFAULT '0',
+    grand_total TEXT NOT NULL DEFAULT '0',
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, order_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
+    FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX orders_by_commit ON orders (account_id, commit_id);
+
+CREATE TABLE order_items (
+    account_id INTEGER NOT NULL,
+    order_item_id INTEGER NOT NULL,
+    order_id INTEGER NOT NULL,
+    bundle_id INTEGER,
+    product_id INTEGER,
+    refund_date TEXT,
+    fulfilled_date TEXT,
+    sub_total TEXT NOT NULL DEFAULT '0',
+    tax_total TEXT NOT NULL DEFAULT '0',
+    grand_total TEXT NOT NULL DEFAULT '0',
+    PRIMARY KEY (account_id, order_item_id),
+    CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX order_items_by_order ON order_items (account_id, order_id);
+
+CREATE TABLE purchases (
+    account_id INTEGER NOT NULL,
+    purchase_id INTEGER NOT NULL,
+    payment_type TEXT,
+    notes TEXT,
+    subscriber_id INTEGER NOT NULL,
+    bundle_id INTEGER,
+    shipping_address_id INTEGER,
+    billing_address_id INTEGER,
+    name TEXT,
+    invoice_id TEXT,
+    total TEXT,
+    product_total TEXT,
+    is_gift INTEGER NOT NULL DEFAULT 0,
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, purchase_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, shipping_address_id) REFERENCES addresses (account_id, address_id),
+    FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX purchases_by_commit ON purchases (account_id, commit_id);
+
+CREATE TABLE list_downloads (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    mailing_list_id INTEGER NOT NULL,
+    name TEXT,
+    status TEXT,
+    count INTEGER,
+    is_gap INTEGER NOT NULL DEFAULT 0,
+    grace_from_date TEXT,
+    grace_issues INTEGER,
+    parent_mailing_list_id INTEGER,
+    date_created TEXT,
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, parent_mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id) DEFERRABLE INITIALLY DEFERRED
+) STRICT, WITHOUT ROWID;
+CREATE INDEX list_downloads_by_commit ON list_downloads (account_id, commit_id);
+
+CREATE TABLE mailing_list_entries (
+    account_id INTEGER NOT NULL,
+    mailing_list_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    copies INTEGER,
+    is_grace INTEGER NOT NULL DEFAULT 0,
+    is_paid INTEGER NOT NULL DEFAULT 0,
+    type TEXT,
+    PRIMARY KEY (account_id, mailing_list_id, subscription_id),
+    FOREIGN KEY (account_id, mailing_list_id) REFERENCES list_downloads (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, subscription_id) REFERENCES subscriptions (account_id, subscription_id)
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,173 @@
+"""Rows that wait to be loaded: kept beside the database, checked as a whole, listed when bad.
+
+Staged rows live in temporary tables of the loading connection: in flat memory, invisible to all
+others, gone when the process is. What a single value must look like is checked before it comes
+here; what only the whole can show is left to ``checking``, and changing the account's data to
+``merging``.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from masthead.contract.records import TABLES_BY_NAME, Table
+from masthead.store import Database
+
+__all__ = ["DERIVED", "Problem", "Staging", "column_names"]
+
+Value = int | str | None
+
+_FOLD: Callable[[Any], str | None] = lambda text: text and text.casefold()  # noqa: E731
+DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
+    "subscribers": {
+        "first_name_folded": ("first_name", _FOLD),
+        "last_name_folded": ("last_name", _FOLD),
+    }
+}
+"""Columns of a table that are computed from another one of its columns."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with a row: the number of its file, its line, the column, a sentence."""
+
+    file: int
+    line: int
+    column: str
+    sentence: str
+
+
+def column_names(table: Table, present: int) -> list[str]:
+    """Return the columns of ``table`` that a row with the mask ``present`` has.
+
+    Bit n of the mask stands for the n-th column; what is derived from a column comes with it.
+    """
+    names = [c.name for n, c in enumerate(table.columns) if present >> n & 1]
+    derived = DERIVED.get(table.name, {})
+    return names + [name for name, (source, _) in derived.items() if source in names]
+
+
+class Staging:
+    """The staged rows of one load into one account."""
+
+    def __init__(self, database: Database, account_id: int) -> None:
+        self.database = database
+        self.account_id = account_id
+        self.tables: set[str] = set()
+        database.script(
+            """
+            CREATE TEMP TABLE problems (file INTEGER, line INTEGER, "column" TEXT, sentence TEXT);
+            CREATE INDEX temp.problems_by_row ON problems (file, line);
+            CREATE TEMP TABLE refused_keys (name TEXT, key INTEGER, PRIMARY KEY (name, key));
+            BEGIN;
+            """
+        )
+
+    def add(
+        self, table: Table, file: int, columns: Sequence[str], rows: Iterable[Sequence[Value]]
+    ) -> None:
+        """Stage rows of a file; each is its line and then the values of ``columns``."""
+        if table.name not in self.tables:
+            self._create(table)
+        position = {column.name: n for n, column in enumerate(table.columns)}
+        present = sum(1 << position[name] for name in columns)
+        derived = [
+            (1 + columns.index(source), make)
+            for source, make in DERIVED.get(table.name, {}).values()
+            if source in columns
+        ]
+        if derived:
+            rows = [(*row, *(make(row[n]) for n, make in derived)) for row in rows]
+        names = [*columns, *column_names(table, present)[len(columns) :]]
+        quoted = ", ".join(f'"{name}"' for name in names)
+        places = ", ".join("?" * (1 + len(names)))
+        self.database.insert_many(
+            f"""
+            INSERT INTO temp.staged_{table.name} (file, present, line, {quoted})
+            VALUES ({file}, {present}, {places})
+            """,
+            rows,
+        )
+
+    def _create(self, table: Table) -> None:
+        self.tables.add(table.name)
+        columns = [f'"{column.name}" {column.kind.column}' for column in table.columns]
+        columns += [f"{name} TEXT" for name in DERIVED.get(table.name, {})]
+        self.database.script(
+            f"""
+            CREATE TEMP TABLE staged_{table.name} (
+                file INTEGER, line INTEGER, present INTEGER, {", ".join(columns)})
+            """
+        )
+
+    def refuse(self, problems: Iterable[Problem]) -> None:
+        """Keep what is wrong with rows that were not staged."""
+        self.database.insert_many("INSERT INTO temp.problems VALUES (?, ?, ?, ?)", problems)
+
+    def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
+        """Keep the keys of rows that were not staged, so that no row that refers to them is
+        called bad for that alone."""
+        self.database.insert_many(
+            "INSERT OR IGNORE INTO temp.refused_keys VALUES (?, ?)",
+            ((table.name, key) for key in keys),
+        )
+
+    def finish(self) -> None:
+        """Say that all rows are staged; what follows runs inside the caller's transaction."""
+        for name in self.tables:
+            key = ", ".join(TABLES_BY_NAME[name].key)
+            self.database.script(f"CREATE INDEX temp.staged_{name}_key ON staged_{name} ({key})")
+        self.database.script("COMMIT")
+
+    def masks(self, table: Table) -> list[int]:
+        """Return the different sets of columns that the staged rows of ``table`` have."""
+        return [
+            row[0]
+            for row in self.database.rows(f"SELECT DISTINCT present FROM temp.staged_{table.name}")
+        ]
+
+    def count(self, table: Table) -> int:
+        """Return how many rows of ``table`` are staged."""
+        ((count,),) = self.database.rows(f"SELECT count(*) FROM temp.staged_{table.name}")
+        return int(count)
+
+    def problem_count(self) -> int:
+        """Return how many problems there are."""
+        ((count,),) = self.database.rows("SELECT count(*) FROM temp.problems")
+        return int(count)
+
+    def problems(self, limit: int = -1) -> Iterator[Problem]:
+        """Yield the problems in the order of files and lines; at most ``limit`` of them."""
+        rows = self.database.stream(
+            "SELECT * FROM temp.problems ORDER BY file, line, rowid LIMIT :limit", limit=limit
+        )
+        return (Problem(*row) for row in rows)
+
+    def index(self, table: Table, name: str, expression: str) -> None:
+        """Let rows of ``table`` be found by ``expression``."""
+        self.database.script(
+            f"CREATE INDEX temp.staged_{table.name}_{name} ON staged_{table.name} ({expression})"
+        )
+
+    def find(self, table: Table, column: str, sentence: str, condition: str) -> None:
+        """Keep a problem for each staged row ``s`` for which the SQL ``condition`` holds.
+
+        ``sentence`` is an SQL expression; both may use ``:account_id``.
+        """
+        uses_account = ":account_id" in sentence + condition
+        values = {"account_id": self.account_id} if uses_account else {}
+        self.database.change(
+            f"""
+            INSERT INTO temp.problems
+            SELECT s.file, s.line, '{column}', {sentence} FROM temp.staged_{table.name} AS s
+            WHERE {condition}
+            """,
+            **values,
+        )
+
+    def discard(self, table: Table) -> int:
+        """Drop the staged rows of ``table`` that have a problem; return how many they were."""
+        return self.database.change(
+            f"""
+            DELETE FROM temp.staged_{table.name}
+            WHERE (file, line) IN (SELECT file, line FROM temp.problems)
+            """
+        )

@@ -1,0 +1,1 @@
+"""The tests of Masthead, one folder for each room of the house."""

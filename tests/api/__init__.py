@@ -1,0 +1,1 @@
+"""The wire form, judged from outside: a real server, a real socket, answers typed by hand."""

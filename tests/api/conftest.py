@@ -1,0 +1,275 @@
+"""The servers that the wire form is judged on: started once each, filled by the real import."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.api.callers import Caller, Feed
+from tests.servers import (
+    CommandFailedError,
+    Server,
+    Store,
+    import_files,
+    masthead,
+    serving,
+    write_ndjson,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass
+class House:
+    """One database with a server before it, and a caller for each account that was loaded."""
+
+    database: str
+    server: Server
+    callers: dict[str, Caller] = field(default_factory=dict)
+    failures: dict[str, CommandFailedError] = field(default_factory=dict)
+
+    def caller(self, name: str) -> Caller:
+        """Return the caller whose credentials are ``key-NAME`` and ``login-NAME``."""
+        self.must_have_loaded(name)
+        if name not in self.callers:
+            self.callers[name] = Caller(self.server, f"key-{name}", f"login-{name}")
+        return self.callers[name]
+
+    def must_have_loaded(self, name: str) -> None:
+        """Raise the failure of the load of that name, if it failed."""
+        if name in self.failures:
+            raise self.failures[name]
+
+    def load(self, name: str, account_id: str | None, *paths: Path) -> None:
+        """Load the paths into an account; a refusal fails only the tests that call as it."""
+        try:
+            import_files(*paths, account_id=account_id, database=self.database)
+        except CommandFailedError as failure:
+            self.failures[name] = failure
+
+    def close(self) -> None:
+        """Close every caller's connections."""
+        for caller in self.callers.values():
+            caller.close()
+
+
+@pytest.fixture(scope="session")
+def today() -> str:
+    """The day in UTC on which the data of the logins that depend on it was made."""
+    return datetime.now(UTC).date().isoformat()
+
+
+@pytest.fixture(scope="session")
+def house(
+    store: Store, today: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[House]:
+    """A database of some ten accounts, each with data of its own, that no test changes."""
+    database = store.new_database("house")
+    import_files(DATA / "accounts.csv", account_id=None, database=database)
+    with serving(database) as server:
+        house = House(database, server)
+        for account_id, name in (
+            ("1", "golden"),
+            ("2", "neighbour"),
+            ("4", "one"),
+            ("5", "sparse"),
+            ("6", "lists"),
+            ("7", "people"),
+            ("8", "logins"),
+            ("9", "hidden"),
+        ):
+            house.load(name, account_id, DATA / name)
+        house.load("logins", "8", *expiring(tmp_path_factory.mktemp("expiring"), today))
+        house.load("sparse account", None, DATA / "accounts_sparse" / "accounts.csv")
+        masthead("accounts", "set", "9", "--hide-password-md5", database=database)
+        yield house
+        house.close()
+
+
+def expiring(folder: Path, today: str) -> list[Path]:
+    """Write subscriptions of which one expired yesterday and one expires today."""
+    yesterday = (datetime.fromisoformat(today) - timedelta(days=1)).date().isoformat()
+    common = {"publication_id": 1, "issues": 1, "copies": 1, "type": "Print"}
+    return write_ndjson(
+        folder,
+        {
+            "subscriptions": [
+                {"subscription_id": 311, "subscriber_id": 31, "date_expired": yesterday, **common},
+                {"subscription_id": 321, "subscriber_id": 32, "date_expired": today, **common},
+            ]
+        },
+    )
+
+
+@pytest.fixture(scope="session")
+def golden(house: House) -> Caller:
+    """The account whose records are full or awkward."""
+    return house.caller("golden")
+
+
+@pytest.fixture(scope="session")
+def sparse(house: House) -> Caller:
+    """The account whose records hold their ids and nothing else."""
+    return house.caller("sparse")
+
+
+@pytest.fixture(scope="session")
+def empty(house: House) -> Caller:
+    """The account that has no record at all."""
+    return house.caller("empty")
+
+
+@pytest.fixture(scope="session")
+def one(house: House) -> Caller:
+    """The account that has one record of each kind."""
+    return house.caller("one")
+
+
+@pytest.fixture(scope="session")
+def neighbour(house: House) -> Caller:
+    """Another tenant, whose records have the ids of the golden account's."""
+    return house.caller("neighbour")
+
+
+@pytest.fixture(scope="session")
+def lists(house: House) -> Caller:
+    """The account with more than two hundred subscriptions."""
+    return house.caller("lists")
+
+
+@pytest.fixture(scope="session")
+def people(house: House) -> Caller:
+    """The account whose subscribers try the search."""
+    return house.caller("people")
+
+
+@pytest.fixture(scope="session")
+def logins(house: House) -> Caller:
+    """The account whose subscribers try the login check."""
+    return house.caller("logins")
+
+
+@pytest.fixture(scope="session")
+def hidden(house: House) -> Caller:
+    """The account that hides its subscribers' password_md5."""
+    return house.caller("hidden")
+
+
+@pytest.fixture(scope="session")
+def gate(store: Store) -> Iterator[House]:
+    """A database that holds accounts and nothing else: open, closed, asleep, and a master."""
+    database = store.new_database("gate")
+    import_files(DATA / "accounts" / "accounts.csv", account_id=None, database=database)
+    with serving(database) as server:
+        gate = House(database, server)
+        yield gate
+        gate.close()
+
+
+@dataclass
+class Publisher:
+    """An account of its own, which a test may change, and its feed."""
+
+    account_id: str
+    database: str
+    folder: Path
+    feed: Feed
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @property
+    def caller(self) -> Caller:
+        """The account's caller."""
+        return self.feed.caller
+
+    def load(self, **files: Sequence[Mapping[str, Any]]) -> None:
+        """Load records, named by their kind."""
+        folder = self.folder / f"load-{next(self._numbers)}"
+        import_files(
+            *write_ndjson(folder, files), account_id=self.account_id, database=self.database
+        )
+
+    def changes(self, **files: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+        """Load records and return what the feed then says, keys without a change left out."""
+        self.load(**files)
+        return {key: rows for key, rows in self.feed.poll().items() if rows}
+
+
+class Publishers:
+    """Accounts for tests that change data, made ahead and handed out one at a time."""
+
+    def __init__(self, database: str, server: Server, folder: Path) -> None:
+        """Make the accounts."""
+        self._database = database
+        self._server = server
+        self._folder = folder
+        self._numbers = iter(range(1, 41))
+        self._callers: list[Caller] = []
+        accounts = [
+            {
+                "account_id": number,
+                "company_name": f"Publisher {number}",
+                "active": True,
+                "api_active": "1",
+                "api_key": f"key-{number}",
+                "api_login": f"login-{number}",
+                "plan": "Standard",
+                "created": "2026-01-01 00:00:00",
+            }
+            for number in range(1, 41)
+        ]
+        paths = write_ndjson(folder, {"accounts": accounts})
+        import_files(*paths, account_id=None, database=database)
+
+    def new(self) -> Publisher:
+        """Return an account with the data of ``data/feed``, its feed read up to now."""
+        number = next(self._numbers)
+        import_files(DATA / "feed", account_id=str(number), database=self._database)
+        caller = Caller(self._server, f"key-{number}", f"login-{number}")
+        self._callers.append(caller)
+        long_enough_ago = datetime.now(UTC) - timedelta(days=1)
+        feed = Feed(caller, long_enough_ago.isoformat(timespec="seconds"))
+        feed.poll()
+        return Publisher(str(number), self._database, self._folder / str(number), feed)
+
+    def close(self) -> None:
+        """Close every caller's connections."""
+        for caller in self._callers:
+            caller.close()
+
+
+@pytest.fixture(scope="session")
+def publishers(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publishers]:
+    """A database whose accounts tests may change, while its server runs."""
+    database = store.new_database("changing")
+    masthead("accounts", "list", database=database)
+    with serving(database) as server:
+        publishers = Publishers(database, server, tmp_path_factory.mktemp("publishers"))
+        yield publishers
+        publishers.close()
+
+
+@pytest.fixture
+def publisher(publishers: Publishers) -> Publisher:
+    """An account of the test's own."""
+    return publishers.new()
+
+
+@pytest.fixture(scope="session")
+def shared_publisher(publishers: Publishers) -> Publisher:
+    """An account for tests that each change records which no other test changes."""
+    return publishers.new()
+
+
+@pytest.fixture
+def feed_of_shared(shared_publisher: Publisher) -> Publisher:
+    """The shared account, its feed read up to now."""
+    shared_publisher.feed.poll()
+    return shared_publisher

@@ -1,0 +1,173 @@
+"""Run the real program: its commands, and its server as a process of its own.
+
+Nothing of Masthead is imported here. A test that uses this module sees what an operator sees:
+a command line, an exit status, and a server that answers on a socket.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+START_SECONDS_MAX = 60
+STOP_SECONDS_MAX = 30
+COMMAND_SECONDS_MAX = 120
+
+SERVES = re.compile(r"Masthead serves on (http://\S+)")
+
+
+class CommandFailedError(AssertionError):
+    """A command of Masthead ended otherwise than the test expected."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A kind of database that Masthead keeps its data in, and where to make new ones."""
+
+    kind: str
+    folder: Path
+
+    def new_database(self, name: str) -> str:
+        """Return the URL of a database that does not exist yet."""
+        if self.kind != "sqlite":
+            message = f"no store of kind {self.kind!r} is known to the tests"
+            raise ValueError(message)
+        return f"sqlite:///{self.folder / name}.db"
+
+
+def environment(database: str) -> dict[str, str]:
+    """Return this process's environment with that database, and no other setting of Masthead."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MASTHEAD_")}
+    return {**kept, "MASTHEAD_DATABASE": database, "PYTHONUNBUFFERED": "1"}
+
+
+def masthead(
+    *arguments: object, database: str, exit_status: int = 0
+) -> subprocess.CompletedProcess[str]:
+    """Run ``masthead`` with the arguments; raise CommandFailedError on any other exit status."""
+    command = [sys.executable, "-m", "masthead", *map(str, arguments)]
+    done = subprocess.run(
+        command,
+        env=environment(database),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=COMMAND_SECONDS_MAX,
+        check=False,
+    )
+    if done.returncode != exit_status:
+        message = (
+            f"masthead {' '.join(map(str, arguments))} ended with {done.returncode}, "
+            f"not {exit_status}:\n{done.stdout}{done.stderr}"
+        )
+        raise CommandFailedError(message)
+    return done
+
+
+def import_files(*paths: Path, account_id: str | None, database: str) -> str:
+    """Load the files into the account (None for a file of accounts); return what was printed."""
+    account = () if account_id is None else ("--account", account_id)
+    return masthead("import", *paths, *account, database=database).stdout
+
+
+def write_ndjson(folder: Path, files: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Path]:
+    """Write each named list of records as an import file; return the paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, records in files.items():
+        path = folder / f"{name}.ndjson"
+        lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+        path.write_text("".join(lines), encoding="utf-8", newline="\n")
+        paths.append(path)
+    return paths
+
+
+class Server:
+    """A running ``masthead serve``: where it answers, and what it has printed so far."""
+
+    def __init__(self, database: str, *options: str) -> None:
+        """Start it on a free port of loopback and wait until it says that it serves."""
+        self._lines: list[str] = []
+        self._printed: queue.Queue[str | None] = queue.Queue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "masthead", "serve", "--port", "0", *options],
+            env=environment(database),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        try:
+            self.url = self._wait_for_url()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port, for a raw socket."""
+        host, port = self.url.removeprefix("http://").rsplit(":", 1)
+        return host, int(port)
+
+    def output(self) -> str:
+        """Return all that the server has printed, on either stream."""
+        return "".join(self._lines)
+
+    def stop(self) -> int:
+        """End the process by its id with SIGTERM, wait for it, and return its exit status."""
+        if self._process.poll() is None:
+            self._process.terminate()
+        try:
+            status = self._process.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
+        finally:
+            self._reader.join(STOP_SECONDS_MAX)
+        return status
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as stream:
+            for line in stream:
+                self._lines.append(line)
+                self._printed.put(line)
+        self._printed.put(None)
+
+    def _wait_for_url(self) -> str:
+        while True:
+            try:
+                line = self._printed.get(timeout=START_SECONDS_MAX)
+            except queue.Empty:
+                line = None
+            if line is None:
+                message = f"masthead serve never said where it serves:\n{self.output()}"
+                raise CommandFailedError(message)
+            if found := SERVES.search(line):
+                return found[1].rstrip("/")
+
+
+@contextmanager
+def serving(database: str, *options: str) -> Iterator[Server]:
+    """Serve the database on a free port of loopback for as long as the block lasts."""
+    server = Server(database, *options)
+    try:
+        yield server
+    finally:
+        server.stop()
