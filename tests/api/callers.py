@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import socket
@@ -57,14 +58,13 @@ class RawAnswer:
         return content["error"]
 
 
-def send_raw(server: Server, request: bytes) -> RawAnswer:
-    """Send exactly these bytes on a new connection and read one answer."""
+def send_raw(server: Server, request: bytes, *, method: str = "GET") -> RawAnswer:
+    """Send exactly these bytes on a new connection and read one answer, to that method."""
     with socket.create_connection(server.address, timeout=30) as connection:
-        try:
+        # Refused before all of it was read, the answer is there all the same.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.sendall(request)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # refused before all of it was read; the answer is there all the same
-        answer = http.client.HTTPResponse(connection)
+        answer = http.client.HTTPResponse(connection, method=method)
         answer.begin()
         headers = {name.lower(): value for name, value in answer.getheaders()}
         return RawAnswer(answer.status, headers, answer.read())
@@ -98,10 +98,10 @@ class Caller:
         method: str = "GET",
         body: bytes | None = None,
         headers: Mapping[str, str] | None = None,
-        **named: str | int,
+        **named: Any,
     ) -> httpx2.Response:
         """Make a request whose parameters travel in the query string, as pairs or by name."""
-        pairs = [*parameters, *((name, str(value)) for name, value in named.items())]
+        pairs = (*parameters, *((name, str(value)) for name, value in named.items()))
         return self._client.request(
             method, path, params=pairs or None, content=body, headers=dict(headers or {})
         )
@@ -114,7 +114,7 @@ class Caller:
         """Make a GET whose parameters travel in a form body."""
         return self.ask(path, body=content.encode(), headers=FORM_BODY)
 
-    def answer(self, path: str, *parameters: tuple[str, str], **named: str | int) -> str:
+    def answer(self, path: str, *parameters: tuple[str, str], **named: Any) -> str:
         """Return the text of an answer that must be 200, as JSON in UTF-8, and not stored."""
         response = self.ask(path, *parameters, **named)
         assert response.status_code == 200, (response.status_code, response.text)
@@ -122,17 +122,15 @@ class Caller:
         assert response.headers["Cache-Control"] == "no-store"
         return response.content.decode("utf-8")
 
-    def read(self, path: str, *parameters: tuple[str, str], **named: str | int) -> Any:
+    def read(self, path: str, *parameters: tuple[str, str], **named: Any) -> Any:
         """Return what an answer that must be 200 says."""
         return json.loads(self.answer(path, *parameters, **named))
 
-    def refusal(
-        self, status: int, path: str, *parameters: tuple[str, str], **named: str | int
-    ) -> str:
+    def refusal(self, status: int, path: str, *parameters: tuple[str, str], **named: Any) -> str:
         """Return the sentence of an error that must have this status."""
         return error_of(self.ask(path, *parameters, **named), status)
 
-    def all_pages(self, path: str, **named: str | int) -> list[list[Any]]:
+    def all_pages(self, path: str, **named: Any) -> list[list[Any]]:
         """Follow ``Link: …; rel="next"`` to the end and return the rows of each page."""
         pages: list[list[Any]] = []
         response = self.ask(path, **named)
@@ -152,7 +150,7 @@ class Caller:
             f"{method} {target} HTTP/1.1\r\nHost: masthead.test\r\n"
             f"Authorization: {authorization}\r\nConnection: close\r\n"
         )
-        return send_raw(self.server, head.encode("utf-8") + extra + b"\r\n")
+        return send_raw(self.server, head.encode("utf-8") + extra + b"\r\n", method=method)
 
 
 class Feed:

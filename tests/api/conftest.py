@@ -68,9 +68,7 @@ def today() -> str:
 
 
 @pytest.fixture(scope="session")
-def house(
-    store: Store, today: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[House]:
+def house(store: Store, today: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A database of some ten accounts, each with data of its own, that no test changes."""
     database = store.new_database("house")
     import_files(DATA / "accounts.csv", account_id=None, database=database)

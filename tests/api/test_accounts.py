@@ -27,9 +27,9 @@ def test_a_master_account_lists_all_in_order_of_id(gate: House) -> None:
 
 def test_that_an_account_is_a_master_is_not_on_the_wire(gate: House) -> None:
     """decisions, "/2/accounts/": a flag that is not on the wire."""
-    assert "master" not in str(gate.caller("master").read("/2/accounts/5/")["account"].keys() - {
-        "master_checkout"
-    })
+    assert "master" not in str(
+        gate.caller("master").read("/2/accounts/5/")["account"].keys() - {"master_checkout"}
+    )
 
 
 def test_an_account_gets_itself(house: House) -> None:

@@ -45,8 +45,8 @@ LAST = (
 )
 SPARSE = (
     '{"account_id":"20","company_name":"","email":"","website":"","active":false,'
-    '"api_active":"0","api_key":"","api_login":"","plan":"","audit_type":null,"created":"",'
-    '"master_checkout":""}'
+    '"api_active":"0","api_key":"","api_login":"","plan":"","audit_type":null,'
+    '"created":"2024-02-29 00:00:00","master_checkout":""}'
 )
 
 
@@ -57,7 +57,7 @@ def test_a_list_of_one_account(gate: House) -> None:
 
 def test_a_list_of_all_accounts_in_order_of_id(gate: House) -> None:
     """interface, operation 1; decisions, "/2/accounts/" and "api_key, api_login"."""
-    records = ",".join([FULL, AWKWARD, CLOSED, ASLEEP, MASTER, LAST])
+    records = f"{FULL},{AWKWARD},{CLOSED},{ASLEEP},{MASTER},{LAST}"
     assert gate.caller("master").answer("/2/accounts/") == f'{{"accounts":[{records}]}}'
 
 
@@ -77,7 +77,7 @@ def test_the_account_with_the_largest_id(gate: House) -> None:
     assert answer == f'{{"account":{LAST}}}'
 
 
-def test_an_account_of_which_only_the_id_is_known(house: House) -> None:
+def test_an_account_of_which_only_the_id_and_the_day_are_known(house: House) -> None:
     """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
     house.must_have_loaded("sparse account")
     answer = house.caller("overseer").answer("/2/accounts/")

@@ -162,9 +162,7 @@ def modified_date_of_the_only_commit(caller: Caller) -> str:
         ("orders", ORDERS),
     ],
 )
-def test_the_feed_shows_full_and_awkward_records(
-    golden: Caller, entity: str, answer: str
-) -> None:
+def test_the_feed_shows_full_and_awkward_records(golden: Caller, entity: str, answer: str) -> None:
     """interface, operation 4, each entity's table; decisions, "Change feed"."""
     assert since_yesterday(golden, entity) == answer
 
@@ -183,7 +181,7 @@ def test_the_feed_shows_subscribers_with_the_time_of_their_change(golden: Caller
         f'"modified_date":"{modified}"}},'
         '{"subscriber_id":"3","renewal_code":"GF003","email":"gone@example.org",'
         '"password_md5":"50c1f58be7f5e47e0f53d64c094783c2","first_name":"Gone",'
-        '"last_name":"Away","source":"web","delete_date":"2024-02-29",'
+        '"last_name":"Away","source":"web","delete_date":"2024-02-29 23:59:59",'
         f'"modified_date":"{modified}"}},'
         '{"subscriber_id":"9223372036854775807","renewal_code":"G\\"\\\\é😀",'
         '"email":"o\'brien+\\"tag\\"@exämple.org",'

@@ -46,7 +46,7 @@ def test_one_subscriber(one: Caller) -> None:
 
 def test_many_subscribers_full_and_awkward(golden: Caller) -> None:
     """interface, operation 8; decisions, "Integers", "Content", "Missing values"."""
-    records = ",".join([FULL, WITH_A_CODE_ONLY, AWKWARD])
+    records = f"{FULL},{WITH_A_CODE_ONLY},{AWKWARD}"
     assert golden.answer("/2/subscribers/") == f'{{"subscribers":[{records}]}}'
 
 
@@ -112,9 +112,7 @@ def test_a_login_of_a_subscriber_with_a_bare_subscription(sparse: Caller) -> Non
 
 def test_a_login_of_a_subscriber_without_subscriptions(logins: Caller) -> None:
     """decisions, "Empty collections": ``subscriptions`` is ``[]``."""
-    answer = logins.answer(
-        "/2/subscribers/authenticate/", login="zip9@example.org", password="p2"
-    )
+    answer = logins.answer("/2/subscribers/authenticate/", login="zip9@example.org", password="p2")
     assert answer == (
         '{"authenticated":true,"subscribers":{"subscriber_id":"2","renewal_code":"ZIP09",'
         '"email":"zip9@example.org","first_name":"Zip9","last_name":"Login",'

@@ -70,7 +70,7 @@ def test_one_subscription(one: Caller) -> None:
 
 def test_many_subscriptions_full_and_awkward(golden: Caller) -> None:
     """interface, operation 7; decisions, "Integers", "Decimal strings", "Order of lists"."""
-    records = ",".join([EXPIRED, FULL, UNLIMITED, AWKWARD])
+    records = f"{EXPIRED},{FULL},{UNLIMITED},{AWKWARD}"
     assert golden.answer("/2/subscriptions/") == f'{{"subscriptions":[{records}]}}'
 
 

@@ -32,9 +32,7 @@ EVERY_PATH = [
 
 
 @pytest.mark.parametrize("path", EVERY_PATH)
-def test_every_path_answers_with_and_without_a_slash_at_its_end(
-    golden: Caller, path: str
-) -> None:
+def test_every_path_answers_with_and_without_a_slash_at_its_end(golden: Caller, path: str) -> None:
     """decisions, "Trailing slash": at once, never a redirect."""
     bare, _, query = path.partition("?")
     query = query.format(now=NOW)
@@ -151,7 +149,11 @@ def test_a_body_that_is_not_json_is_refused(lists: Caller, body: bytes) -> None:
         ("/2/subscriptions/", "type=Print&type=Print", "type"),
         ("/2/subscriptions/", "limit=1&copies=1&limit=1", "limit"),
         ("/2/subscribers/", "email=&email=", "email"),
-        ("/2/cdc", "entities=orders&entities=orders&changed_since=2026-01-01T00:00:00Z", "entities"),
+        (
+            "/2/cdc",
+            "entities=orders&entities=orders&changed_since=2026-01-01T00:00:00Z",
+            "entities",
+        ),
     ],
 )
 def test_a_parameter_given_twice_is_refused(

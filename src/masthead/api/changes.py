@@ -23,7 +23,7 @@ from masthead.contract.encoding import wire_of
 from masthead.contract.operations import ENTITIES, OPERATIONS, Entity, Operation
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
 from masthead.errors import BadInput
-from masthead.store import Database, commits, reading
+from masthead.store import Database, accounts, commits, reading
 from masthead.store.changes import CHANGED
 
 __all__ = ["routes"]
@@ -69,7 +69,7 @@ def changes(call: Call) -> Response:
 
 
 def snapshot(call: Call) -> Response:
-    """Answer ``GET /snapshot``: the change feed without a lower bound (decisions, "Change feed")."""
+    """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
     return _feed(call, _entities(str(call.values["entities"])), lambda _database, _through: _ALL)
 
 
@@ -136,7 +136,9 @@ def _records(entity: Entity, database: Database, call: Call, first: int | None) 
     if entity.name == "orders":
         return (order_record(order, items) for order, items in rows)
     if entity.name == "subscribers":
-        return (_subscriber(row, hidden=bool(call.caller.hide_password_md5)) for row in rows)
+        # Asked of the snapshot, not of the caller: hiding is a change like any other.
+        hidden = accounts.hides_password_md5(database, call.account_id)
+        return (_subscriber(row, hidden=hidden) for row in rows)
     make = wire_of(entity.shape)
     return (make(*row) for row in rows)
 

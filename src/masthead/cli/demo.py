@@ -22,6 +22,7 @@ _COMPANY_NAME = "Harbour Lane Press (demo)"
 _API_KEY, _API_LOGIN = "demo-key", "demo-login"
 _HOUR_US = 3_600 * 1_000_000
 _LAST_NIGHT_HOURS_AGO = 6
+_FOUNDED_DAYS_AGO = 11
 _FEED_DAYS_SHOWN = 2
 
 
@@ -40,7 +41,7 @@ def make_demo(database: str) -> None:
         return
     click.echo("making the demo publisher …")
     if not found:
-        _add_account(store)
+        _add_account(open_store(database, clock=partial(_earlier, _FOUNDED_DAYS_AGO * 24 * _HOUR_US)))
     with TemporaryDirectory() as folder:
         _load_nights(database, Path(folder))
     accounts.set_account(

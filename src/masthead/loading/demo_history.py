@@ -5,15 +5,17 @@ renewals, moves, orders, answers, now and then a cancellation or a mailing list.
 by ``generate_readers.py``; loading them, and with which clock, is left to the command.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from masthead.errors import BadInput
 from masthead.loading.generate import REFERENCE_DATE, Files
 from masthead.loading.generate_publisher import COLUMNS, Publisher, Row
-from masthead.loading.generate_readers import Reader, Readers, password
+from masthead.loading.generate_readers import Member, Reader, Readers
+from masthead.loading.generate_sales import Delivery, Sale
+from masthead.loading.generate_values import password, two_decimals
 
 __all__ = ["Sample", "sample", "write_history"]
 
@@ -24,8 +26,10 @@ _NIGHTS_BETWEEN_LISTS = 3
 _FIRST_LIST_ID = 100
 _ISSUES_SHOWN_MIN = 6
 
-_Rows = dict[str, list[Row]]
-_Record = dict[str, str | int | None]
+#: A row with the names of its columns; what a value is depends on the column.
+_Record = dict[str, Any]
+
+_KEY_COLUMNS = {"subscription_issues": 2, "custom_field_answers": 2, "mailing_list_entries": 2}
 
 
 class Sample(NamedTuple):
@@ -57,7 +61,7 @@ def write_history(
     """Write a folder of import files for each of the nights, and return the folders in order.
 
     Loaded in that order, all together hold exactly so many subscribers. The last folder is that of
-    ``last_night``. Issues are known for half a year ahead, so the nights are at most 150. Raises
+    ``last_night``. Issues are known for half a year ahead, so the nights are at most 100. Raises
     BadInput where a folder of a night holds files already or cannot be written.
     """
     folders = []
@@ -80,173 +84,180 @@ def sample() -> Sample:
     return history.sample()
 
 
-def _record(table: str, row: Row) -> _Record:
-    return dict(zip(COLUMNS[table].split(), row, strict=True))
-
-
 class _History:
-    """The publisher from night to night, and every row as it stands, by table and key."""
+    """The publisher from night to night, and every record as it stands, by table and key."""
 
     def __init__(self, subscribers: int, seed: int, nights: int, last_night: date) -> None:
         self._publisher = Publisher(last_night - timedelta(nights - 1))
+        self._calendar = self._publisher.calendar
         self._readers = Readers(self._publisher, seed)
-        self._known: list[Reader] = []
         self._nights = nights
         self._joining = subscribers // (20 * nights)
-        self._subscribers = subscribers
-        self._state: dict[str, dict[Row, Row]] = {name: {} for name in COLUMNS}
+        self._at_first = subscribers - self._joining * (nights - 1)
+        self._known: list[Reader] = []
+        self._state: dict[str, dict[Row, _Record]] = {name: {} for name in COLUMNS}
 
-    def nights(self) -> Iterator[_Rows]:
-        """Make one night after the other and return its rows, which may be emptied."""
+    def nights(self) -> Iterator[dict[str, list[Row]]]:
+        """Make one night after the other and return its rows."""
         rows = self._readers.rows
-        at_first = self._subscribers - self._joining * (self._nights - 1)
-        self._known = [self._readers.add() for _ in range(at_first)]
+        self._known = [self._readers.add() for _ in range(self._at_first)]
         for name, found in self._publisher.rows().items():
             rows[name] += found
         rows["list_downloads"] += self._readers.list_rows()
         yield self._night()
         for night in range(1, self._nights):
-            self._readers.today = night
+            self._calendar.today = night
             self._changes(night)
             self._known += [self._readers.add(new=True) for _ in range(self._joining)]
             yield self._night()
 
     def sample(self) -> Sample:
-        """Return a sample of what was made so far.
-
-        Raises BadInput where there are too few subscribers to find one.
-        """
-        state = self._state
-        subscribers = {row[0]: _record("subscribers", row) for row in self._rows("subscribers")}
+        """Return a sample of what was made so far."""
+        subscribers = {found["subscriber_id"]: found for found in self._records("subscribers")}
         postal_codes = {
-            row[1]: row[8]
-            for row in self._rows("addresses")
-            if row[10] == "US" and str(row[8]).isdigit()
+            found["subscriber_id"]: found["zip_code"]
+            for found in self._records("addresses")
+            if found["country_abbreviation"] == "US" and found["zip_code"].isdigit()
         }
-        orders = {row[1]: row[0] for row in self._rows("orders")}
-        answering = {row[0] for row in self._rows("custom_field_answers")}
-        received: dict[str | int | None, int] = {}
-        for subscription_id, _ in state["subscription_issues"]:
-            received[subscription_id] = received.get(subscription_id, 0) + 1
-        lists = [row[0] for row in self._rows("list_downloads") if int(row[3] or 0)]
-        for row in self._rows("subscriptions"):
-            found = subscribers[row[1]]
-            subscriber_id = int(row[1] or 0)
-            if (
-                lists
-                and received.get(row[0], 0) >= _ISSUES_SHOWN_MIN
-                and found["password_md5"]
-                and not found["delete_date"]
-                and subscriber_id in orders
-                and subscriber_id in postal_codes
-                and subscriber_id in answering
-            ):
-                return Sample(
-                    subscriber_id,
-                    str(found["email"]),
-                    password(subscriber_id),
-                    str(found["renewal_code"]),
-                    str(postal_codes[subscriber_id]),
-                    int(orders[subscriber_id] or 0),
-                    int(lists[-1] or 0),
-                    int(row[2] or 0),
-                )
-        raise BadInput("No subscriber has everything that the sample shows: make more of them.")
+        orders = {found["subscriber_id"]: found["order_id"] for found in self._records("orders")}
+        answering = {found["subscriber_id"] for found in self._records("custom_field_answers")}
+        received = Counter(
+            found["subscription_id"] for found in self._records("subscription_issues")
+        )
+        found = next(
+            found
+            for found in self._records("subscriptions")
+            if received[found["subscription_id"]] >= _ISSUES_SHOWN_MIN
+            and subscribers[found["subscriber_id"]]["password_md5"]
+            and not subscribers[found["subscriber_id"]]["delete_date"]
+            and all(
+                found["subscriber_id"] in having for having in (postal_codes, orders, answering)
+            )
+        )
+        subscriber = subscribers[found["subscriber_id"]]
+        return Sample(
+            subscriber["subscriber_id"],
+            subscriber["email"],
+            password(subscriber["subscriber_id"]),
+            subscriber["renewal_code"],
+            postal_codes[subscriber["subscriber_id"]],
+            orders[subscriber["subscriber_id"]],
+            self._records("list_downloads")[-1]["mailing_list_id"],
+            found["publication_id"],
+        )
 
-    def _rows(self, table: str) -> list[Row]:
+    def _records(self, table: str) -> list[_Record]:
         return list(self._state[table].values())
 
-    def _night(self) -> _Rows:
-        """Return the rows of this night and remember how each now stands."""
-        tonight = {name: list(found) for name, found in self._readers.rows.items()}
-        for name, found in tonight.items():
-            self._readers.rows[name].clear()
-            self._state[name].update((row[: _KEY_COLUMNS.get(name, 1)], row) for row in found)
+    def _night(self) -> dict[str, list[Row]]:
+        """Return the rows of this night and remember them as they now stand."""
+        tonight = {}
+        for name, rows in self._readers.rows.items():
+            tonight[name] = rows.copy()
+            rows.clear()
+            columns = COLUMNS[name].split()
+            for row in tonight[name]:
+                key = row[: _KEY_COLUMNS.get(name, 1)]
+                self._state[name][key] = dict(zip(columns, row, strict=True))
         return tonight
 
+    def _change(self, table: str, record: _Record, **changed: Any) -> None:
+        self._readers.rows[table].append(tuple((record | changed).values()))
+
     def _some(self, one_of: int) -> list[Reader]:
-        """Return different readers, about one of so many and at least one where there are any."""
-        picked = (
-            self._readers.pick(self._known)
-            for _ in range(min(len(self._known), 1 + len(self._known) // one_of))
+        """Return different readers who have not left, about one of so many."""
+        number = min(len(self._known), 1 + len(self._known) // one_of)
+        picked = (self._readers.draws.pick(self._known) for _ in range(number))
+        return list(
+            {
+                reader.address_id: reader
+                for reader in picked
+                if not self._subscriber(reader)["delete_date"]
+            }.values()
         )
-        return list({reader.subscriber_id: reader for reader in picked}.values())
+
+    def _subscriber(self, reader: Reader) -> _Record:
+        return self._state["subscribers"][(reader.buyer.subscriber_id,)]
 
     def _changes(self, night: int) -> None:
         """Make what those who were there before do on a night."""
-        readers, rows = self._readers, self._readers.rows
-        subscriptions = self._rows("subscriptions")
-        picked = (readers.pick(subscriptions) for _ in range(len(subscriptions) // 250))
-        for row in {row[0]: row for row in picked}.values():
-            self._renew(_record("subscriptions", row))
+        readers = self._readers
+        for reader in self._some(150):
+            self._renew(reader)
         for reader in self._some(400):
-            address = self._state["addresses"][(reader.address_id,)]
-            rows["addresses"].append((*address[:5], *readers.whereabouts(reader.country)))
+            moved = zip(
+                COLUMNS["addresses"].split()[5:],
+                readers.whereabouts(reader.buyer.country),
+                strict=True,
+            )
+            self._change("addresses", self._state["addresses"][(reader.address_id,)], **dict(moved))
         for reader in self._some(500):
             readers.buy(reader, night)
         for reader in self._some(300):
-            readers.answer(reader.subscriber_id)
+            readers.answer(reader.buyer.subscriber_id)
         if night % _NIGHTS_BETWEEN_LISTS == 0:
             self._build_list(night)
             for reader in self._some(len(self._known)):
-                subscriber = self._state["subscribers"][(reader.subscriber_id,)]
-                now = self._publisher.calendar.time(night, 0.5)
-                rows["subscribers"].append((*subscriber[:7], now))
+                left_on = self._calendar.time(night, 0.5)
+                self._change("subscribers", self._subscriber(reader), delete_date=left_on)
 
-    def _day(self, text: object) -> int:
+    def _day(self, text: str) -> int:
         """Return the day of ``YYYY-MM-DD``, counted from the publisher's reference date."""
-        return (date.fromisoformat(str(text)) - self._publisher.calendar.reference_date).days
+        return (date.fromisoformat(text) - self._calendar.reference_date).days
 
-    def _renew(self, subscription: _Record) -> None:
-        """Renew a subscription for a year, unless it never expires."""
-        if subscription["date_expired"] is None:
-            return
-        publication = self._publisher.publications[int(subscription["publication_id"] or 0) - 1]
-        today = self._readers.today
-        bundle_id, purchase_id, cents = self._readers.sell(
-            self._known[int(subscription["subscriber_id"] or 0) - 1],
-            publication,
-            1,
-            copies=int(subscription["copies"] or 0),
-            day=today,
-            shipping_id=int(subscription["mailing_address_id"] or 0),
-            billing_id=int(subscription["billing_address_id"] or 0),
+    def _renew(self, reader: Reader) -> None:
+        """Renew for a year the first subscription of a reader that ends within one, if any does."""
+        today = self._calendar.today
+        found = next(
+            (
+                record
+                for record in self._records("subscriptions")
+                if record["subscriber_id"] == reader.buyer.subscriber_id
+                and record["date_expired"]
+                and self._day(record["date_expired"]) < today + 365
+            ),
+            None,
         )
-        expires = max(today, self._day(subscription["date_expired"])) + 365
-        unearned = int(str(subscription["unearned_revenue"] or "0.00").replace(".", "")) + cents
-        renewed: _Record = {
-            "issues": int(subscription["issues"] or 0) + publication.issues_per_year,
-            "paid_issues_left": int(subscription["paid_issues_left"] or 0)
-            + publication.issues_per_year,
-            "unearned_revenue": f"{unearned // 100}.{unearned % 100:02}",
-            "date_expired": self._publisher.calendar.day(expires),
-            "date_last_renewed": self._publisher.calendar.day(today),
-            "last_purchase_bundle_id": bundle_id,
-            "last_purchase_id": purchase_id,
-            "renew_campaign_active": 1,
-        }
-        self._readers.rows["subscriptions"].append(tuple((subscription | renewed).values()))
+        if not found:
+            return
+        publication = self._publisher.publications[found["publication_id"] - 1]
+        mailed_to = None if found["type"] == "Digital" else found["mailing_address_id"]
+        delivery = Delivery(mailed_to, found["billing_address_id"])
+        sale = Sale(publication, 1, found["copies"], delivery)
+        purchase_id = self._readers.sales.sell(reader.buyer, sale, today)
+        unearned = int((found["unearned_revenue"] or "0.00").replace(".", "")) + sale.cents
+        self._change(
+            "subscriptions",
+            found,
+            issues=found["issues"] + publication.issues_per_year,
+            paid_issues_left=(found["paid_issues_left"] or 0) + publication.issues_per_year,
+            unearned_revenue=two_decimals(unearned),
+            date_expired=self._calendar.day(max(today, self._day(found["date_expired"])) + 365),
+            date_last_renewed=self._calendar.day(today),
+            last_purchase_bundle_id=sale.bundle_id,
+            last_purchase_id=purchase_id,
+            renew_campaign_active=1,
+        )
 
     def _build_list(self, night: int) -> None:
         """Build a mailing list for the next issue of one of the publications."""
         publications = self._publisher.publications
         publication = publications[night // _NIGHTS_BETWEEN_LISTS % len(publications)]
         made = self._publisher.next_list(publication, _FIRST_LIST_ID + night, night)
-        deleted = {row[0] for row in self._rows("subscribers") if row[7]}
-        for row in self._rows("subscriptions"):
-            found = _record("subscriptions", row)
-            if row[2] == publication.publication_id and row[1] not in deleted:
+        for found in self._records("subscriptions"):
+            subscriber = self._state["subscribers"][(found["subscriber_id"],)]
+            if (
+                found["publication_id"] == publication.publication_id
+                and not subscriber["delete_date"]
+            ):
                 expired = found["date_expired"]
-                self._readers.enlist(
-                    made,
-                    int(row[0] or 0),
+                member = Member(
+                    found["subscription_id"],
                     self._day(found["date_created"]),
-                    None if expired is None else self._day(expired),
-                    int(found["copies"] or 0),
+                    self._day(expired) if expired else None,
+                    found["copies"],
                     found["last_purchase_id"] is not None,
-                    str(found["type"]),
+                    found["type"],
                 )
+                self._readers.enlist(made, member)
         self._readers.rows["list_downloads"].append(self._readers.list_row(made))
-
-
-_KEY_COLUMNS = {"subscription_issues": 2, "custom_field_answers": 2, "mailing_list_entries": 2}

@@ -19,7 +19,8 @@ from typing import Self
 
 from masthead.errors import BadInput
 from masthead.loading.generate_publisher import COLUMNS, Publisher, Row
-from masthead.loading.generate_readers import SUBSCRIBERS_MAX, Readers
+from masthead.loading.generate_readers import Readers
+from masthead.loading.generate_values import SUBSCRIBERS_MAX
 
 __all__ = ["REFERENCE_DATE", "Files", "generate"]
 
@@ -70,15 +71,15 @@ class Files:
         """Write the rows of each table and empty the lists."""
         for name, found in rows.items():
             if found:
-                self._writers[name].writerows(found)
+                self._writers[name](found)
                 found.clear()
 
-    def _writer(self, name: str) -> "csv._writer":
+    def _writer(self, name: str) -> Callable[[Iterable[Row]], None]:
         path = self._directory / f"{name}.csv"
         file = self._open.enter_context(path.open("w", encoding="utf-8", newline=""))
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS[name].split())
-        return writer
+        return writer.writerows
 
 
 def generate(
@@ -92,7 +93,7 @@ def generate(
     """Write all import files of a made-up publisher with so many subscribers into ``directory``.
 
     Memory does not grow with the number of subscribers. Every so often ``advance`` is called with
-    the number of subscribers finished since its last call. Raises BadInput where the folder holds
+    the number of subscribers finished so far. Raises BadInput where the folder holds
     files already or cannot be written, and where there are fewer renewal codes than subscribers.
     """
     if subscribers > SUBSCRIBERS_MAX:
@@ -110,5 +111,5 @@ def generate(
                 readers.add()
             files.write(readers.rows)
             if advance:
-                advance(batch)
+                advance(made + batch)
         files.write({"list_downloads": readers.list_rows()})

@@ -53,16 +53,31 @@ DAYS_BACK = 3000
 _DAYS_AHEAD = 3000
 _YEARS_OF_ISSUES = 3
 _MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 _SEASONS = {3: "Spring", 6: "Summer", 9: "Autumn", 12: "Winter"}
 
 
 class Calendar:
-    """Days around the reference date as the text that stands in files."""
+    """Days around the reference date as the text that stands in files.
+
+    ``today`` is the day on which things happen, counted from the reference date.
+    """
 
     def __init__(self, reference_date: date) -> None:
         self.reference_date = reference_date
+        self.today = 0
         self._days = [
             (reference_date + timedelta(days)).isoformat()
             for days in range(-DAYS_BACK, _DAYS_AHEAD + 1)
@@ -80,8 +95,19 @@ class Calendar:
         return f"{self._days[day + DAYS_BACK]} {self._times[420 + int(part * 840)]}"
 
 
+class _Title(NamedTuple):
+    name: str
+    issues_per_year: int
+    price: int
+    audited: bool
+    types: tuple[str, ...]
+
+
 class Publication(NamedTuple):
-    """A title: how often it comes, its price in cents, the days and the first id of its issues."""
+    """A title: how often it comes, the price of a year in cents, whether it is audited, its issues.
+
+    ``types`` are those of its subscriptions, the frequent ones several times.
+    """
 
     publication_id: int
     name: str
@@ -201,11 +227,15 @@ FIELDS = (
 )
 
 _TITLES = (
-    ("Harbor & Coast", 12, 4995, False, ("Print", "Print", "Print", "Both", "Digital")),
-    ("The Northfield Weekly", 52, 11900, False, ("Print", "Both", "Both", "Digital", "Digital")),
-    ("Kitchen Garden Quarterly", 4, 2850, False, ("Print", "Print", "Print", "Print", "Both")),
-    ("Metal & Lathe", 12, 6400, True, ("Print", "Print", "Both", "Digital", "Digital")),
-    ("Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital")),
+    _Title("Harbor & Coast", 12, 4995, False, ("Print", "Print", "Print", "Both", "Digital")),
+    _Title(
+        "The Northfield Weekly", 52, 11900, False, ("Print", "Both", "Both", "Digital", "Digital")
+    ),
+    _Title(
+        "Kitchen Garden Quarterly", 4, 2850, False, ("Print", "Print", "Print", "Print", "Both")
+    ),
+    _Title("Metal & Lathe", 12, 6400, True, ("Print", "Print", "Both", "Digital", "Digital")),
+    _Title("Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital")),
 )
 #: How the list for each title's next issue stands; that of the others is complete.
 _STATUSES = ("Pending", "Generating", "Auto-renewal Pending", "Error", "Generating Galley")
@@ -231,7 +261,7 @@ class Publisher:
     def __init__(self, reference_date: date) -> None:
         self.calendar = Calendar(reference_date)
         self.publications = tuple(
-            self._publication(number, *title) for number, title in enumerate(_TITLES, 1)
+            self._publication(number, title) for number, title in enumerate(_TITLES, 1)
         )
         self.lists = {
             publication.publication_id: self._lists(publication)
@@ -279,28 +309,15 @@ class Publisher:
         index = next(i for i, day in enumerate(publication.issue_days) if day > made_on)
         return self._list(publication, mailing_list_id, index, made_on)
 
-    def _publication(
-        self,
-        publication_id: int,
-        name: str,
-        issues_per_year: int,
-        price: int,
-        audited: bool,
-        types: tuple[str, ...],
-    ) -> Publication:
+    def _publication(self, publication_id: int, title: _Title) -> Publication:
+        start = self.calendar.reference_date
         issues = [
             (day, issue)
             for day in range(-365 * _YEARS_OF_ISSUES, 200)
-            if (
-                issue := _issue_name(
-                    self.calendar.reference_date + timedelta(day), issues_per_year
-                )
-            )
+            if (issue := _issue_name(start + timedelta(day), title.issues_per_year))
         ]
         days, names = zip(*issues, strict=True)
-        return Publication(
-            publication_id, name, issues_per_year, price, audited, types, days, names
-        )
+        return Publication(publication_id, *title, days, names)
 
     def _lists(self, publication: Publication) -> tuple[MailingList, ...]:
         """Return the lists of a title: two complete ones, the first's gap list, one to come."""

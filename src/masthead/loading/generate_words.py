@@ -67,8 +67,12 @@ def _names(text: str) -> tuple[Name, ...]:
     return tuple(found)
 
 
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(text.split(", "))
+
+
 def _streets(names: str, kinds: str) -> tuple[str, ...]:
-    return tuple(f"{name} {kind}" for name in names.split(", ") for kind in kinds.split())
+    return tuple(f"{name} {kind}" for name in _listed(names) for kind in kinds.split())
 
 
 def _us(line: str) -> tuple[Place, ...]:
@@ -153,17 +157,17 @@ _BRITISH_STREETS = _streets(
     "Albert, St John's, Windsor, Springfield, George, Alexandra",
     "Street Road Lane Avenue Close Terrace",
 )
-_GERMAN_STREETS = tuple(
+_GERMAN_STREETS = _listed(
     "Hauptstraße, Schulstraße, Gartenstraße, Bahnhofstraße, Dorfstraße, Bergstraße, Birkenweg, "
-    "Lindenstraße, Kirchgasse, Waldstraße, Ringstraße, Am Mühlbach, Straße des 17. Juni".split(", ")
+    "Lindenstraße, Kirchgasse, Waldstraße, Ringstraße, Am Mühlbach, Straße des 17. Juni"
 )
-_FRENCH_STREETS = tuple(
+_FRENCH_STREETS = _listed(
     "rue de l'Église, Grande Rue, rue du Moulin, place de la Mairie, rue des Écoles, rue Pasteur, "
-    "avenue de la République, rue Victor Hugo, quai des Célestins, impasse des Lilas".split(", ")
+    "avenue de la République, rue Victor Hugo, quai des Célestins, impasse des Lilas"
 )
-_DUTCH_STREETS = tuple(
+_DUTCH_STREETS = _listed(
     "Kerkstraat, Schoolstraat, Molenweg, Dorpsstraat, Julianastraat, Prinsengracht, Parklaan, "
-    "'s-Gravenhekje, Nieuwstraat, Wilhelminastraat".split(", ")
+    "'s-Gravenhekje, Nieuwstraat, Wilhelminastraat"
 )
 
 _UNITED_STATES = """
@@ -281,35 +285,21 @@ Perth|WA|6000|-31.9523|115.8613
 """
 
 
-def _country(
-    weight: int,
-    name: str,
-    abbreviation: str,
-    tax: int,
-    people: tuple[tuple[Name, ...], tuple[Name, ...]],
-    streets: tuple[str, ...],
-    places: tuple[Place, ...],
-) -> tuple[Country, ...]:
-    number_first = streets not in (_GERMAN_STREETS, _DUTCH_STREETS)
-    country = Country(name, abbreviation, tax, *people, streets, number_first, places)
-    return (country,) * weight
-
-
 _US_PLACES = tuple(place for line in _UNITED_STATES.strip().splitlines() for place in _us(line))
 _ENGLISH = (_ENGLISH_FIRST, _ENGLISH_LAST)
 _GERMAN = (_GERMAN_FIRST, _GERMAN_LAST)
 _FRENCH = (_FRENCH_FIRST, _FRENCH_LAST)
+_BRITAIN = _elsewhere(_UNITED_KINGDOM)
+_USA = Country("United States", "US", 650, *_ENGLISH, _AMERICAN_STREETS, True, _US_PLACES)
+_CA = Country("Canada", "CA", 500, *_ENGLISH, _AMERICAN_STREETS, True, _elsewhere(_CANADA))
+_UK = Country("United Kingdom", "GB", 0, *_ENGLISH, _BRITISH_STREETS, True, _BRITAIN)
+_DE = Country("Germany", "DE", 700, *_GERMAN, _GERMAN_STREETS, False, _elsewhere(_GERMANY))
+_AU = Country("Australia", "AU", 1000, *_ENGLISH, _BRITISH_STREETS, True, _elsewhere(_AUSTRALIA))
+_FR = Country("France", "FR", 210, *_FRENCH, _FRENCH_STREETS, True, _elsewhere(_FRANCE))
+_NL = Country("Netherlands", "NL", 900, *_GERMAN, _DUTCH_STREETS, False, _elsewhere(_NETHERLANDS))
 
 #: A country stands here as many times as it has readers in a hundred.
-COUNTRIES = (
-    *_country(78, "United States", "US", 650, _ENGLISH, _AMERICAN_STREETS, _US_PLACES),
-    *_country(8, "Canada", "CA", 500, _ENGLISH, _AMERICAN_STREETS, _elsewhere(_CANADA)),
-    *_country(6, "United Kingdom", "GB", 0, _ENGLISH, _BRITISH_STREETS, _elsewhere(_UNITED_KINGDOM)),
-    *_country(3, "Germany", "DE", 700, _GERMAN, _GERMAN_STREETS, _elsewhere(_GERMANY)),
-    *_country(2, "Australia", "AU", 1000, _ENGLISH, _BRITISH_STREETS, _elsewhere(_AUSTRALIA)),
-    *_country(2, "France", "FR", 210, _FRENCH, _FRENCH_STREETS, _elsewhere(_FRANCE)),
-    *_country(1, "Netherlands", "NL", 900, _GERMAN, _DUTCH_STREETS, _elsewhere(_NETHERLANDS)),
-)
+COUNTRIES = (_USA,) * 78 + (_CA,) * 8 + (_UK,) * 6 + (_DE,) * 3 + (_AU, _FR) * 2 + (_NL,)
 
 EMAIL_DOMAINS = (
     "example.com",

@@ -68,7 +68,7 @@ def load(
 def _load_data(
     store: Store, account_id: int, files: list[InputFile], reject: Path | None, advance: Advance
 ) -> Loaded:
-    with store.writer(patient=True) as database:
+    with store.writer() as database:
         accounts.settings_of(database, account_id)
         staging = Staging(database, account_id)
         for number, file in enumerate(files):

@@ -19,10 +19,12 @@ __all__ = [
     "accounts",
     "add_account",
     "get_account",
+    "hides_password_md5",
     "new_credentials",
     "rotate_key",
     "save_accounts",
     "set_account",
+    "settings_of",
 ]
 
 Row = tuple[Any, ...]
@@ -69,6 +71,15 @@ def account_for_credentials(database: Database, user: str, password: str) -> Cal
         if matches and is_open and login:
             found = Caller(*caller)
     return found
+
+
+def hides_password_md5(database: Database, account_id: int) -> bool:
+    """Return whether the account hides ``password_md5``, in what ``database`` sees."""
+    row = database.row(
+        "SELECT hide_password_md5 FROM accounts WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    return row == (1,)
 
 
 def accounts(database: Database) -> list[Row]:

@@ -40,9 +40,12 @@ def begin_commit(database: Database, account_id: int) -> int:
     return int(commit_id)
 
 
-def stamp_commits(store: Store, account_id: int) -> None:
-    """Stamp every visible commit of the account that has no stamp, in the order of their ids."""
-    with store.writer() as database, database.transaction():
+def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> None:
+    """Stamp every visible commit of the account that has no stamp, in the order of their ids.
+
+    Raises StoreUnavailable where it is not ``patient`` and another process is writing.
+    """
+    with store.writer(patient=patient) as database, database.transaction():
         waiting = database.rows(
             """
             SELECT commit_id FROM commits
@@ -64,7 +67,10 @@ def stamp_commits(store: Store, account_id: int) -> None:
 
 
 def stamp_all(store: Store) -> None:
-    """Stamp what a killed load has left without a stamp, and keep idle accounts in the window."""
+    """Stamp what a killed load has left without a stamp, and keep idle accounts in the window.
+
+    Raises StoreUnavailable where another process is writing; a later call makes up for it.
+    """
     with store.reader() as database:
         waiting = database.rows("SELECT DISTINCT account_id FROM commits WHERE visible_at IS NULL")
         idle = database.rows(
@@ -75,10 +81,10 @@ def stamp_all(store: Store) -> None:
             idle_before=store.clock() - IDLE_US,
         )
     for (account_id,) in idle:
-        with store.writer() as database, database.transaction():
+        with store.writer(patient=False) as database, database.transaction():
             begin_commit(database, account_id)
     for (account_id,) in {*waiting, *idle}:
-        stamp_commits(store, account_id)
+        stamp_commits(store, account_id, patient=False)
 
 
 def newest_stamp(database: Database, account_id: int) -> int:

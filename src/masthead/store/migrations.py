@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from masthead.errors import MastheadError
 
-__all__ = ["Migration", "apply_missing", "migrations"]
+__all__ = ["Migration", "apply_missing", "migrations", "missing"]
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -18,6 +18,7 @@ CREATE TABLE IF NOT EXISTS migrations (
     name TEXT NOT NULL
 )
 """
+_TABLE_EXISTS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'"
 
 
 class Migration(NamedTuple):
@@ -43,24 +44,30 @@ def migrations(dialect: str) -> list[Migration]:
     return sorted(found)
 
 
-def apply_missing(database: _Database, dialect: str) -> None:
-    """Apply what is missing, inside the transaction that ``database`` has begun.
+def missing(database: _Database, dialect: str) -> list[Migration]:
+    """Return the migrations that ``database`` does not have yet, in their order.
 
     Raises MastheadError where the database was made by a newer version of Masthead.
     """
     known = migrations(dialect)
-    database.script(_TABLE)
-    applied = {number for (number,) in database.rows("SELECT number FROM migrations")}
+    applied = set()
+    if database.rows(_TABLE_EXISTS):
+        applied = {number for (number,) in database.rows("SELECT number FROM migrations")}
     if newer := applied - {migration.number for migration in known}:
         raise MastheadError(
             f"the database has schema {max(newer)}, this version of Masthead knows schemas up to "
             f"{known[-1].number}: use a newer version, or another database"
         )
-    for migration in known:
-        if migration.number not in applied:
-            database.script(migration.sql)
-            database.rows(
-                "INSERT INTO migrations (number, name) VALUES (:number, :name)",
-                number=migration.number,
-                name=migration.name,
-            )
+    return [migration for migration in known if migration.number not in applied]
+
+
+def apply_missing(database: _Database, dialect: str) -> None:
+    """Apply what is missing, inside the transaction that ``database`` has begun."""
+    database.script(_TABLE)
+    for migration in missing(database, dialect):
+        database.script(migration.sql)
+        database.rows(
+            "INSERT INTO migrations (number, name) VALUES (:number, :name)",
+            number=migration.number,
+            name=migration.name,
+        )

@@ -140,8 +140,10 @@ class SqliteStore:
         Raises MastheadError where it was made by a newer version, StoreUnavailable where it
         cannot be opened.
         """
-        with self.writer() as database, database.transaction():
-            migrations.apply_missing(database, self.dialect)
+        with self.writer() as database:
+            if migrations.missing(database, self.dialect):
+                with database.transaction():
+                    migrations.apply_missing(database, self.dialect)
 
     def open_reader(self) -> Database:
         """Return a new connection that can only read."""
@@ -164,10 +166,11 @@ class SqliteStore:
             self._idle_readers.append(database)
 
     @contextmanager
-    def writer(self, *, patient: bool = False) -> Iterator[Database]:
+    def writer(self, *, patient: bool = True) -> Iterator[Database]:
         """Lend a connection that can write, for one or a few transactions.
 
-        A ``patient`` one waits for other writers without a limit, as a load does.
+        A ``patient`` one waits until other writers have finished, however large their loads are;
+        another gives up after five seconds with StoreUnavailable.
         """
         connection = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         if patient:

@@ -1,0 +1,69 @@
+"""What the server does beside the ten operations: health, its log, its end, its warning."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from tests.api.callers import Caller
+from tests.api.conftest import DATA
+from tests.servers import Store, import_files, serving
+
+if TYPE_CHECKING:
+    from tests.api.conftest import House
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/"])
+def test_health_needs_no_credentials(house: House, path: str) -> None:
+    """Issue 2, 5: whether the database answers."""
+    response = httpx2.get(house.server.url + path, trust_env=False)
+    assert response.status_code == 200
+    assert response.content == b'{"status":"ok"}'
+    assert response.headers["Content-Type"] == "application/json"
+
+
+@pytest.fixture(scope="module")
+def finished(store: Store) -> tuple[str, int]:
+    """What a server that answered a few requests printed, and its exit status."""
+    database = store.new_database("finished")
+    import_files(DATA / "accounts" / "accounts.csv", account_id=None, database=database)
+    with serving(database) as server:
+        caller = Caller(server, "key-garden", "login-garden")
+        caller.ask("/2/subscribers/", email="private@example.org")
+        caller.ask("/2/subscribers/authenticate/", login="private", password="hush-hush")
+        caller.ask("/2/orders/987654321")
+        caller.close()
+        status = server.stop()
+        return server.output(), status
+
+
+def test_the_server_ends_well_when_it_is_told_to(finished: tuple[str, int]) -> None:
+    """Issue 2, 5: SIGTERM drains."""
+    assert finished[1] in {0, -signal.SIGTERM}
+    assert "Traceback" not in finished[0]
+
+
+def test_the_log_tells_paths_and_statuses_and_no_personal_data(finished: tuple[str, int]) -> None:
+    """Issue 2, 5: method, path template, status, duration, account, request id."""
+    log = finished[0]
+    for private in ("private", "hush-hush", "key-garden", "login-garden", "987654321", "?"):
+        assert private not in log
+    (order,) = (line for line in log.splitlines() if "/2/orders/{order_id}" in line)
+    assert "GET" in order
+    assert "404" in order
+
+
+def test_a_server_that_others_can_reach_warns_of_plain_http(store: Store) -> None:
+    """decisions, "Plain HTTP": a warning at start."""
+    database = store.new_database("open")
+    with serving(database, "--host", "0.0.0.0") as server:
+        server.stop()
+        warned = server.output()
+    assert "HTTP" in warned
+    assert "--behind-proxy" in warned
+    with serving(database, "--host", "0.0.0.0", "--behind-proxy") as server:
+        server.stop()
+        assert "--behind-proxy" not in server.output()
