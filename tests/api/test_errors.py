@@ -61,7 +61,7 @@ def test_a_head_has_the_headers_of_the_get_and_no_body(golden: Caller, path: str
     answer = golden.raw(path, method="HEAD")
     assert answer.status == got.status_code
     assert answer.headers["content-type"] == "application/json"
-    assert answer.headers.get("content-length") == got.headers.get("Content-Length")
+    assert answer.headers.get("content-length") in {None, str(len(got.content))}
     assert answer.body == b""
 
 

@@ -11,11 +11,12 @@ from starlette.responses import Response, StreamingResponse
 
 from masthead.contract.encoding import encode
 
-__all__ = ["CHUNK_BYTES", "error", "json", "stream"]
+__all__ = ["CHUNK_BYTES", "ONLY_READS", "error", "json", "stream"]
 
 CHUNK_BYTES = 65_536
 """A stream is sent in pieces of about this size."""
 
+ONLY_READS = "this interface only reads: use GET or HEAD"
 _NO_STORE = {"Cache-Control": "no-store"}
 
 

@@ -32,7 +32,7 @@ from masthead.api import (
     subscribers,
     subscriptions,
 )
-from masthead.api.answers import error
+from masthead.api.answers import ONLY_READS, error
 from masthead.api.front import Front
 from masthead.api.operation import Service
 from masthead.errors import BadInput, NotFound, StoreUnavailable
@@ -60,7 +60,7 @@ def create_app(store: Store) -> Starlette:
         stamping.cancel()
         app.state.service.database.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             *subscriptions.routes,
             *orders.routes,
@@ -81,6 +81,8 @@ def create_app(store: Store) -> Starlette:
         },
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False
+    return app
 
 
 async def _stamp_for_ever(store: Store) -> None:
@@ -110,7 +112,7 @@ async def _http_error(request: Request, reason: Exception) -> Response:
     assert isinstance(reason, HTTPException)
     if reason.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allow = {"Allow": "GET, HEAD"}
-        return error(405, "this interface only reads: use GET or HEAD", allow)
+        return error(405, ONLY_READS, allow)
     if reason.detail == HTTPStatus.NOT_FOUND.phrase:
         return error(404, _no_such_path(request.scope["path"]))
     return error(reason.status_code, reason.detail, reason.headers)

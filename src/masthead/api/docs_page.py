@@ -121,7 +121,7 @@ async def _serve_initialiser(request: Request) -> Response:
 async def _serve_asset(request: Request) -> Response:
     name = request.path_params["file"]
     if name not in _files:
-        raise NotFound(f"There is no file {name!r} here; there are {', '.join(_files)}.")
+        raise NotFound(f"there is no file {name!r} here; there are {', '.join(_files)}")
     return _files[name].answer(request)
 
 

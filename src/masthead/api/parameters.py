@@ -124,6 +124,8 @@ def _from_body(body: bytes) -> Iterable[tuple[str, str]]:
         )
     except (ValueError, RecursionError):
         raise BadInput("the body begins like JSON, but it is not valid JSON") from None
+    if found == [] and not isinstance(found, _Object):
+        return ()
     if isinstance(found, list) and not isinstance(found, _Object) and len(found) == 1:
         (found,) = found
     if not isinstance(found, _Object):

@@ -1,8 +1,11 @@
 """The server: a socket, one or more worker processes, and an orderly end."""
 
 import os
+import signal
 import socket
+import sys
 from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 from starlette.applications import Starlette
@@ -65,11 +68,18 @@ def serve(
         ssl_certfile=certificate,
         ssl_keyfile=certificate_key,
     )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn drains first, and then leaves the signal to this.
+        signal.signal(number, _end)
     ready()
     if workers > 1:
         Multiprocess(config, sockets=[listener]).run()
     else:
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
 
 
 def app_of_environment() -> Starlette:

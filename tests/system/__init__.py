@@ -1,0 +1,1 @@
+"""Tests with programs that Debian brings: a browser and PHP (``make test-system``)."""
