@@ -2,7 +2,7 @@
 #
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
 #   make test          every check: lint format-check types imports tests
-#                      (lock-check and docs run a part of tests alone)
+#                      (lock-check and docs-check run a part of tests alone)
 #   make test-system   the wire form seen by a real browser and by PHP
 #   make fix           mends what a tool can mend
 #   make bench         the benchmarks (ARGS="…")
@@ -17,8 +17,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks)
 
-.PHONY: demo test lint format-check types imports lock-check tests docs test-system fix bench \
-        lock install install-dev clean
+.PHONY: demo test lint format-check types imports lock-check docs-check tests test-system \
+        fix bench lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -44,7 +44,7 @@ tests: install-dev
 lock-check: install-dev
 	$(BIN)/pytest tests/house/test_locks.py
 
-docs: install-dev
+docs-check: install-dev
 	$(BIN)/pytest tests/docs
 
 test-system: install-dev .venv/system.installed

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from masthead.contract import shapes
@@ -28,6 +28,7 @@ def schema_of(shape: type) -> dict[str, Any]:
 
 
 @each_shape
+@settings(max_examples=25)
 @given(data=st.data())
 def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
     shape: type, data: st.DataObject
@@ -39,9 +40,10 @@ def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
 
 
 @each_shape
+@settings(max_examples=25)
 @given(data=st.data())
 def test_every_record_satisfies_its_schema(shape: type, data: st.DataObject) -> None:
-    """issue 2, point 7: the description has the real wire types."""
+    """Issue 2, point 7: the description has the real wire types."""
     answer = json.loads(encode(data.draw(wire_records(shape))))
     assert problems(schema_of(shape), answer) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import pytest
@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from masthead.contract import kinds
 from masthead.contract.encoding import encode, wire_of
-from masthead.contract.kinds import Kind
 from masthead.contract.operations import Limit
 from tests.contract.values import KINDS, problems, texts
+
+if TYPE_CHECKING:
+    from masthead.contract.kinds import Kind
 
 each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
@@ -24,6 +26,14 @@ def on_the_wire(kind: Kind, stored: int | str) -> str:
     """Return the JSON of a stored value of the kind."""
     shape = msgspec.defstruct("Shape", [("field", Annotated[Any, kind])])
     return encode(wire_of(shape)(stored)).decode().removeprefix('{"field":').removesuffix("}")
+
+
+def read(kind: Kind, text: str) -> tuple[int | str | None, str]:
+    """Return the stored value of a text, or None and the words of the refusal."""
+    try:
+        return kind.parse(text), ""
+    except ValueError as refusal:
+        return None, str(refusal)
 
 
 @each_kind
@@ -42,10 +52,9 @@ def test_what_is_read_is_written_as_the_schema_says_and_reads_the_same_again(
 @each_kind
 @given(text=st.text(min_size=1))
 def test_any_text_is_read_or_refused_in_words(kind: Kind, text: str) -> None:
-    try:
-        stored = kind.parse(text)
-    except ValueError as refusal:
-        assert str(refusal)
+    stored, refusal = read(kind, text)
+    if stored is None:
+        assert refusal
     else:
         assert problems(kind.schema(), json.loads(on_the_wire(kind, stored))) == []
 
@@ -105,7 +114,7 @@ NOT_LIMIT = "not a whole number from 1 to 100"
         (kinds.Integer(), "1.0", NOT_WHOLE),
         (kinds.Integer(), " 1", NOT_WHOLE),
         (kinds.Integer(), "1\n", NOT_WHOLE),
-        (kinds.Integer(), "١", NOT_WHOLE),
+        (kinds.Integer(), "\u0661", NOT_WHOLE),
         (kinds.Integer(), "1_000", NOT_WHOLE),
         (kinds.Integer(), "9223372036854775808", "does not fit into 64 bits"),
         (kinds.Integer(), "-9223372036854775809", "does not fit into 64 bits"),
@@ -122,7 +131,7 @@ NOT_LIMIT = "not a whole number from 1 to 100"
         (kinds.Number(), "Infinity", NOT_NUMBER),
         (kinds.Number(), "1,5", NOT_NUMBER),
         (kinds.Number(), ".5", NOT_NUMBER),
-        (kinds.Number(), "٣", NOT_NUMBER),
+        (kinds.Number(), "\u0663", NOT_NUMBER),
         (kinds.Number(), "1e1000", NOT_NUMBER),
         (kinds.Number(), "1234567890123456", "has more than 15 digits"),
         (kinds.Number(), "0.1234567890123456", "has more than 15 digits"),
@@ -163,6 +172,6 @@ def test_a_limit_above_a_hundred_counts_as_a_hundred(number: int) -> None:
 
 @given(ids=st.lists(st.integers(0, 2**63 - 1), min_size=1))
 def test_a_list_of_ids_is_kept_in_order_and_once_each(ids: list[int]) -> None:
-    """issue 2, custom_field_answers: option_ids."""
+    """Issue 2, custom_field_answers: option_ids."""
     stored = kinds.IdentifierList().parse("|".join(map(str, ids)))
     assert stored == "|".join(map(str, sorted(set(ids))))

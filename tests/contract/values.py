@@ -15,6 +15,8 @@ from masthead.contract.kinds import Kind, Many, Missing
 from masthead.contract.shapes import Field, fields_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import msgspec
 
 KINDS = {
@@ -38,39 +40,40 @@ _STORABLE = st.characters(codec="utf-8", exclude_characters="\x00")
 _DIGITS_15 = 10**15 - 1
 
 
-def texts(kind: Kind) -> st.SearchStrategy[str]:
-    """Texts that the kind must accept."""
-    match kind:
-        case kinds.Identifier():
-            return st.integers(0, 2**63 - 1).map(str)
-        case kinds.Integer():
-            return st.integers(-(2**63), 2**63 - 1).map(str)
-        case kinds.Text():
-            return st.text(_STORABLE, min_size=1, max_size=kind.max_length)
-        case kinds.OneOf():
-            return st.sampled_from(kind.values).flatmap(_in_any_letter_case)
-        case kinds.Bool() | kinds.Flag() | kinds.Bit():
-            words = st.sampled_from(("true", "false")).flatmap(_in_any_letter_case)
-            return words | st.sampled_from("01")
-        case kinds.Number():
-            return st.builds(_decimal, st.integers(-_DIGITS_15, _DIGITS_15), st.integers(0, 15))
-        case kinds.DecimalText():
-            return st.from_regex(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,9})?", fullmatch=True)
-        case kinds.Date():
-            return st.dates().map(str)
-        case kinds.DateTime():
-            return st.datetimes().map(lambda time: time.isoformat(" ", "seconds"))
-        case kinds.Digest():
-            return st.text("0123456789abcdefABCDEF", min_size=32, max_size=32)
-    raise NotImplementedError(kind)
-
-
 def _in_any_letter_case(word: str) -> st.SearchStrategy[str]:
     return st.tuples(*(st.sampled_from((c.lower(), c.upper())) for c in word)).map("".join)
 
 
+_BOOLEANS = st.sampled_from(("true", "false")).flatmap(_in_any_letter_case) | st.sampled_from("01")
+
+
 def _decimal(digits: int, places: int) -> str:
     return format(Decimal(digits).scaleb(-places), "f")
+
+
+_TEXTS: dict[type[Kind], Callable[[Any], st.SearchStrategy[str]]] = {
+    kinds.Integer: lambda _: st.integers(-(2**63), 2**63 - 1).map(str),
+    kinds.Identifier: lambda _: st.integers(0, 2**63 - 1).map(str),
+    kinds.Text: lambda kind: st.text(_STORABLE, min_size=1, max_size=kind.max_length),
+    kinds.OneOf: lambda kind: st.sampled_from(kind.values).flatmap(_in_any_letter_case),
+    kinds.Bool: lambda _: _BOOLEANS,
+    kinds.Flag: lambda _: _BOOLEANS,
+    kinds.Bit: lambda _: _BOOLEANS,
+    kinds.Number: lambda _: st.builds(
+        _decimal, st.integers(-_DIGITS_15, _DIGITS_15), st.integers(0, 15)
+    ),
+    kinds.DecimalText: lambda _: st.from_regex(
+        r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,9})?", fullmatch=True
+    ),
+    kinds.Date: lambda _: st.dates().map(str),
+    kinds.DateTime: lambda _: st.datetimes().map(lambda time: time.isoformat(" ", "seconds")),
+    kinds.Digest: lambda _: st.text("0123456789abcdefABCDEF", min_size=32, max_size=32),
+}
+
+
+def texts(kind: Kind) -> st.SearchStrategy[str]:
+    """Texts that the kind must accept."""
+    return _TEXTS[type(kind)](kind)
 
 
 def wire_records(shape: type) -> st.SearchStrategy[msgspec.Struct]:

@@ -1,25 +1,24 @@
-"""The page at /docs in a real browser: sign in, try a request, see the answer (issue 2, point 7)."""
+"""The page at /docs in a real browser: sign in, try a request, see its answer (issue 2, 7)."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from selenium import webdriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support import expected_conditions
-from selenium.webdriver.support.wait import WebDriverWait
-
-from tests.system.demo import API_KEY, API_LOGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.servers import Server
+    from tests.api.callers import Caller
+
+NEEDS_SELENIUM = "needs selenium, which make test-system installs"
+webdriver = pytest.importorskip("selenium.webdriver", reason=NEEDS_SELENIUM)
+conditions = pytest.importorskip("selenium.webdriver.support.expected_conditions")
+wait = pytest.importorskip("selenium.webdriver.support.wait")
 
 CHROMIUM = shutil.which("chromium")
 CHROMEDRIVER = shutil.which("chromedriver")
@@ -35,84 +34,100 @@ FLAGS = (
     "--window-size=1200,2000",
 )
 WAIT_SECONDS_MAX = 30
+LIST_ACCOUNTS = "[id$=list_accounts]"
 
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(
-        CHROMIUM is None or CHROMEDRIVER is None,
-        reason="needs the programs chromium and chromedriver (Debian: chromium, chromium-driver)",
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or CHROMEDRIVER is None,
+    reason="needs chromium and chromedriver (Debian's packages chromium and chromium-driver)",
+)
+
+
+class Browser:
+    """A headless Chromium with an empty profile, which notes each request that it makes."""
+
+    def __init__(self, profile: Path) -> None:
+        """Start it."""
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        self._driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+        self._wait = wait.WebDriverWait(self._driver, WAIT_SECONDS_MAX)
+
+    def open(self, url: str) -> None:
+        """Go to a page."""
+        self._driver.get(url)
+
+    def click(self, selector: str) -> None:
+        """Click an element as soon as that is possible."""
+        self._wait.until(conditions.element_to_be_clickable(("css selector", selector))).click()
+
+    def write(self, selector: str, text: str) -> None:
+        """Type a text into a field."""
+        self._shown(selector).send_keys(text)
+
+    def read(self, selector: str) -> str:
+        """Return the text of an element."""
+        return str(self._shown(selector).text)
+
+    def requests(self) -> list[str]:
+        """Return the URL of each request that went to a network so far."""
+        entries = self._driver.get_log("performance")
+        events = [json.loads(entry["message"])["message"] for entry in entries]
+        urls = [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+        return [url for url in urls if urlsplit(url).scheme in {"http", "https", "ws", "wss"}]
+
+    def complaints(self) -> list[str]:
+        """Return what the browser found wrong: failures, and what the page's policy forbade."""
+        entries = self._driver.get_log("browser")
+        return [entry["message"] for entry in entries if entry["level"] in {"WARNING", "SEVERE"}]
+
+    def quit(self) -> None:
+        """End it."""
+        self._driver.quit()
+
+    def _shown(self, selector: str) -> Any:
+        element = conditions.visibility_of_element_located(("css selector", selector))
+        return self._wait.until(element)
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[webdriver.Chrome]:
-    """A headless Chromium with an empty profile that notes each request it makes."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(str(CHROMEDRIVER)))
-    try:
-        yield driver
-    finally:
-        driver.quit()
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    """A browser that nobody has used yet."""
+    browser = Browser(tmp_path)
+    yield browser
+    browser.quit()
 
 
-def click(browser: webdriver.Chrome, selector: str) -> None:
-    wait = WebDriverWait(browser, WAIT_SECONDS_MAX)
-    wait.until(expected_conditions.element_to_be_clickable((By.CSS_SELECTOR, selector))).click()
-
-
-def write(browser: webdriver.Chrome, selector: str, text: str) -> None:
-    wait = WebDriverWait(browser, WAIT_SECONDS_MAX)
-    found = expected_conditions.visibility_of_element_located((By.CSS_SELECTOR, selector))
-    wait.until(found).send_keys(text)
-
-
-def text_of(browser: webdriver.Chrome, selector: str) -> str:
-    wait = WebDriverWait(browser, WAIT_SECONDS_MAX)
-    found = expected_conditions.visibility_of_element_located((By.CSS_SELECTOR, selector))
-    return wait.until(found).text
-
-
-def sign_in(browser: webdriver.Chrome) -> None:
-    click(browser, ".auth-wrapper .authorize")
-    write(browser, "#auth-basic-username, .auth-container input[name=username]", API_KEY)
-    write(browser, "#auth-basic-password, .auth-container input[name=password]", API_LOGIN)
-    click(browser, ".auth-container button.authorize")
-    click(browser, ".auth-container button.btn-done")
-
-
-def requests_made(browser: webdriver.Chrome) -> list[str]:
-    """Return the URL of each request that went to a network so far, in order."""
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    urls = [
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
-    return [url for url in urls if urlsplit(url).scheme in {"http", "https", "ws", "wss"}]
+def sign_in(browser: Browser, caller: Caller) -> None:
+    """Give the page the caller's credentials."""
+    browser.click(".auth-wrapper .authorize")
+    browser.write(".auth-container input[name=username]", caller.api_key)
+    browser.write(".auth-container input[name=password]", caller.api_login)
+    browser.click(".auth-container button.authorize")
+    browser.click(".auth-container button.btn-done")
 
 
 @pytest.mark.parametrize("page", ["/docs", "/docs/"])
-def test_a_request_tried_on_the_page_shows_its_answer_and_nothing_leaves_the_server(
-    browser: webdriver.Chrome, demo_server: Server, page: str
+def test_a_request_tried_on_the_page_shows_its_answer_and_all_stays_with_this_server(
+    browser: Browser, golden: Caller, page: str
 ) -> None:
-    browser.get(demo_server.url + page)
-    sign_in(browser)
-    operation = "[id$=list_accounts]"
-    click(browser, f"{operation} .opblock-summary-control")
-    click(browser, f"{operation} button.execute")
+    browser.open(golden.server.url + page)
+    sign_in(browser, golden)
+    browser.click(f"{LIST_ACCOUNTS} .opblock-summary-control")
+    browser.click(f"{LIST_ACCOUNTS} button.execute")
 
-    answer = f"{operation} .live-responses-table .response"
-    assert text_of(browser, f"{answer} .response-col_status").split()[0] == "200"
-    body = json.loads(text_of(browser, f"{answer} .response-col_description .microlight"))
-    assert [account["api_key"] for account in body["accounts"]] == [API_KEY]
+    answer = f"{LIST_ACCOUNTS} .live-responses-table .response"
+    assert browser.read(f"{answer} .response-col_status").split()[0] == "200"
+    shown = json.loads(browser.read(f"{answer} .response-col_description .microlight"))
+    assert shown == golden.read("/2/accounts/")
 
-    made = requests_made(browser)
-    assert f"{demo_server.url}/2/accounts/" in made
-    assert all(url.startswith(f"{demo_server.url}/") for url in made), made
-    severe = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-    assert severe == []
+    requests = browser.requests()
+    assert f"{golden.server.url}/2/accounts/" in requests
+    assert [url for url in requests if not url.startswith(f"{golden.server.url}/")] == []
+    assert browser.complaints() == []

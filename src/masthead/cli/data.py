@@ -51,8 +51,17 @@ def import_command(
         def advance(file: InputFile, done: int) -> None:
             progress.update(tasks[file.path], completed=done)
 
+        def tell(doing: str) -> None:
+            progress.update(last, description=doing)
+
+        last = progress.add_task("", total=None)
         loaded = load(
-            open_store(database), paths, account_id=account, reject=reject, advance=advance
+            open_store(database),
+            paths,
+            account_id=account,
+            reject=reject,
+            advance=advance,
+            tell=tell,
         )
     _report(loaded, reject)
 

@@ -52,7 +52,7 @@ _ERRORS = {
     410: _Error(
         "Gone",
         "`changed_since` is more than five days back: changes are lost to this client, which "
-        "loads everything anew.",
+        "loads everything anew from `GET /snapshot?entities=…`.",
     ),
     413: _Error("ContentTooLarge", "The body is larger than the server reads."),
     414: _Error("URITooLong", "The request target is longer than the server reads."),
@@ -88,7 +88,7 @@ _CONTENT_DISPOSITION = {
     "schema": {"type": "string", "pattern": "^attachment"},
 }
 
-_SCHEMAS_OF_TEXT_WITH_RULES = {
+_SCHEMAS_OF_TEXT_WITH_RULES: dict[str, dict[str, Any]] = {
     "changed_since": {"type": "string", "format": "date-time"},
     "entities": {
         "type": "array",

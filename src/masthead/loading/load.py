@@ -23,6 +23,7 @@ __all__ = ["PROBLEMS_SHOWN_MAX", "Loaded", "load"]
 PROBLEMS_SHOWN_MAX = 100
 
 Advance = Callable[[InputFile, int], None]
+Tell = Callable[[str], None]
 
 
 class Loaded(NamedTuple):
@@ -43,13 +44,14 @@ def load(
     account_id: int | None,
     reject: Path | None = None,
     advance: Advance = lambda _file, _done: None,
+    tell: Tell = lambda _doing: None,
 ) -> Loaded:
     """Load the files that ``paths`` (files and folders) name; return what that changed.
 
     Rows that are new are inserted, rows that differ are updated, by key; a column that a file
     lacks stays as it is, and nothing is deleted. With bad rows nothing is loaded, unless
     ``reject`` names a folder for them. ``advance`` is told a file and how many of its bytes are
-    read. Raises BadInput, which lists the problems as ``file:line: column: sentence``, and
+    read, ``tell`` what is done once all are. Raises BadInput, which lists the problems as ``file:line: column: sentence``, and
     BadUsage where an account is needed and not given.
     """
     files = find_files(paths)
@@ -62,11 +64,16 @@ def load(
     if account_files:
         return _load_accounts(store, account_files)
     assert account_id is not None
-    return _load_data(store, account_id, data_files, reject, advance)
+    return _load_data(store, account_id, data_files, reject, advance, tell)
 
 
 def _load_data(
-    store: Store, account_id: int, files: list[InputFile], reject: Path | None, advance: Advance
+    store: Store,
+    account_id: int,
+    files: list[InputFile],
+    reject: Path | None,
+    advance: Advance,
+    tell: Tell,
 ) -> Loaded:
     with store.writer() as database:
         accounts.settings_of(database, account_id)
@@ -75,11 +82,13 @@ def _load_data(
             _stage(staging, number, file, advance)
         staging.finish()
         try:
+            tell("waiting for other writers")
             with database.transaction():
+                tell("checking")
                 checking.check(staging, discard=reject is not None)
                 if reject is None and staging.problem_count():
                     raise _Refused
-                counts = merging.merge(staging)
+                counts = merging.merge(staging, tell)
                 rejected = write_rejects(reject, files, staging) if reject else {}
         except _Refused:
             raise BadInput(_listed(files, staging)) from None

@@ -6,6 +6,7 @@ item differs, a subscriber's record of custom fields when an answer, a field or 
 shows differs (design, "The change feed").
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from masthead.contract.kinds import Missing
@@ -34,18 +35,18 @@ class Counts(NamedTuple):
     unchanged: int
 
 
-def merge(staging: Staging) -> dict[str, Counts]:
+def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
     """Write all staged rows, inside the caller's transaction; return the counts of each table.
 
-    Where nothing is new or changed there is no commit either.
+    Where nothing is new or changed there is no commit either. ``tell`` hears what is being done.
     """
     database, account_id = staging.database, staging.account_id
     commit_id = commits.begin_commit(database, account_id)
-    counts = {
-        table.name: _Merge(staging, table, commit_id).run()
-        for table in TABLES
-        if table.name in staging.tables
-    }
+    counts = {}
+    for table in TABLES:
+        if table.name in staging.tables:
+            tell(f"writing {table.name}")
+            counts[table.name] = _Merge(staging, table, commit_id).run()
     if not any(count.inserted or count.changed for count in counts.values()):
         database.change(
             "DELETE FROM commits WHERE account_id = :account_id AND commit_id = :commit_id",
