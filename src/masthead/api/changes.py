@@ -20,7 +20,7 @@ from masthead.api.orders import order_record
 from masthead.api.records import array
 from masthead.api.subscribers import PASSWORD_MD5
 from masthead.contract.encoding import wire_of
-from masthead.contract.operations import ENTITIES, OPERATIONS, Entity, Operation
+from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
 from masthead.errors import BadInput
 from masthead.store import Database, accounts, commits, reading
@@ -35,15 +35,6 @@ AHEAD_US = 300 * 1_000_000
 _ALL = 0
 _make_answers = wire_of(AnswerRecord)
 _make_subscriber = wire_of(ChangedSubscriber)
-
-SNAPSHOT = Operation(
-    4,
-    "snapshot",
-    "/snapshot",
-    "Extension: every record in the change feed's form",
-    None,
-    parameters=tuple(p for p in OPERATIONS["changes"].parameters if p.name == "entities"),
-)
 
 
 def changes(call: Call) -> Response:

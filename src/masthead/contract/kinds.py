@@ -285,7 +285,7 @@ class Date(Kind):
 
     def schema(self) -> dict[str, Any]:
         """Return a string that is a date."""
-        return {"type": "string", "format": "date"}
+        return {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 
 
 class DateTime(Kind):

@@ -10,7 +10,7 @@ import re
 from typing import Any, NamedTuple
 
 from masthead.contract.kinds import Identifier, Many, Missing
-from masthead.contract.operations import ENTITIES, OPERATIONS, Operation, Parameter
+from masthead.contract.operations import ENTITIES, OPERATIONS, SNAPSHOT, Operation, Parameter
 from masthead.contract.shapes import Field, fields_of
 
 __all__ = ["document"]
@@ -88,6 +88,7 @@ _CONTENT_DISPOSITION = {
     "schema": {"type": "string", "pattern": "^attachment"},
 }
 
+_ALL = (*OPERATIONS.values(), SNAPSHOT)
 _SCHEMAS_OF_TEXT_WITH_RULES: dict[str, dict[str, Any]] = {
     "changed_since": {"type": "string", "format": "date-time"},
     "entities": {
@@ -115,9 +116,7 @@ def document() -> dict[str, Any]:
         "servers": [{"url": "."}],
         "security": [{"credentials": []}],
         "tags": [{"name": "interface"}, {"name": "server"}],
-        "paths": {
-            operation.path: {"get": _operation(operation)} for operation in OPERATIONS.values()
-        }
+        "paths": {operation.path: {"get": _operation(operation)} for operation in _ALL}
         | {"/health": {"get": _health()}},
         "components": {
             "schemas": {shape.__name__: _record(shape) for shape in _shapes()}
@@ -148,11 +147,17 @@ def _operation(operation: Operation) -> dict[str, Any]:
     return {
         "operationId": operation.name,
         "summary": operation.summary,
-        "description": f"Operation {operation.number} of the interface.",
+        "description": _origin(operation),
         "tags": ["interface"],
         "parameters": parameters,
         "responses": {"200": answer} | _references(errors),
     }
+
+
+def _origin(operation: Operation) -> str:
+    if operation.number is None:
+        return "An extension of this server, outside the interface."
+    return f"Operation {operation.number} of the interface."
 
 
 def _health() -> dict[str, Any]:
@@ -185,11 +190,10 @@ def _parameter_in_query(parameter: Parameter) -> dict[str, Any]:
 
 
 def _answer(operation: Operation) -> dict[str, Any]:
-    if operation.name == "changes":
+    if operation.answer is None:
         lists = {entity.key: _list(entity.shape) for entity in ENTITIES}
         asked_for = "The key of each entity that was asked for, and no other."
         return _object(lists, required=[]) | {"description": asked_for, "minProperties": 1}
-    assert operation.answer is not None
     schema = _list(operation.answer) if operation.many else _reference(operation.answer)
     if operation.name == "authenticate_subscriber":
         assert operation.envelope is not None
@@ -202,7 +206,7 @@ def _headers(operation: Operation) -> dict[str, Any]:
     headers: dict[str, Any] = {"Cache-Control": _NO_STORE}
     if any(parameter.name == "after" for parameter in operation.parameters):
         headers["Link"] = _LINK
-    if operation.name == "changes":
+    if operation.answer is None:
         headers["Masthead-Changes-Through"] = _CHANGES_THROUGH
     if operation.name == "download_mailing_list":
         headers["Content-Disposition"] = _CONTENT_DISPOSITION
@@ -245,7 +249,7 @@ def _shapes() -> list[type]:
     for operation in OPERATIONS.values():
         if operation.answer is not None:
             visit(operation.answer)
-        if operation.name == "changes":
+        else:
             for entity in ENTITIES:
                 visit(entity.shape)
     return list(found)

@@ -14,6 +14,7 @@ __all__ = [
     "ENTITIES",
     "LIMIT_MAX",
     "OPERATIONS",
+    "SNAPSHOT",
     "Entity",
     "Operation",
     "Parameter",
@@ -50,14 +51,15 @@ class Parameter(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One GET operation.
+    """One GET operation; ``number`` is the interface's, None for an extension.
 
     ``answer`` is the shape of the record or records; ``envelope`` the key that holds them, or
-    None where they are the whole body; ``many`` tells a list from a single record. Operations 3
-    and 4 have bodies of their own, of which ``answer`` is the main part.
+    None where they are the whole body; ``many`` tells a list from a single record. Operation 3
+    has a body of its own, of which ``answer`` is the main part; the change feed and the snapshot
+    answer with lists of :data:`ENTITIES`, and their ``answer`` is None.
     """
 
-    number: int
+    number: int | None
     name: str
     path: str
     summary: str
@@ -85,6 +87,12 @@ ENTITIES = (
     Entity("orders", "orders", shapes.Order),
 )
 
+_ENTITIES = Parameter(
+    "entities",
+    Text(),
+    "names separated by commas, of " + ", ".join(entity.name for entity in ENTITIES),
+    required=True,
+)
 _LIMIT = Parameter("limit", Limit(), f"number of rows returned, at most {LIMIT_MAX}")
 _AFTER = Parameter(
     "after", Identifier(), "extension: only rows with a greater id, for the next page of a list"
@@ -137,13 +145,7 @@ OPERATIONS = {
                     "of the answer before",
                     required=True,
                 ),
-                Parameter(
-                    "entities",
-                    Text(),
-                    "names separated by commas, of "
-                    + ", ".join(entity.name for entity in ENTITIES),
-                    required=True,
-                ),
+                _ENTITIES,
             ),
         ),
         Operation(
@@ -221,3 +223,13 @@ OPERATIONS = {
         ),
     )
 }
+
+SNAPSHOT = Operation(
+    None,
+    "snapshot",
+    "/snapshot",
+    "Extension: every record in the form of the change feed",
+    None,
+    parameters=(_ENTITIES,),
+)
+"""Where a client of the change feed begins (decisions, "Change feed")."""
