@@ -20,6 +20,6 @@ settings.load_profile("masthead")
 
 @pytest.fixture(scope="session", params=["sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Each kind of database in turn: all of them behave the same (issue 2; design, The store)."""
+    """Each kind of database in turn: all of them behave the same (design, "The store")."""
     folder: Path = tmp_path_factory.mktemp(f"store-{request.param}")
     return Store(kind=request.param, folder=folder)

@@ -1,4 +1,4 @@
-"""The description at /openapi.json and the page at /docs (issue 2, point 7).
+"""The description at /openapi.json and the page at /docs.
 
 A browser tries the page itself in ``tests/system``.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("path", ["/health", "/health/"])
 def test_health_needs_no_credentials(house: House, path: str) -> None:
-    """Issue 2, 5: whether the database answers."""
+    """Whether the database answers."""
     response = httpx2.get(house.server.url + path, trust_env=False)
     assert response.status_code == 200
     assert response.content == b'{"status":"ok"}'
@@ -41,13 +41,13 @@ def finished(store: Store) -> tuple[str, int]:
 
 
 def test_the_server_ends_well_when_it_is_told_to(finished: tuple[str, int]) -> None:
-    """Issue 2, 5: SIGTERM drains."""
+    """SIGTERM lets what has begun finish."""
     assert finished[1] in {0, -signal.SIGTERM}
     assert "Traceback" not in finished[0]
 
 
 def test_the_log_tells_paths_and_statuses_and_no_personal_data(finished: tuple[str, int]) -> None:
-    """Issue 2, 5: method, path template, status, duration, account, request id."""
+    """The line has method, path template, status, duration, account, request id."""
     log = finished[0]
     for private in ("private", "hush-hush", "key-garden", "login-garden", "987654321", "?"):
         assert private not in log

@@ -43,7 +43,7 @@ def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
 @settings(max_examples=25)
 @given(data=st.data())
 def test_every_record_satisfies_its_schema(shape: type, data: st.DataObject) -> None:
-    """Issue 2, point 7: the description has the real wire types."""
+    """The description has the real wire types."""
     answer = json.loads(encode(data.draw(wire_records(shape))))
     assert problems(schema_of(shape), answer) == []
 

@@ -172,6 +172,6 @@ def test_a_limit_above_a_hundred_counts_as_a_hundred(number: int) -> None:
 
 @given(ids=st.lists(st.integers(0, 2**63 - 1), min_size=1))
 def test_a_list_of_ids_is_kept_in_order_and_once_each(ids: list[int]) -> None:
-    """Issue 2, custom_field_answers: option_ids."""
+    """The column option_ids of custom_field_answers."""
     stored = kinds.IdentifierList().parse("|".join(map(str, ids)))
     assert stored == "|".join(map(str, sorted(set(ids))))

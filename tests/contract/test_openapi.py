@@ -200,9 +200,10 @@ def test_each_document_is_a_new_one() -> None:
     assert document() == DOCUMENT
 
 
-def test_all_ten_operations_and_the_health_check_are_described() -> None:
-    assert list(PATHS) == [operation.path for operation in OPERATIONS.values()] + ["/health"]
-    assert len(PATHS) == 11
+def test_all_ten_operations_and_what_is_served_beside_them_are_described() -> None:
+    beside = ["/snapshot", "/health"]
+    assert list(PATHS) == [operation.path for operation in OPERATIONS.values()] + beside
+    assert len(PATHS) == 10 + 2
     assert all(list(item) == ["get"] for item in PATHS.values())
 
 

@@ -41,7 +41,7 @@ NOT_STORED_THERE = {
 
 @each_table
 def test_a_table_s_key_comes_first_and_is_never_missing(table: Table) -> None:
-    """Issue 2, point 2: columns, key first."""
+    """The columns, key first."""
     assert tuple(column.name for column in table.columns[: len(table.key)]) == table.key
     assert all(c.missing.value == "never" for c in table.columns if c.name in table.key)
     assert len({column.name for column in table.columns}) == len(table.columns)

@@ -1,4 +1,4 @@
-"""The history of the demonstration (issue 2, "masthead demo")."""
+"""The history of the demonstration."""
 
 from __future__ import annotations
 

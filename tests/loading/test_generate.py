@@ -1,4 +1,4 @@
-"""``masthead generate``: made-up import files (issue 2, "masthead generate")."""
+"""``masthead generate``: made-up import files."""
 
 from __future__ import annotations
 

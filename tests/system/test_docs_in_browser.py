@@ -1,4 +1,4 @@
-"""The page at /docs in a real browser: sign in, try a request, see its answer (issue 2, 7)."""
+"""The page at /docs in a real browser: sign in, try a request, see its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire form as PHP's own HTTP functions see it (issue 2, "Also").
+"""The wire form as PHP's own HTTP functions see it.
 
 Many existing clients are written in PHP. What they read is compared byte for byte with answers
 typed by hand, and PHP's own JSON writer must give the same bytes again: it tells ``"1"``, ``1``,

@@ -1,4 +1,4 @@
-"""The description of the interface for programs and people: /openapi.json and /docs (issue 2, 7).
+"""The description of the interface for programs and people: /openapi.json and /docs.
 
 The page shows the document in Swagger UI and lets requests be tried. All that it loads comes from
 this server: Swagger UI's files are read from the package that brings them, which is located and

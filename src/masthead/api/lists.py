@@ -29,7 +29,8 @@ def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Respon
     asked, with the same filters (decisions, "Order of lists, and more than 100").
     """
     operation = OPERATIONS[name]
-    assert operation.answer and operation.envelope
+    assert operation.answer
+    assert operation.envelope
     make = wire_of(operation.answer)
     body = encode({operation.envelope: [make(*row) for row in rows]})
     if len(rows) < int(call.values.get("limit", LIMIT_MAX)):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 __all__ = ["format_moment", "format_second", "parse_moment"]
 
-_EPOCH = datetime(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MINUTE_US = 60 * 1_000_000
 _ISO = re.compile(
@@ -48,4 +48,4 @@ def format_second(moment_us: int) -> str:
 
 
 def _microseconds(text: str, form: str) -> int:
-    return (datetime.strptime(text, form) - _EPOCH) // _MICROSECOND  # noqa: DTZ007 - UTC is meant
+    return (datetime.strptime(text, form).replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND

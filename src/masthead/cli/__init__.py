@@ -27,6 +27,9 @@ class _Explaining(click.Group):
         except MastheadError as error:
             click.echo(str(error), err=True)
             ctx.exit(2 if isinstance(error, BadUsage) else 1)
+        except BrokenPipeError:
+            # The reader of a pipe has seen enough; Click ends with 1 and says nothing.
+            raise
         except OSError as error:
             click.echo(f"{error.filename or 'the system'}: {error.strerror or error}", err=True)
             ctx.exit(1)
@@ -37,7 +40,8 @@ class _Explaining(click.Group):
 def cli() -> None:
     """Masthead serves a publisher's subscribers, subscriptions, orders and mailing lists.
 
-    Every option has a twin in the environment: --database is MASTHEAD_DATABASE.
+    A setting has a twin in the environment, which its help names: --database is
+    MASTHEAD_DATABASE.
     """
 
 

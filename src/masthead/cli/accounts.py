@@ -1,6 +1,5 @@
 """``masthead accounts``: add, list, show, set, rotate-key."""
 
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -32,9 +31,7 @@ def _account_fields(command: Command) -> Command:
     for name, column in reversed(_FIELDS.items()):
         flag = name.replace("_", "-")
         if isinstance(column.kind, Bool | Flag):
-            option: Callable[[Command], Command] = click.option(
-                f"--{flag}/--no-{flag}", name, default=None
-            )
+            option = click.option(f"--{flag}/--no-{flag}", name, default=None)
         else:
             option = click.option(f"--{flag}", name, metavar=column.kind.word.upper())
         command = option(command)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from masthead.cli.options import setting
+from masthead.errors import BadUsage
 from masthead.loading.export import export
 from masthead.loading.files import InputFile, find_files
 from masthead.loading.generate import generate
@@ -82,10 +83,12 @@ def _report(loaded: Loaded, reject: Path | None) -> None:
 
 @click.command("export")
 @click.argument("folder", type=_FOLDER, metavar="DIR")
-@setting("account", required=True, kind=click.IntRange(0, 2**63 - 1))
+@setting("account", kind=click.IntRange(0, 2**63 - 1))
 @setting("database")
-def export_command(folder: Path, account: int, database: str) -> None:
+def export_command(folder: Path, account: int | None, database: str) -> None:
     """Write an account's data to DIR, as the files that `masthead import` reads."""
+    if account is None:
+        raise BadUsage("say with --account whose data to write")
     with _progress() as progress:
         task = progress.add_task("export", total=None)
 

@@ -41,7 +41,8 @@ def make_demo(database: str) -> None:
         return
     click.echo("making the demo publisher …")
     if not found:
-        _add_account(open_store(database, clock=partial(_earlier, _FOUNDED_DAYS_AGO * 24 * _HOUR_US)))
+        founded = partial(_earlier, _FOUNDED_DAYS_AGO * 24 * _HOUR_US)
+        _add_account(open_store(database, clock=founded))
     with TemporaryDirectory() as folder:
         _load_nights(database, Path(folder))
     accounts.set_account(

@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def setting(
-    name: str, *, required: bool = False, kind: click.ParamType[Any] | type | None = None
+    name: str, *, kind: click.ParamType[Any] | type | None = None
 ) -> Callable[[Command], Command]:
     """Return the decorator that gives a command the option of the setting ``name``."""
     found = SETTINGS[name]
@@ -25,7 +25,6 @@ def setting(
         default=found.default,
         show_default=found.default not in {None, False},
         is_flag=found.default is False,
-        required=required,
         type=kind,
         help=found.meaning,
     )

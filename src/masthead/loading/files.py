@@ -11,9 +11,10 @@ import io
 import sys
 import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
@@ -53,10 +54,19 @@ REASON = "reason"
 """The last column of a file of refused rows; ignored when such a file is loaded again."""
 
 BATCH_ROWS = 2_000
+ROW_BYTES_MAX = 16 * 1024 * 1024
+"""The longest line of NDJSON and the longest cell of CSV, so that a batch fits into memory."""
+
 _FORMATS = (".csv", ".ndjson")
 _COMPRESSIONS = (".gz", ".zst")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
+_KINDS = {
+    table.name: {column.name: column.kind for column in table.columns} | {"password": Text()}
+    for table in _KNOWN.values()
+}
 _BROKEN = (EOFError, OSError, zlib.error, zstd.ZstdError)
+
+csv.field_size_limit(ROW_BYTES_MAX)
 
 
 class InputFile(NamedTuple):
@@ -145,7 +155,7 @@ def _opened(file: InputFile) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         with file.path.open("rb") as raw:
             unpacked: IO[bytes] = raw
             if file.path.suffix == ".gz":
-                unpacked = cast("IO[bytes]", gzip.open(raw))
+                unpacked = cast("IO[bytes]", gzip.open(raw))  # noqa: SIM115 - closed with raw
             elif file.path.suffix == ".zst":
                 unpacked = cast("IO[bytes]", zstd.open(raw))
             yield unpacked, raw
@@ -173,10 +183,10 @@ def raw_rows(file: InputFile) -> Iterator[tuple[int, list[str] | bytes]]:
         if file.format == ".csv":
             yield from _csv_rows(file, unpacked)
         else:
-            yield from enumerate(unpacked, 1)
+            yield from _ndjson_lines(file, unpacked)
 
 
-def _csv_rows(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(file: InputFile, unpacked: IO[bytes]) -> Generator[tuple[int, list[str]], None, None]:
     text = io.TextIOWrapper(unpacked, "utf-8-sig", errors="surrogateescape", newline="")
     reader = csv.reader(text, strict=True)
     line = 1
@@ -193,7 +203,13 @@ def _csv_rows(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, list[
 
 
 def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    rows = _csv_rows(file, unpacked)
+    with closing(_csv_rows(file, unpacked)) as rows:
+        yield from _batches_of_csv(file, rows, raw)
+
+
+def _batches_of_csv(
+    file: InputFile, rows: Iterator[tuple[int, list[str]]], raw: IO[bytes]
+) -> Iterator[Batch]:
     header_line, header = next(rows, (1, []))
     _check_columns(file, header_line, header)
     width = len(header)
@@ -222,12 +238,14 @@ def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[
 
 def _check_columns(file: InputFile, line: int, columns: Sequence[str]) -> None:
     """Raise BadInput where a column is unknown or named twice, or where the key is not complete."""
-    sentence = _wrong_columns(file.table, columns)
+    sentence = _wrong_columns(file.table.name, tuple(columns))
     if sentence:
         raise BadInput(f"{file.label}:{line}: {sentence}")
 
 
-def _wrong_columns(table: Table, columns: Sequence[str]) -> str | None:
+@lru_cache(maxsize=1_000)
+def _wrong_columns(name_of_table: str, columns: tuple[str, ...]) -> str | None:
+    table = _KNOWN[name_of_table]
     known = [column.name for column in table.columns]
     if table.name == "subscribers":
         known.append("password")
@@ -257,52 +275,61 @@ _NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
 
 
 def _read_ndjson(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    kinds: dict[str, Kind] = {column.name: column.kind for column in file.table.columns}
-    kinds["password"] = Text()
     by_columns: dict[tuple[str, ...], tuple[list[int], list[list[str]]]] = {}
     unreadable: list[UnreadableRow] = []
     waiting = 0
 
     def batches() -> Iterator[Batch]:
-        rest = unreadable
         for columns, (lines, rows) in by_columns.items():
-            yield Batch(columns, lines, list(zip(*rows, strict=True)), rest, raw.tell())
-            rest = []
-        if rest:
-            yield Batch((), (), (), rest, raw.tell())
+            yield Batch(columns, lines, list(zip(*rows, strict=True)), (), raw.tell())
+        yield Batch((), (), (), unreadable, raw.tell())
 
-    for line, text in enumerate(unpacked, 1):
-        if line == 1:
-            text = text.removeprefix(BOM_UTF8)
+    for line, text in _ndjson_lines(file, unpacked):
         if not text.strip():
             continue
-        column = "row"
-        try:
-            record = _decode(text)
-            if not isinstance(record, dict):
-                raise ValueError("not a JSON object")
-            record.pop(REASON, None)
-            columns = tuple(record)
-            if columns not in by_columns and (wrong := _wrong_columns(file.table, columns)):
-                raise ValueError(wrong)
-            cells = []
-            for column, value in record.items():
-                cells.append(_text_of(kinds[column], value))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            unreadable.append(UnreadableRow(line, "row", f"not valid JSON: {error}"))
-        except RecursionError:
-            unreadable.append(UnreadableRow(line, "row", "nested too deeply"))
-        except ValueError as error:
-            unreadable.append(UnreadableRow(line, column, str(error)))
+        record = _read_record(file.table, line, text)
+        if isinstance(record, UnreadableRow):
+            unreadable.append(record)
         else:
-            lines, rows = by_columns.setdefault(columns, ([], []))
+            lines, rows = by_columns.setdefault(tuple(record), ([], []))
             lines.append(line)
-            rows.append(cells)
+            rows.append(list(record.values()))
         waiting += 1
         if waiting == BATCH_ROWS:
             yield from batches()
             by_columns, unreadable, waiting = {}, [], 0
     yield from batches()
+
+
+def _ndjson_lines(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    line = 0
+    while text := unpacked.readline(ROW_BYTES_MAX):
+        line += 1
+        if len(text) == ROW_BYTES_MAX:
+            raise BadInput(f"{file.label}:{line}: longer than {ROW_BYTES_MAX >> 20} MiB")
+        yield line, text
+
+
+def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | UnreadableRow:
+    """Return a line of NDJSON as the cells that CSV would have, by column."""
+    column = "row"
+    try:
+        record = _decode(text.removeprefix(BOM_UTF8))
+        if not isinstance(record, dict):
+            return UnreadableRow(line, column, "not a JSON object")
+        record.pop(REASON, None)
+        if wrong := _wrong_columns(table.name, tuple(record)):
+            return UnreadableRow(line, column, wrong)
+        cells = {}
+        for column, value in record.items():
+            cells[column] = _text_of(_KINDS[table.name][column], value)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return UnreadableRow(line, column, f"not valid JSON: {error}")
+    except RecursionError:
+        return UnreadableRow(line, column, "nested too deeply")
+    except ValueError as error:
+        return UnreadableRow(line, column, str(error))
+    return cells
 
 
 def _text_of(kind: Kind, value: object) -> str:
@@ -324,10 +351,20 @@ def _text_of(kind: Kind, value: object) -> str:
     raise ValueError("a nested value, where a single one is expected")
 
 
+def _as_written(number: str) -> msgspec.Raw:
+    return msgspec.Raw(number.encode())
+
+
+_decode_as_written = msgspec.json.Decoder(float_hook=_as_written).decode
+
+
 def read_object(text: bytes) -> dict[str, object]:
-    """Return a line of NDJSON as an object, or as ``{"raw": …}`` where it is none."""
+    """Return a line of NDJSON as an object, or as ``{"raw": …}`` where it is none.
+
+    Encoded again, its numbers are as they were written.
+    """
     try:
-        found = _decode(text.removeprefix(BOM_UTF8))
+        found = _decode_as_written(text.removeprefix(BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         found = None
     if isinstance(found, dict):

@@ -5,7 +5,7 @@ transaction, what only the whole can show is checked and the rows are merged. Ki
 a load leaves what was there before.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,10 +33,6 @@ class Loaded(NamedTuple):
     rejected: dict[str, int]
 
 
-class _Refused(Exception):
-    """Ends the transaction of a load that is not to happen."""
-
-
 def load(
     store: Store,
     paths: Sequence[Path],
@@ -51,8 +47,8 @@ def load(
     Rows that are new are inserted, rows that differ are updated, by key; a column that a file
     lacks stays as it is, and nothing is deleted. With bad rows nothing is loaded, unless
     ``reject`` names a folder for them. ``advance`` is told a file and how many of its bytes are
-    read, ``tell`` what is done once all are. Raises BadInput, which lists the problems as ``file:line: column: sentence``, and
-    BadUsage where an account is needed and not given.
+    read, ``tell`` what is done once all are. Raises BadInput, which lists the problems as
+    ``file:line: column: sentence``, and BadUsage where an account is needed and not given.
     """
     files = find_files(paths)
     account_files = [file for file in files if file.table is ACCOUNTS]
@@ -61,10 +57,21 @@ def load(
         raise BadUsage(f"{data_files[0].label}: say with --account whose data it is")
     if account_files and data_files:
         raise BadUsage("load accounts first, by themselves; then the data of each account")
+    if account_files and reject:
+        raise BadUsage("accounts are loaded all or nothing: mend the file, and leave out --reject")
+    if reject:
+        _check_folder(reject, files)
     if account_files:
         return _load_accounts(store, account_files)
     assert account_id is not None
     return _load_data(store, account_id, data_files, reject, advance, tell)
+
+
+def _check_folder(reject: Path, files: list[InputFile]) -> None:
+    """Raise BadUsage where rejected rows could be written over a file that is being loaded."""
+    for file in files:
+        if reject.resolve() in file.path.resolve().parents:
+            raise BadUsage(f"--reject {reject}: {file.label} stands there; choose another folder")
 
 
 def _load_data(
@@ -81,17 +88,17 @@ def _load_data(
         for number, file in enumerate(files):
             _stage(staging, number, file, advance)
         staging.finish()
-        try:
-            tell("waiting for other writers")
-            with database.transaction():
-                tell("checking")
-                checking.check(staging, discard=reject is not None)
-                if reject is None and staging.problem_count():
-                    raise _Refused
-                counts = merging.merge(staging, tell)
-                rejected = write_rejects(reject, files, staging) if reject else {}
-        except _Refused:
-            raise BadInput(_listed(files, staging)) from None
+        tell("waiting for other writers")
+        with database.transaction():
+            tell("checking")
+            checking.check(staging, discard=reject is not None)
+            if reject is None and staging.problem_count():
+                # Listed here: the end of the transaction takes the problems away too.
+                shown = staging.problems(PROBLEMS_SHOWN_MAX)
+                advice = "mend the rows, or put them aside with --reject DIR"
+                raise BadInput(_listed(files, shown, staging.problem_count(), advice))
+            counts = merging.merge(staging, tell)
+            rejected = write_rejects(reject, files, staging) if reject else {}
     commits.stamp_commits(store, account_id)
     return Loaded(counts, rejected)
 
@@ -105,16 +112,15 @@ def _stage(staging: Staging, number: int, file: InputFile, advance: Advance) -> 
         advance(file, batch.done)
 
 
-def _listed(files: list[InputFile], staging: Staging) -> str:
+def _listed(files: list[InputFile], shown: Iterable[Problem], count: int, advice: str) -> str:
     lines = [
         f"{files[problem.file].label}:{problem.line}: {problem.column}: {problem.sentence}"
-        for problem in staging.problems(PROBLEMS_SHOWN_MAX)
+        for problem in shown
     ]
-    count = staging.problem_count()
-    if count > PROBLEMS_SHOWN_MAX:
-        lines.append(f"and {count - PROBLEMS_SHOWN_MAX} more problems")
-    lines.append("nothing was loaded; mend the rows, or put them aside with --reject DIR")
-    return "\n".join(lines)
+    more = count - PROBLEMS_SHOWN_MAX
+    if more > 0:
+        lines.append(f"and {more} more {'problem' if more == 1 else 'problems'}")
+    return "\n".join([*lines, f"nothing was loaded; {advice}"])
 
 
 def _load_accounts(store: Store, files: list[InputFile]) -> Loaded:
@@ -123,21 +129,24 @@ def _load_accounts(store: Store, files: list[InputFile]) -> Loaded:
     An empty api_key or api_login is left as it is (the interface shows them empty while the API is
     off), and a new account without them gets random ones.
     """
-    problems: list[str] = []
+    problems: list[Problem] = []
     rows: list[accounts.Values] = []
     seen: dict[object, str] = {}
-    for file in files:
+    for number, file in enumerate(files):
         for batch in read_batches(file):
             checked = check_batch(file.table, batch)
-            problems += [f"{file.label}:{n}: {name}: {why}" for n, name, why in checked.problems]
+            problems += [Problem(number, *problem) for problem in checked.problems]
             for line, *values in checked.rows:
+                assert isinstance(line, int)
                 row = dict(zip(checked.columns, values, strict=True))
                 place = f"{file.label}:{line}"
                 first = seen.setdefault(row["account_id"], place)
                 if first != place:
-                    problems.append(f"{place}: account_id: {row['account_id']} is in {first} too")
+                    sentence = f"{row['account_id']} is in {first} too"
+                    problems.append(Problem(number, line, "account_id", sentence))
                 keys = ("api_key", "api_login")
                 rows.append({k: v for k, v in row.items() if v is not None or k not in keys})
     if problems:
-        raise BadInput("\n".join([*problems[:PROBLEMS_SHOWN_MAX], "nothing was loaded"]))
+        shown = sorted(problems)[:PROBLEMS_SHOWN_MAX]
+        raise BadInput(_listed(files, shown, len(problems), "mend the rows"))
     return Loaded({ACCOUNTS.name: Counts(*accounts.save_accounts(store, rows))}, {})

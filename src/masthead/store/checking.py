@@ -26,7 +26,8 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     if discard:
         staging.discard(table)
     _check_required(staging, table)
-    _check_unique(staging, table)
+    _check_unique_among_staged(staging, table)
+    _check_unique_among_stored(staging, table)
     _check_references(staging, table, discard=discard)
     if table.name == "order_items":
         _check_bundle_or_product(staging, table)
@@ -34,9 +35,11 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
         _check_field_stays(staging, table)
     elif table.name == "custom_field_answers":
         _check_options(staging, table, discard=discard)
-    refers_to_itself = table.name in table.references.values()
-    while discard and staging.discard(table) and refers_to_itself:
-        _check_references(staging, table, discard=discard)
+    while discard and staging.discard(table):
+        # A row that is dropped no longer frees its unique value, and cannot be referred to.
+        _check_unique_among_stored(staging, table)
+        if table.name in table.references.values():
+            _check_references(staging, table, discard=discard)
 
 
 def _check_duplicates(staging: Staging, table: Table) -> None:
@@ -68,28 +71,38 @@ def _check_required(staging: Staging, table: Table) -> None:
             )
 
 
-def _check_unique(staging: Staging, table: Table) -> None:
+def _same_unique(table: Table, name: str) -> str:
     key = table.key[0]
-    for position, column in enumerate(table.columns):
-        name = column.name
-        if name not in table.unique:
-            continue
-        same = f"lower(o.{name}) = lower(s.{name}) AND o.{key} <> s.{key}"
+    return f"lower(o.{name}) = lower(s.{name}) AND o.{key} <> s.{key}"
+
+
+def _check_unique_among_staged(staging: Staging, table: Table) -> None:
+    for name in table.unique:
         staging.index(table, name, f"lower({name})")
         staging.find(
             table,
             name,
             f"'an earlier row has ' || s.{name} || ' too'",
             f"""EXISTS (SELECT 1 FROM temp.staged_{table.name} AS o
-                WHERE {same} AND o.rowid < s.rowid)""",
+                WHERE {_same_unique(table, name)} AND o.rowid < s.rowid)""",
         )
-        stored = f"""FROM {table.name} AS o WHERE o.account_id = :account_id AND {same}
+
+
+def _check_unique_among_stored(staging: Staging, table: Table) -> None:
+    key = table.key[0]
+    for position, column in enumerate(table.columns):
+        name = column.name
+        if name not in table.unique:
+            continue
+        stored = f"""FROM {table.name} AS o
+            WHERE o.account_id = :account_id AND {_same_unique(table, name)}
             AND NOT EXISTS (SELECT 1 FROM temp.staged_{table.name} AS n
                 WHERE n.{key} = o.{key} AND n.present >> {position} & 1)"""
+        owner = f"'{_singular(key)} ' || (SELECT o.{key} {stored})"
         staging.find(
             table,
             name,
-            f"'{_singular(key)} ' || (SELECT o.{key} {stored}) || ' has ' || s.{name} || ' already'",
+            f"{owner} || ' has ' || s.{name} || ' already'",
             f"EXISTS (SELECT 1 {stored})",
         )
 
@@ -127,7 +140,7 @@ def _check_options(staging: Staging, table: Table, *, discard: bool) -> None:
         "custom_field_options",
         "j.value",
         discard=discard,
-        where="(o.field_id = s.field_id OR o.field_id IS NULL)",
+        where="o.field_id = s.field_id",
     )
     bad = f"""FROM json_each('[' || replace(s.option_ids, '|', ',') || ']') AS j WHERE {unknown}"""
     staging.find(

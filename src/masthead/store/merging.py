@@ -24,6 +24,12 @@ _HAVE_COMMIT = {
     "purchases",
     "list_downloads",
 }
+_HAVE_DEPENDENTS = {
+    "order_items",
+    "custom_field_answers",
+    "custom_fields",
+    "custom_field_options",
+}
 _SHOWN_OF_OPTION = ("value", "display_as", "order")
 
 
@@ -64,29 +70,30 @@ class _Merge:
         self.database = staging.database
         self.table = table
         self.values = {"account_id": staging.account_id, "commit_id": commit_id}
+        self._account = {"account_id": staging.account_id}
         self.same_key = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
 
     def run(self) -> Counts:
         name, staged = self.table.name, self.staging.count(self.table)
         has_rows = self.database.row(
             f"SELECT 1 FROM {name} WHERE account_id = :account_id LIMIT 1",
-            account_id=self.staging.account_id,
+            **self._account,
         )
-        inserted = changed = 0
-        for mask in self.staging.masks(self.table):
-            columns = column_names(self.table, mask)
+        groups = [(m, column_names(self.table, m)) for m in self.staging.masks(self.table)]
+        for mask, columns in groups:
             self._mark_dependents(mask, columns)
-            if has_rows:
-                changed += self._update(mask, columns)
-            inserted += self._insert(mask, columns)
+        changed = 0
+        if has_rows:
+            for mask, columns in groups:
+                self._make_way(mask, columns)
+            changed = sum(self._update(mask, columns) for mask, columns in groups)
+        inserted = sum(self._insert(mask, columns) for mask, columns in groups)
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _update(self, mask: int, columns: list[str]) -> int:
         values = [name for name in columns if name not in self.table.key]
         if not values:
             return 0
-        for unique in set(self.table.unique).intersection(values):
-            self._make_way(mask, unique)
         sets = [f'"{name}" = s."{name}"' for name in values]
         if self.table.name in _HAVE_COMMIT:
             sets.append("commit_id = :commit_id")
@@ -99,17 +106,18 @@ class _Merge:
             """
         )
 
-    def _make_way(self, mask: int, name: str) -> None:
+    def _make_way(self, mask: int, columns: list[str]) -> None:
         """Give rows whose unique value changes one that nobody has, so that two can swap theirs."""
-        (key,) = self.table.key
-        self._change(
-            f"""
-            UPDATE {self.table.name} AS o SET {name} = char(1) || o.{key}
-            FROM temp.staged_{self.table.name} AS s NOT INDEXED
-            WHERE o.account_id = :account_id AND {self.same_key} AND s.present = {mask}
-            AND ({_differ([name])})
-            """
-        )
+        key = self.table.key[0]
+        for name in set(self.table.unique).intersection(columns):
+            self._change(
+                f"""
+                UPDATE {self.table.name} AS o SET {name} = char(1) || o.{key}
+                FROM temp.staged_{self.table.name} AS s NOT INDEXED
+                WHERE o.account_id = :account_id AND {self.same_key} AND s.present = {mask}
+                AND ({_differ([name])})
+                """
+            )
 
     def _insert(self, mask: int, columns: list[str]) -> int:
         required = {
@@ -139,27 +147,31 @@ class _Merge:
 
     def _mark_dependents(self, mask: int, columns: list[str]) -> None:
         """Mark the records that show rows of this table which are new or will change."""
+        if self.table.name not in _HAVE_DEPENDENTS:
+            return
         values = [name for name in columns if name not in self.table.key]
+        if self.table.name == "custom_field_options":
+            values = [name for name in values if name in _SHOWN_OF_OPTION]
+        changed = self._changed_rows(mask, values)
+        if not self.database.row(f"SELECT 1 {changed} LIMIT 1", **self._account):
+            return
         if self.table.name == "order_items":
-            changed = self._changed_rows(mask, values)
             self._mark(
                 "orders",
                 "commit_id",
                 f"order_id IN (SELECT s.order_id {changed} UNION SELECT o.order_id {changed})",
             )
         elif self.table.name == "custom_field_answers":
-            changed = self._changed_rows(mask, values)
             self._mark_answers(f"subscriber_id IN (SELECT s.subscriber_id {changed})")
         elif self.table.name == "custom_fields":
-            self._mark_answers(f"EXISTS (SELECT 1 {self._changed_rows(mask, values)})")
+            self._mark_answers("TRUE")
         elif self.table.name == "custom_field_options":
-            shown = [name for name in values if name in _SHOWN_OF_OPTION]
-            changed = self._changed_rows(mask, shown)
             self._mark_answers(
                 f"""
                 subscriber_id IN (
-                    SELECT a.subscriber_id FROM (SELECT o.option_id, o.field_id {changed}) AS n
-                    JOIN custom_field_answers AS a
+                    WITH n AS MATERIALIZED (
+                        SELECT o.option_id, o.field_id {changed} AND o.option_id IS NOT NULL)
+                    SELECT a.subscriber_id FROM n CROSS JOIN custom_field_answers AS a
                         ON a.account_id = :account_id AND a.field_id = n.field_id
                         AND '|' || a.option_ids || '|' LIKE '%|' || n.option_id || '|%')
                 """

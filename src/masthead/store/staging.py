@@ -103,8 +103,10 @@ class Staging:
         self.database.insert_many("INSERT INTO temp.problems VALUES (?, ?, ?, ?)", problems)
 
     def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
-        """Keep the keys of rows that were not staged, so that no row that refers to them is
-        called bad for that alone."""
+        """Keep the keys of rows that were not staged.
+
+        So no row that refers to one of them is called bad for that alone.
+        """
         self.database.insert_many(
             "INSERT OR IGNORE INTO temp.refused_keys VALUES (?, ?)",
             ((table.name, key) for key in keys),

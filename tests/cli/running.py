@@ -1,0 +1,66 @@
+"""Commands with an environment of their own, and servers that a test talks to while they end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tests.servers import COMMAND_SECONDS_MAX, STOP_SECONDS_MAX, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+MASTHEAD = [sys.executable, "-m", "masthead"]
+
+
+def run(
+    *arguments: object, database: str, settings: Mapping[str, str] | None = None, cwd: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, with settings in its environment."""
+    return subprocess.run(
+        [*MASTHEAD, *map(str, arguments)],
+        env={**environment(database), **(settings or {})},
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=COMMAND_SECONDS_MAX,
+        check=False,
+    )
+
+
+@contextmanager
+def running(
+    *arguments: object, database: str, settings: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a command that goes on until it is told to end."""
+    with subprocess.Popen(
+        [*MASTHEAD, *map(str, arguments)],
+        env={**environment(database), **(settings or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.communicate(timeout=STOP_SECONDS_MAX)
+
+
+def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> list[str]:
+    """Read what a process prints until ``count`` lines hold ``wanted``; return all lines."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line.rstrip("\n"))
+        count -= wanted in line
+        if count == 0:
+            return lines
+    raise AssertionError("\n".join(["ended too early:", *lines]))

@@ -1,0 +1,246 @@
+"""``masthead serve``: where it listens, what it says, its log, its health, and how it ends."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from tests.cli.running import lines_until, running
+from tests.servers import Server, import_files, masthead, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.servers import Store
+
+BASIC = "Basic " + base64.b64encode(b"key:login").decode()
+ENTITIES = "subscribers,addresses,subscriptions,orders,purchases,customfields,listdownloads"
+
+
+@pytest.fixture(scope="module")
+def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database whose account 1 holds 6,000 made-up subscribers."""
+    database = store.new_database("serve")
+    masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=database)
+    folder = tmp_path_factory.mktemp("serve")
+    masthead("generate", folder / "g", "--subscribers", 6_000, database=database)
+    import_files(folder / "g", account_id="1", database=database)
+    return database
+
+
+@pytest.fixture(scope="module")
+def server(loaded: str) -> Iterator[Server]:
+    """A server of that database."""
+    with serving(loaded) as server:
+        yield server
+
+
+def get(url: str, **more: object) -> httpx2.Response:
+    with httpx2.Client(trust_env=False, **more) as client:  # type: ignore[arg-type]
+        return client.get(url, headers={"Authorization": BASIC})
+
+
+def test_it_says_where_it_serves_once_it_answers(server: Server) -> None:
+    assert server.output().startswith(f"Masthead serves on {server.url}\n")
+    assert re.fullmatch(r"http://127\.0\.0\.1:[1-9]\d*", server.url)
+    assert get(f"{server.url}/2/accounts/1/").status_code == 200
+
+
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_port_that_is_taken_is_said_before_anything_is_made(
+    server: Server, store: Store, command: str
+) -> None:
+    _, port = server.address
+    database = store.new_database(f"never-{command}")
+    done = masthead(command, "--port", port, database=database, exit_status=2)
+    assert f"cannot listen at 127.0.0.1, port {port} (Address already in use" in done.stderr
+    assert "is another server running there? Choose another one with --port" in done.stderr
+    assert not Path(database.removeprefix("sqlite:///")).exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ({"MASTHEAD_HOST": "0.0.0.0"}, True),
+        ({"MASTHEAD_HOST": "0.0.0.0", "MASTHEAD_BEHIND_PROXY": "1"}, False),
+        ({"MASTHEAD_HOST": "127.0.0.1"}, False),
+    ],
+)
+def test_plain_http_for_other_machines_is_warned_of(
+    loaded: str, settings: dict[str, str], *, warned: bool
+) -> None:
+    """decisions, "Plain HTTP"."""
+    settings = {**settings, "MASTHEAD_PORT": "0"}
+    with running("serve", database=loaded, settings=settings) as process:
+        lines = lines_until(process, "Masthead serves on")
+    assert any(line.startswith("warning: ") for line in lines) == warned
+    assert settings["MASTHEAD_HOST"] in lines[-1]
+
+
+def test_an_address_of_ipv6_is_served_too(loaded: str) -> None:
+    if not socket.has_ipv6:
+        pytest.skip("this machine has no IPv6")
+    with running("serve", "--host", "::1", "--port", 0, database=loaded) as process:
+        line = lines_until(process, "Masthead serves on")[-1]
+        url = line.removeprefix("Masthead serves on ")
+        assert url.startswith("http://[::1]:")
+        assert get(f"{url}/health").status_code == 200
+
+
+def test_sigterm_lets_a_running_answer_finish(loaded: str) -> None:
+    """The client reads slowly: most of the answer is not yet sent when the signal comes."""
+    with serving(loaded) as server:
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+            client.connect(server.address)
+            since = (datetime.now(UTC) - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            path = f"/2/cdc?changed_since={since}&entities={ENTITIES}"
+            request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\n\r\n"
+            client.sendall(request.encode())
+            answer = client.recv(1_000)
+            assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+            server._process.send_signal(signal.SIGTERM)
+            assert server._process.poll() is None
+            while piece := client.recv(65_536):
+                answer += piece
+        assert answer.endswith(b"\r\n0\r\n\r\n")
+        assert len(answer) > 8_000_000
+        assert b'"list_downloads":[' in answer
+        assert server.stop() == 0
+        assert "status=200" in server.output()
+        assert "Traceback" not in server.output()
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
+def test_an_idle_server_ends_at_once_with_0(loaded: str, signal_: signal.Signals) -> None:
+    with serving(loaded) as server:
+        server._process.send_signal(signal_)
+        assert server._process.wait(30) == 0
+        assert "Traceback" not in server.output()
+
+
+def test_several_workers_serve_together_and_end_together(loaded: str) -> None:
+    with serving(loaded, "--workers", "2") as server:
+        for _ in range(20):
+            assert get(f"{server.url}/2/accounts/1/").status_code == 200
+        assert server.stop() == 0
+        assert server.output().count("event='request'") == 20
+    with pytest.raises(ConnectionRefusedError), socket.create_connection(server.address):
+        pass
+
+
+CANARY = "canary-7c1f"
+REQUESTS = [
+    ("/2/subscribers/?email={0}", 200, "'/2/subscribers'", "1"),
+    ("/2/subscribers/authenticate/?login={0}", 200, "'/2/subscribers/authenticate'", "1"),
+    ("/2/subscribers/?emial={0}", 400, "'/2/subscribers'", "1"),
+    ("/2/orders/987654321?", 404, "'/2/orders/{order_id}'", "1"),
+    ("/{0}/{0}?{0}={0}", 404, "None", "None"),
+    ("/health?{0}", 200, "'/health'", "None"),
+]
+
+
+@pytest.fixture(scope="module")
+def log(loaded: str) -> list[str]:
+    """All lines of a server that was asked each of the requests, and once with a wrong key."""
+    with serving(loaded) as server:
+        for path, status, _, _ in REQUESTS:
+            assert get(server.url + path.format(CANARY)).status_code == status
+        with httpx2.Client(trust_env=False) as client:
+            assert client.get(f"{server.url}/2/accounts/", auth=(CANARY, "x")).status_code == 403
+        server.stop()
+        return server.output().splitlines()[1:]
+
+
+@pytest.mark.parametrize("number", range(len(REQUESTS)))
+def test_the_access_log_has_a_line_a_request(log: list[str], number: int) -> None:
+    """Method, path template, status, duration, account, request id."""
+    _, status, template, account = REQUESTS[number]
+    line = re.sub(r"^timestamp='[-0-9T:.]+Z' level='info' ", "", log[number])
+    assert re.fullmatch(
+        rf"event='request' method='GET' path={re.escape(template)} status={status} "
+        rf"duration_ms=\d+\.\d+ account={account} request_id='[0-9a-f]{{16}}'",
+        line,
+    )
+
+
+def test_the_log_has_nothing_else_and_never_a_query_string_or_credentials(log: list[str]) -> None:
+    assert len(log) == len(REQUESTS) + 1
+    text = "\n".join(log)
+    for secret in (CANARY, "canary", "987654321", "login=", "emial", "?", BASIC.split()[1]):
+        assert secret not in text
+    assert base64.b64encode(f"{CANARY}:x".encode()).decode() not in text
+
+
+def test_each_request_has_an_id_of_its_own(log: list[str]) -> None:
+    ids = {line.rpartition("request_id=")[2] for line in log}
+    assert len(ids) == len(log)
+
+
+def test_health_says_when_the_database_does_not_answer(store: Store) -> None:
+    """200 while it does; 503 once its files are spoilt."""
+    database = store.new_database("spoilt")
+    masthead("accounts", "add", 1, database=database)
+    with serving(database) as server:
+        healthy = get(f"{server.url}/health")
+        assert (healthy.status_code, healthy.json()) == (200, {"status": "ok"})
+        path = Path(database.removeprefix("sqlite:///"))
+        for file in path.parent.glob(f"{path.name}*"):
+            with file.open("r+b") as spoilt:
+                spoilt.write(b"\xaa" * file.stat().st_size)
+        ill = get(f"{server.url}/health")
+        assert ill.status_code == 503
+        assert int(ill.headers["Retry-After"]) > 0
+        assert list(ill.json()) == ["error"]
+        assert "Traceback" not in server.output()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A certificate for loopback that signs itself, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl, which makes a certificate")
+    folder = tmp_path_factory.mktemp("tls")
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+        "-keyout key.pem -out cert.pem -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder / "cert.pem", folder / "key.pem"
+
+
+def test_with_a_certificate_it_serves_https_and_warns_of_nothing(
+    loaded: str, certificate: tuple[Path, Path]
+) -> None:
+    settings = {
+        "MASTHEAD_CERTIFICATE": str(certificate[0]),
+        "MASTHEAD_CERTIFICATE_KEY": str(certificate[1]),
+        "MASTHEAD_HOST": "0.0.0.0",
+    }
+    with running("serve", "--port", 0, database=loaded, settings=settings) as process:
+        lines = lines_until(process, "Masthead serves on https://0.0.0.0:")
+        assert len(lines) == 1
+        url = lines[0].removeprefix("Masthead serves on ").replace("0.0.0.0", "127.0.0.1")
+        trusted = ssl.create_default_context(cafile=certificate[0])
+        assert get(f"{url}/2/accounts/1/", verify=trusted).status_code == 200
+
+
+def test_workers_can_be_set_in_the_environment(loaded: str) -> None:
+    settings = {"MASTHEAD_WORKERS": "2", "MASTHEAD_PORT": "0"}
+    with running("serve", database=loaded, settings=settings) as process:
+        line = lines_until(process, "Masthead serves on")[-1]
+        assert get(f"{line.removeprefix('Masthead serves on ')}/health").status_code == 200
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if children.exists():
+            assert len(children.read_text().split()) >= 2

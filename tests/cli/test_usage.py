@@ -1,0 +1,222 @@
+"""Help, settings, and how a command ends: 0, 1 for bad data, 2 for bad usage; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from masthead.cli import cli
+from masthead.settings import SETTINGS
+from tests.cli.running import run
+from tests.loading.publisher import SMALL
+from tests.servers import masthead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+def commands(group: click.Group, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield each command with the words that call it."""
+    for name, command in group.commands.items():
+        yield (*names, name), command
+        if isinstance(command, click.Group):
+            yield from commands(command, *names, name)
+
+
+COMMANDS = dict(commands(cli))
+
+
+def test_the_commands_are_those_of_the_interface() -> None:
+    assert {" ".join(words) for words in COMMANDS} == {
+        "import",
+        "export",
+        "generate",
+        "serve",
+        "demo",
+        "openapi",
+        "accounts",
+        "accounts add",
+        "accounts list",
+        "accounts show",
+        "accounts set",
+        "accounts rotate-key",
+    }
+
+
+@pytest.mark.parametrize("words", [(), *COMMANDS], ids=" ".join)
+def test_every_command_has_help_that_names_its_settings(
+    words: tuple[str, ...], database: str
+) -> None:
+    done = masthead(*words, "--help", database=database)
+    command = COMMANDS.get(words, cli)
+    assert done.stdout.startswith(f"Usage: masthead {' '.join(words)}".rstrip())
+    assert done.stderr == ""
+    assert command.help
+    for parameter in command.params:
+        if parameter.name in SETTINGS:
+            assert SETTINGS[parameter.name].flag in done.stdout
+            assert SETTINGS[parameter.name].variable in done.stdout.replace("\n", "").replace(
+                " ", ""
+            )
+    for name in getattr(command, "commands", ()):
+        assert f"  {name} " in done.stdout
+
+
+def test_version_is_printed(database: str) -> None:
+    assert masthead("--version", database=database).stdout.startswith("masthead, version ")
+
+
+def test_every_setting_is_an_option_with_its_twin_and_is_used() -> None:
+    used = set()
+    for command in COMMANDS.values():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and parameter.name in SETTINGS:
+                setting = SETTINGS[parameter.name]
+                used.add(setting.name)
+                assert parameter.opts == [setting.flag]
+                assert parameter.envvar == setting.variable
+                assert setting.variable == f"MASTHEAD_{setting.name.upper()}"
+    assert used == set(SETTINGS)
+
+
+def test_settings_of_data_work_from_the_environment_and_the_flag_wins(
+    account: str, tmp_path: Path
+) -> None:
+    settings = {"MASTHEAD_SUBSCRIBERS": "7", "MASTHEAD_SEED": "3"}
+    run("generate", "env", database=account, settings=settings, cwd=tmp_path)
+    run("generate", "flag", "--subscribers=7", "--seed=3", database=account, cwd=tmp_path)
+    run("generate", "win", "--subscribers=8", database=account, settings=settings, cwd=tmp_path)
+    sizes = {
+        name: (tmp_path / name / "subscribers.csv").read_bytes() for name in ("env", "flag", "win")
+    }
+    assert sizes["env"] == sizes["flag"]
+    assert sizes["win"].count(b"\n") == sizes["env"].count(b"\n") + 1
+
+    (tmp_path / "subscribers.csv").write_text("subscriber_id\n1\nx\n")
+    settings = {"MASTHEAD_ACCOUNT": "1", "MASTHEAD_REJECT": "bad"}
+    done = run("import", "subscribers.csv", database=account, settings=settings, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "bad" / "subscribers.csv").exists()
+    done = run("export", "out", database=account, settings=settings, cwd=tmp_path)
+    assert done.returncode == 0
+    done = run("accounts", "list", "--database=sqlite:///other.db", database=account, cwd=tmp_path)
+    assert done.stdout == ""
+    assert (tmp_path / "other.db").exists()
+
+
+def test_without_a_setting_the_database_is_a_file_of_the_current_folder(tmp_path: Path) -> None:
+    """An empty variable is no setting."""
+    done = run("accounts", "add", "1", database="", cwd=tmp_path)
+    assert done.returncode == 0
+    assert (tmp_path / "masthead.db").exists()
+
+
+BAD_USAGE = [
+    (("frob",), "No such command 'frob'"),
+    (("import",), "Missing argument"),
+    (("import", "in", "--account", "x"), "'x' is not a valid integer"),
+    (("import", "in", "--account=-1"), "-1 is not in the range"),
+    (("import", "in"), "say with --account whose data it is"),
+    (("import", "in", "--account=1", "--reject=in"), "choose another folder"),
+    (("import", "in", "--account=1", "--reject=a-file"), "is a file"),
+    (("import", "in", "--account=1", "--nonsense"), "No such option"),
+    (("export", "out"), "say with --account whose data to write"),
+    (("export", "a-file", "--account=1"), "is a file"),
+    (("generate", "g", "--subscribers=-1"), "is not in the range"),
+    (("generate", "g", "--seed=x"), "is not a valid integer"),
+    (("serve", "--port=65536"), "is not in the range"),
+    (("serve", "--workers=0"), "is not in the range"),
+    (("serve", "--port=0", "--certificate=a-file"), "give both"),
+    (("serve", "--port=0", "--host=no.such.host.invalid"), "cannot listen at"),
+    (("accounts", "list", "--database=postgres://x"), "is not a database that Masthead knows"),
+    (("accounts", "list", "--database="), "is not a database that Masthead knows"),
+    (("serve", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
+    (("demo", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
+]
+BAD_DATA = [
+    (("import", "nowhere", "--account=1"), "nowhere: there is no such file or folder"),
+    (("import", "empty", "--account=1"), "empty: there is no file to load"),
+    (("import", "a-file", "--account=1"), "the name ends with none of"),
+    (("import", "in", "--account=9"), "there is no account 9"),
+    (("import", "in", "--account=1", "--reject=a-file/r"), "a-file/r"),
+    (("import", "bad.csv", "--account=1"), "'bad' is nothing to load; the nearest is"),
+    (("export", "out", "--account=9"), "there is no account 9"),
+    (("export", "a-file/out", "--account=1"), "a-file/out: cannot be written to"),
+    (("generate", "a-file/out"), "a-file/out"),
+    (("accounts", "list", "--database=sqlite:///no/such/folder/x.db"), "cannot be opened"),
+    (("accounts", "list", "--database=sqlite:///empty"), "cannot be opened"),
+    (("accounts", "list", "--database=sqlite:///a-file"), "file is not a database"),
+    (("accounts", "list", "--database=sqlite:///newer.db"), "use a newer version"),
+    (("serve", "--port=0", "--database=sqlite:///newer.db"), "use a newer version"),
+    (("serve", "--port=0", "--database=sqlite:///a-file"), "file is not a database"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a few things that can be named by mistake."""
+    folder = tmp_path_factory.mktemp("usage")
+    (folder / "in").mkdir()
+    (folder / "in" / "subscribers.csv").write_text(SMALL["subscribers.csv"])
+    (folder / "empty").mkdir()
+    (folder / "a-file").write_text("neither a folder nor a database\n" * 50)
+    (folder / "bad.csv").write_text("")
+    database = f"sqlite:///{folder / 'newer.db'}"
+    masthead("accounts", "add", 1, database=database)
+    with sqlite3.connect(folder / "newer.db") as connection:
+        connection.execute("INSERT INTO migrations VALUES (99, 'from_the_future')")
+    connection.close()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def one_account(folder: Path) -> str:
+    """A database with account 1."""
+    database = f"sqlite:///{folder / 'one.db'}"
+    masthead("accounts", "add", 1, database=database)
+    return database
+
+
+def said(arguments: tuple[str, ...], status: int, folder: Path, database: str) -> str:
+    """Run a command that must fail; return its sentence."""
+    done = run(*arguments, database=database, cwd=folder)
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert done.stderr.endswith("\n")
+    return done.stderr
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), BAD_USAGE)
+def test_bad_usage_ends_with_2_and_a_sentence(
+    folder: Path, one_account: str, arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in said(arguments, 2, folder, one_account)
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), BAD_DATA)
+def test_bad_data_end_with_1_and_a_sentence(
+    folder: Path, one_account: str, arguments: tuple[str, ...], sentence: str
+) -> None:
+    assert sentence in said(arguments, 1, folder, one_account)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read and write everything")
+def test_what_may_not_be_read_or_written_is_said(one_account: str, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    secret = tmp_path / "subscribers.csv"
+    secret.write_text(SMALL["subscribers.csv"])
+    secret.chmod(0)
+    for arguments in (
+        ("import", str(secret), "--account=1"),
+        ("export", str(closed / "out"), "--account=1"),
+        ("generate", str(closed / "out")),
+        ("accounts", "list", f"--database=sqlite:///{closed / 'x.db'}"),
+    ):
+        said(arguments, 1, tmp_path, one_account)

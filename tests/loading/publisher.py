@@ -1,0 +1,126 @@
+"""An account to load files into: its database, what it then holds, and a small valid publisher."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.errors import BadInput
+from masthead.loading.export import export
+from masthead.loading.load import Loaded, load
+from masthead.store import accounts, exporting, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+SMALL: dict[str, str] = {
+    "publications.csv": "publication_id,name\n1,Tide\n2,Harbour\n",
+    "issues.csv": "issue_id,publication_id,name,date\n1,1,Spring,2026-03-01\n",
+    "subscribers.csv": (
+        "subscriber_id,renewal_code,email,first_name,last_name\n"
+        "1,AAAAA,ada@example.org,Ada,Ames\n"
+        "2,BBBBB,ben@example.org,Ben,Birch\n"
+    ),
+    "addresses.csv": "address_id,subscriber_id,city,zip_code\n1,1,Salem,97301\n2,2,Dover,19901\n",
+    "subscriptions.csv": (
+        "subscription_id,subscriber_id,publication_id,mailing_address_id,issues,copies,type\n"
+        "1,1,1,1,4,1,Print\n"
+        "2,2,1,2,-1,2,Both\n"
+    ),
+    "subscription_issues.csv": "subscription_id,issue_id\n1,1\n",
+    "custom_fields.csv": (
+        "field_id,name,display_as,type,allow_other\n"
+        "1,trade,Your trade,checkbox,1\n"
+        "2,why,Why?,text,0\n"
+    ),
+    "custom_field_options.csv": (
+        "option_id,field_id,value,display_as,active,order\n10,1,f,Farming,1,1\n11,1,m,Mining,1,2\n"
+    ),
+    "custom_field_answers.csv": (
+        "subscriber_id,field_id,option_ids,text_value\n1,1,10|11,\n2,2,,So\n"
+    ),
+    "orders.csv": "order_id,subscriber_id,order_date,grand_total\n1,1,2026-03-01 10:00:00,10.5\n",
+    "order_items.csv": "order_item_id,order_id,bundle_id,grand_total\n1,1,7,10.5\n",
+    "purchases.csv": "purchase_id,subscriber_id,total\n1,1,10.50\n",
+    "list_downloads.csv": "mailing_list_id,name,parent_mailing_list_id\n1,March,\n2,Gap,1\n",
+    "mailing_list_entries.csv": "mailing_list_id,subscription_id,copies,type\n1,1,1,Print\n",
+}
+"""Every table, its references and both kinds of answer, in as few rows as that needs."""
+
+
+class Publisher:
+    """An account of a database, loaded and looked at without a process between."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, url: str, folder: Path, account_id: int = 1) -> None:
+        """Add the account to the database."""
+        self.url = url
+        self.folder = folder
+        self.account_id = account_id
+        self.store = open_store(url)
+        accounts.add_account(self.store, {"account_id": account_id})
+
+    def write(self, files: Mapping[str, str | bytes]) -> Path:
+        """Write the files into a new folder, and return it."""
+        folder = self.folder / f"files-{next(self._numbers)}"
+        folder.mkdir(parents=True)
+        for name, content in files.items():
+            raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+            (folder / name).write_bytes(raw)
+        return folder
+
+    def load(self, files: Mapping[str, str | bytes], *, reject: Path | None = None) -> Loaded:
+        """Load the files."""
+        return self.load_folder(self.write(files), reject=reject)
+
+    def load_folder(self, folder: Path, *, reject: Path | None = None) -> Loaded:
+        """Load a folder."""
+        return load(self.store, [folder], account_id=self.account_id, reject=reject)
+
+    def problems(self, files: Mapping[str, str | bytes]) -> list[str]:
+        """Load files that must be refused; return the lines of the refusal."""
+        before = self.everything()
+        with pytest.raises(BadInput) as refusal:
+            self.load(files)
+        assert self.everything() == before, "a refused load has changed something"
+        return str(refusal.value).splitlines()
+
+    def problem(self, files: Mapping[str, str | bytes]) -> str:
+        """Load files that have one problem, and return its line."""
+        found = [line for line in self.problems(files) if not line.startswith("nothing was")]
+        assert len(found) == 1, found
+        return found[0]
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """Return the stored records of a table."""
+        table = TABLES_BY_NAME[name]
+        names = [column.name for column in table.columns]
+        with self.store.reader() as database:
+            return [
+                dict(zip(names, row, strict=True))
+                for batch in exporting.batches(database, self.account_id, table)
+                for row in batch
+            ]
+
+    def everything(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the stored records of all tables."""
+        return {name: self.table(name) for name in TABLES_BY_NAME}
+
+    def commit_count(self) -> int:
+        """Return how many commits the account has."""
+        with self.store.reader() as database:
+            ((count,),) = database.rows(
+                "SELECT count(*) FROM commits WHERE account_id = :id", id=self.account_id
+            )
+            return int(count)
+
+    def exported(self) -> dict[str, bytes]:
+        """Export the account, and return the bytes of each file."""
+        folder = self.folder / f"export-{next(self._numbers)}"
+        export(self.store, folder, account_id=self.account_id)
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}

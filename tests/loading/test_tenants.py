@@ -1,0 +1,92 @@
+"""A load into one account never touches another, and cannot refer to what another holds."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.contract.records import TABLES
+from tests.loading.publisher import SMALL, Publisher
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def neighbour(small: Publisher, tmp_path: Path) -> Publisher:
+    """Another account of the same database, which holds nothing yet."""
+    return Publisher(small.url, tmp_path, account_id=2)
+
+
+def test_the_same_ids_and_codes_in_two_accounts_are_different_records(
+    small: Publisher, neighbour: Publisher
+) -> None:
+    loaded = neighbour.load(SMALL)
+    assert all(count.inserted and not count.changed for count in loaded.counts.values())
+    assert neighbour.everything() == small.everything()
+
+
+def test_a_load_changes_only_its_account(small: Publisher, neighbour: Publisher) -> None:
+    neighbour.load(SMALL)
+    before, commits = small.everything(), small.commit_count()
+    neighbour.load(
+        {
+            "subscribers.csv": "subscriber_id,renewal_code\n1,BBBBB\n2,AAAAA\n3,CCCCC\n",
+            "subscriptions.csv": "subscription_id,copies\n1,9\n2,9\n",
+            "custom_fields.csv": "field_id,display_as\n1,Other\n",
+            "custom_field_options.csv": "option_id,display_as\n10,Other\n",
+            "order_items.csv": "order_item_id,grand_total\n1,99\n",
+        }
+    )
+    assert small.everything() == before
+    assert small.commit_count() == commits
+
+
+@pytest.mark.parametrize(
+    ("table", "column"), [(table.name, column) for table in TABLES for column in table.references]
+)
+def test_a_row_cannot_refer_to_another_accounts_record(
+    small: Publisher, neighbour: Publisher, table: str, column: str
+) -> None:
+    own = {name: content.replace("\n1,", "\n101,") for name, content in SMALL.items()}
+    own = {"publications.csv": own["publications.csv"], "subscribers.csv": "subscriber_id\n101\n"}
+    neighbour.load(own)
+    header, row, *_ = SMALL[f"{table}.csv"].splitlines()
+    record = dict(zip(header.split(","), row.split(","), strict=True)) | {column: "1"}
+    content = f"{','.join(record)}\n{','.join(record.values())}\n"
+    if table == "list_downloads":
+        content = content.replace("\n1,", "\n7,")
+    problems = neighbour.problems({f"{table}.csv": content})
+    assert any(line.startswith(f"{table}.csv:2: {column}: there is no ") for line in problems)
+    assert small.table(table)
+
+
+def test_an_export_holds_only_its_account(small: Publisher, neighbour: Publisher) -> None:
+    neighbour.load({"subscribers.csv": "subscriber_id,email\n7,only@example.org\n"})
+    assert b"only@example.org" not in b"".join(small.exported().values())
+    assert neighbour.exported()["subscribers.csv"].count(b"\n") == 2
+
+
+def test_two_loads_at_once_into_different_accounts_both_finish(
+    small: Publisher, neighbour: Publisher
+) -> None:
+    rows = "".join(f"{n},{n}@example.org\n" for n in range(100, 3_000))
+    files = {**SMALL, "subscribers.csv": f"subscriber_id,email\n1,\n2,\n{rows}"}
+    failures: list[BaseException] = []
+
+    def work(publisher: Publisher) -> None:
+        try:
+            for _ in range(3):
+                publisher.load(files)
+        except BaseException as failure:  # noqa: BLE001 - the test's own thread shows it
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in (small, neighbour)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert len(small.table("subscribers")) == len(neighbour.table("subscribers")) == 2_902

@@ -1,0 +1,163 @@
+"""Whose credentials they are, which accounts there are, and what may be changed about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.errors import BadInput, NotFound
+from masthead.store import accounts, commits
+
+if TYPE_CHECKING:
+    from masthead.store import Store as OpenStore
+    from tests.store.conftest import Clock
+
+
+def owner(store: OpenStore, user: str, password: str) -> int | None:
+    """Return the account whose credentials these are."""
+    with store.reader() as database:
+        caller = accounts.account_for_credentials(database, user, password)
+    return caller and caller.account_id
+
+
+def shown(store: OpenStore, account_id: int = 1) -> dict[str, int | str | None]:
+    with store.reader() as database:
+        return accounts.settings_of(database, account_id)
+
+
+def test_credentials_lead_to_their_account_in_either_order(opened: OpenStore) -> None:
+    assert owner(opened, "key-1", "login-1") == 1
+    assert owner(opened, "login-2", "key-2") == 2
+
+
+@pytest.mark.parametrize(
+    ("user", "password"),
+    [
+        ("key-1", "login-2"),
+        ("key-1", "key-1"),
+        ("login-1", "login-1"),
+        ("KEY-1", "login-1"),
+        ("key-1", ""),
+        ("", "login-1"),
+        ("", ""),
+        ("key-1", "login-1\x00"),
+        ("key-1\x00", "login-1"),
+        ("kéy", "🎈"),
+    ],
+)
+def test_other_credentials_lead_nowhere(opened: OpenStore, user: str, password: str) -> None:
+    assert owner(opened, user, password) is None
+
+
+@pytest.mark.parametrize("setting", ["active", "api_active"])
+def test_an_account_that_is_not_active_cannot_be_entered(opened: OpenStore, setting: str) -> None:
+    accounts.set_account(opened, 1, {setting: 0})
+    assert owner(opened, "key-1", "login-1") is None
+    accounts.set_account(opened, 1, {setting: 1})
+    assert owner(opened, "key-1", "login-1") == 1
+
+
+@pytest.mark.parametrize("name", ["api_key", "api_login"])
+def test_an_account_that_lacks_a_credential_cannot_be_entered(opened: OpenStore, name: str) -> None:
+    accounts.set_account(opened, 1, {name: None})
+    for user, password in (("key-1", ""), ("", "login-1"), ("", ""), ("key-1", "login-1")):
+        assert owner(opened, user, password) is None
+
+
+def test_an_account_gets_credentials_of_its_own_and_the_time_it_was_made(
+    opened: OpenStore,
+) -> None:
+    for account_id in (3, 4):
+        accounts.add_account(opened, {"account_id": account_id})
+    three, four = shown(opened, 3), shown(opened, 4)
+    credentials = {three["api_key"], three["api_login"], four["api_key"], four["api_login"]}
+    assert len(credentials) == 4
+    assert all(len(str(each)) >= 32 for each in credentials)
+    assert three["created"] == "2027-01-15 08:00:00"
+    assert (three["active"], three["api_active"], three["is_master"]) == (1, 1, 0)
+
+
+def test_an_id_that_is_taken_is_refused(opened: OpenStore) -> None:
+    with pytest.raises(BadInput, match="account 1 exists already"):
+        accounts.add_account(opened, {"account_id": 1, "company_name": "Other"})
+    assert shown(opened)["company_name"] is None
+
+
+def test_an_api_key_that_another_account_has_is_refused(opened: OpenStore) -> None:
+    for change in (
+        lambda: accounts.set_account(opened, 2, {"api_key": "key-1"}),
+        lambda: accounts.add_account(opened, {"account_id": 3, "api_key": "key-1"}),
+        lambda: accounts.save_accounts(opened, [{"account_id": 2, "api_key": "key-1"}]),
+    ):
+        with pytest.raises(BadInput, match="another account has this key; choose another"):
+            change()
+    assert owner(opened, "key-1", "login-1") == 1
+    assert shown(opened, 2)["api_key"] == "key-2"
+    with pytest.raises(NotFound):
+        shown(opened, 3)
+
+
+def test_accounts_of_a_file_are_saved_all_or_none(opened: OpenStore) -> None:
+    with pytest.raises(BadInput):
+        accounts.save_accounts(opened, [{"account_id": 5}, {"account_id": 2, "api_key": "key-1"}])
+    with pytest.raises(NotFound):
+        shown(opened, 5)
+
+
+def test_accounts_of_a_file_are_counted(opened: OpenStore) -> None:
+    rows: list[accounts.Values] = [
+        {"account_id": 1, "company_name": "One"},
+        {"account_id": 2, "company_name": None},
+        {"account_id": 3, "company_name": "Three"},
+    ]
+    assert accounts.save_accounts(opened, rows) == (1, 1, 1)
+    assert accounts.save_accounts(opened, rows) == (0, 0, 3)
+
+
+def test_a_rotated_key_ends_the_old_one_at_once(opened: OpenStore) -> None:
+    accounts.rotate_key(opened, 1)
+    assert owner(opened, "key-1", "login-1") is None
+    new = shown(opened)
+    assert owner(opened, str(new["api_key"]), str(new["api_login"])) == 1
+    assert owner(opened, "key-2", "login-2") == 2
+
+
+def test_what_is_not_named_stays_as_it_is(opened: OpenStore) -> None:
+    before = shown(opened)
+    accounts.set_account(opened, 1, {"plan": "Premium"})
+    assert shown(opened) == {**before, "plan": "Premium"}
+
+
+def test_an_unknown_account_is_not_found(opened: OpenStore) -> None:
+    for ask in (
+        lambda: shown(opened, 9),
+        lambda: accounts.set_account(opened, 9, {"plan": "x"}),
+        lambda: accounts.rotate_key(opened, 9),
+    ):
+        with pytest.raises(NotFound, match="there is no account 9"):
+            ask()
+    with opened.reader() as database:
+        assert accounts.get_account(database, 9) is None
+
+
+def test_hiding_digests_is_a_change_of_every_subscriber(opened: OpenStore, clock: Clock) -> None:
+    """decisions, "Passwords"; setting what is set already changes nothing."""
+    clock.now += 1_000
+    later = clock.now
+    accounts.set_account(opened, 1, {"hide_password_md5": 0})
+    with opened.reader() as database:
+        assert commits.first_commit_since(database, 1, later) is None
+    accounts.set_account(opened, 1, {"hide_password_md5": 1})
+    with opened.reader() as database:
+        assert commits.first_commit_since(database, 1, later) == 2
+        assert commits.first_commit_since(database, 2, later) is None
+        assert accounts.hides_password_md5(database, 1)
+        assert not accounts.hides_password_md5(database, 2)
+
+
+def test_accounts_are_listed_by_ascending_id(opened: OpenStore) -> None:
+    for account_id in (30, 4):
+        accounts.add_account(opened, {"account_id": account_id})
+    with opened.reader() as database:
+        assert [row[0] for row in accounts.accounts(database)] == [1, 2, 4, 30]
