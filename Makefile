@@ -5,6 +5,7 @@
 #                      (lock-check and docs-check run a part of tests alone)
 #   make test-system   the wire form seen by a real browser and by PHP
 #   make fix           mends what a tool can mend
+#   make docs          docs/reference.md anew
 #   make bench         the benchmarks (ARGS="…")
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
@@ -15,9 +16,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Nothing is built and nothing comes unchecked: wheels only, each against its hash.
 LOCKED := $(PIP) install --require-hashes --only-binary :all:
-CODE = $(wildcard src tests benchmarks)
+CODE = $(wildcard src tests benchmarks docs)
 
-.PHONY: demo test lint format-check types imports lock-check docs-check tests test-system \
+.PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         fix bench lock install install-dev clean
 
 demo: install
@@ -43,6 +44,9 @@ tests: install-dev
 
 lock-check: install-dev
 	$(BIN)/pytest tests/house/test_locks.py
+
+docs: install-dev
+	$(BIN)/python docs/generate.py
 
 docs-check: install-dev
 	$(BIN)/pytest tests/docs

@@ -221,7 +221,7 @@ def test_an_options_answers_go_with_it(small: Publisher, tmp_path: Path) -> None
     assert len(small.table("custom_field_answers")) == 2
 
 
-@pytest.mark.parametrize("inside", [".", "..", "../.."])
+@pytest.mark.parametrize("inside", [".", ".."])
 def test_rejected_rows_are_never_written_over_the_files_they_come_from(
     publisher: Publisher, inside: str
 ) -> None:

@@ -1,6 +1,6 @@
 """``masthead import``, ``export`` and ``generate``: files in, files out, made-up files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -109,6 +109,9 @@ def generate_command(folder: Path, subscribers: int, seed: int) -> None:
     """Write made-up import files to DIR: a publisher of any size, as real ones are."""
     with _progress() as progress:
         task = progress.add_task("subscribers", total=subscribers)
-        advance: Callable[[int], None] = lambda done: progress.update(task, completed=done)  # noqa: E731
+
+        def advance(done: int) -> None:
+            progress.update(task, completed=done)
+
         generate(folder, subscribers=subscribers, seed=seed, advance=advance)
     click.echo(f"{subscribers} subscribers written to {folder}")

@@ -35,7 +35,7 @@ def wire_of(shape: type) -> Callable[..., msgspec.Struct]:
     values = map(_expression, fields, names)
     source = f"lambda {', '.join(names)}: struct({', '.join(values)})"
     scope = {"struct": struct, "UNSET": msgspec.UNSET, "Raw": msgspec.Raw}
-    make: Callable[..., msgspec.Struct] = eval(source, scope)  # noqa: S307 - made from our own fields
+    make: Callable[..., msgspec.Struct] = eval(source, scope)  # noqa: S307 - our own fields
     return make
 
 

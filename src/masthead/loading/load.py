@@ -70,7 +70,7 @@ def load(
 def _check_folder(reject: Path, files: list[InputFile]) -> None:
     """Raise BadUsage where rejected rows could be written over a file that is being loaded."""
     for file in files:
-        if reject.resolve() in file.path.resolve().parents:
+        if reject.resolve() in file.path.resolve().parents[:2]:
             raise BadUsage(f"--reject {reject}: {file.label} stands there; choose another folder")
 
 

@@ -132,7 +132,8 @@ CREATE TABLE subscription_issues (
     subscription_id INTEGER NOT NULL,
     issue_id INTEGER NOT NULL,
     PRIMARY KEY (account_id, subscription_id, issue_id),
-    FOREIGN KEY (account_id, subscription_id) REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
     FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -259,8 +260,10 @@ CREATE TABLE mailing_list_entries (
     is_paid INTEGER NOT NULL DEFAULT 0,
     type TEXT,
     PRIMARY KEY (account_id, mailing_list_id, subscription_id),
-    FOREIGN KEY (account_id, mailing_list_id) REFERENCES list_downloads (account_id, mailing_list_id),
-    FOREIGN KEY (account_id, subscription_id) REFERENCES subscriptions (account_id, subscription_id)
+    FOREIGN KEY (account_id, mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
 
 -- What the planner is told of the tables, instead of what it would guess: accounts with a million

@@ -1,0 +1,175 @@
+"""Writes ``docs/reference.md`` from the contract, the settings and the commands.
+
+Run by ``make docs``; a test holds the page against what this would write.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from masthead.cli import cli
+from masthead.contract.kinds import Kind, Many, Missing, OneOf, Text
+from masthead.contract.openapi import document
+from masthead.contract.operations import ENTITIES, OPERATIONS, SNAPSHOT, Operation
+from masthead.contract.records import ACCOUNTS, TABLES, Table
+from masthead.contract.shapes import fields_of
+from masthead.settings import SETTINGS
+
+PAGE = Path(__file__).with_name("reference.md")
+_HELP_WIDTH = 96
+
+
+def reference() -> str:
+    """Return the whole page."""
+    parts = [
+        "# Reference\n\nMade by `make docs` from the contract, the settings and the commands.",
+        *_operations(),
+        *_shapes(),
+        *_files(),
+        *_settings(),
+        *_errors(),
+        *_commands(),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(
+        f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines
+    )
+
+
+def _word(kind: Kind) -> str:
+    if isinstance(kind, OneOf):
+        return "one of " + ", ".join(kind.values)
+    if isinstance(kind, Many):
+        return f"list of {kind.shape.__name__}"
+    if isinstance(kind, Text) and kind.max_length is not None:
+        return f"{kind.word}, at most {kind.max_length} characters"
+    return kind.word
+
+
+def _operations() -> Iterator[str]:
+    yield "## Operations"
+    yield "Each is a GET, and answers HEAD too; with and without a slash at its end."
+    for operation in (*OPERATIONS.values(), SNAPSHOT):
+        number = f"{operation.number}. " if operation.number else ""
+        yield f"### {number}{operation.summary}"
+        yield f"`GET {operation.path}` answers {_answer(operation)}."
+        if operation.parameters:
+            yield _table(
+                ("parameter", "value", "meaning"),
+                [
+                    (f"`{p.name}`{' (required)' if p.required else ''}", _word(p.kind), p.meaning)
+                    for p in operation.parameters
+                ],
+            )
+
+
+def _answer(operation: Operation) -> str:
+    if operation.answer is None:
+        keys = ", ".join(f"`{e.key}` ({e.shape.__name__}) for `{e.name}`" for e in ENTITIES)
+        return f"an object with a list for each entity asked for: {keys}"
+    what = f"{'a list of ' if operation.many else ''}{operation.answer.__name__}"
+    return f"{what} under `{operation.envelope}`" if operation.envelope else what
+
+
+def _shapes() -> Iterator[str]:
+    yield "## Wire shapes"
+    yield "Keys are in this order. A value that is missing looks as the last column says."
+    shown: set[type] = set()
+    waiting = [o.answer for o in OPERATIONS.values() if o.answer] + [e.shape for e in ENTITIES]
+    while waiting:
+        shape = waiting.pop(0)
+        if shape in shown:
+            continue
+        shown.add(shape)
+        rows = []
+        for field in fields_of(shape):
+            if isinstance(field.kind, Many):
+                waiting.insert(0, field.kind.shape)
+            missing = "" if field.missing is Missing.NEVER else field.missing.value
+            rows.append((f"`{field.name}`", _word(field.kind), missing))
+        yield f"### {shape.__name__}"
+        yield _table(("field", "value", "when missing"), rows)
+
+
+def _files() -> Iterator[str]:
+    yield "## Import files"
+    yield (
+        "A file's name is that of its table, with `.csv` or `.ndjson`, and `.gz` or `.zst` after "
+        "it where it is packed. Columns of the key are marked; `subscribers` may have a `password` "
+        "instead of `password_md5`."
+    )
+    for table in (*TABLES, ACCOUNTS):
+        yield f"### {table.name}"
+        yield _table(("column", "value", "note"), _columns(table))
+
+
+def _columns(table: Table) -> Sequence[tuple[str, ...]]:
+    rows = []
+    for column in table.columns:
+        notes = []
+        if column.name in table.key:
+            notes.append("key")
+        elif column.missing is Missing.NEVER and column.kind.when_missing is None:
+            notes.append("required")
+        if column.name in table.references:
+            notes.append(f"one of `{table.references[column.name]}`")
+        if column.name in table.unique:
+            notes.append("unique, letter case ignored")
+        rows.append((f"`{column.name}`", _word(column.kind), ", ".join(notes)))
+    return rows
+
+
+def _settings() -> Iterator[str]:
+    yield "## Settings"
+    yield _table(
+        ("flag", "environment", "default", "meaning"),
+        [
+            (
+                f"`{setting.flag}`",
+                f"`{setting.variable}`",
+                "" if setting.default in {None, False} else f"`{setting.default}`",
+                setting.meaning,
+            )
+            for setting in SETTINGS.values()
+        ],
+    )
+
+
+def _errors() -> Iterator[str]:
+    yield "## Errors"
+    yield 'Each has the body `{"error": "…"}`, a sentence that says what would be right.'
+    described = document()
+    statuses: dict[str, str] = {"405": "A method other than GET and HEAD; `Allow` names them."}
+    for item in described["paths"].values():
+        for status, answer in item["get"]["responses"].items():
+            if "$ref" in answer:
+                name = answer["$ref"].rpartition("/")[2]
+                statuses[status] = described["components"]["responses"][name]["description"]
+    yield _table(("status", "when"), sorted(statuses.items()))
+
+
+def _commands() -> Iterator[str]:
+    yield "## Commands"
+    yield "They end with 0; with 1 where data are bad; with 2 where they were called wrongly."
+    for path, command in _all_commands("masthead", cli):
+        context = click.Context(command, info_name=path, max_content_width=_HELP_WIDTH)
+        context.terminal_width = _HELP_WIDTH
+        yield f"### {path}\n\n```text\n{command.get_help(context)}\n```"
+
+
+def _all_commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name in sorted(command.commands):
+            yield from _all_commands(f"{path} {name}", command.commands[name])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference(), encoding="utf-8")
+    sys.stdout.write(f"{PAGE.name} written\n")

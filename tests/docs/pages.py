@@ -1,0 +1,114 @@
+"""The pages of the documentation, and how their commands are run.
+
+A page's ``sh`` and ``python`` blocks run in their order, in one shell and one empty folder. A
+``text`` or ``json`` block right behind one is what it prints; ``…`` in it stands for anything.
+A line that starts a server leaves it running until the page ends.
+"""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGE_SECONDS_MAX = 120
+
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+_DEMO = 'env MASTHEAD_DATABASE="sqlite:///$PWD/demo.db" make -C "$ROOT" demo'
+_SERVER = re.compile(r"^(make demo|masthead (demo|serve)\b.*)$", re.MULTILINE)
+_PRELUDE = """\
+set -euo pipefail
+server=
+stop() {
+    if [ -n "$server" ]; then kill "$server" && { wait "$server" || true; }; fi
+    server=
+}
+trap stop EXIT
+mkfifo ready
+exec 3<> ready
+serve() {
+    stop
+    "$@" > ready 2> server.log &
+    server=$!
+    local line=
+    until [[ $line == *'Masthead serves on'* ]]; do
+        read -r -t 60 -u 3 line || { cat server.log >&2; exit 1; }
+    done
+}
+"""
+
+
+class Block(NamedTuple):
+    """A block of commands, and what the page says that it prints."""
+
+    commands: str
+    prints: str | None
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """Return the blocks of commands of a page."""
+    fences = [(found.group(1), found.group(2)) for found in _FENCE.finditer(page.read_text())]
+    blocks = []
+    for (language, text), following in zip(fences, [*fences[1:], ("", "")], strict=True):
+        if language in {"sh", "python"}:
+            commands = text if language == "sh" else f"python - <<'END'\n{text}END\n"
+            prints = following[1] if following[0] in {"text", "json"} else None
+            blocks.append(Block(commands, prints))
+    return blocks
+
+
+def run(blocks: list[Block], folder: Path) -> list[str]:
+    """Run the blocks in ``folder``; return what each printed.
+
+    Fails where a command does. A server ends when the next one starts. Port 8000 of the pages
+    becomes one that is free. Commands that would run this test again (`make test` and the like)
+    are left out.
+    """
+    port = _free_port()
+    script = _PRELUDE
+    for number, block in enumerate(blocks):
+        commands = _SERVER.sub(r"serve \1", block.commands.replace("8000", str(port)))
+        commands = commands.replace("serve make demo", f"serve {_DEMO}")
+        commands = re.sub(r"^make .*$", ":", commands, flags=re.MULTILINE)
+        script += f"{{\n{commands}\n}} > block-{number}.out 2>&1\n"
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("MASTHEAD_")
+    }
+    environment |= {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "MASTHEAD_PORT": str(port),
+        "ROOT": str(ROOT),
+    }
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PAGE_SECONDS_MAX,
+        check=False,
+    )
+    printed = [out.read_text() for out in _outputs(folder)]
+    assert done.returncode == 0, "".join([*printed, done.stderr])
+    return printed
+
+
+def fits(said: str, printed: str) -> bool:
+    """Tell whether what was printed is what a page says, where ``…`` stands for anything."""
+    pattern = ".*".join(re.escape(part) for part in said.strip().split("…"))
+    return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
+
+
+def _outputs(folder: Path) -> list[Path]:
+    return sorted(folder.glob("block-*.out"), key=lambda path: int(path.stem.partition("-")[2]))
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,30 @@
+"""Every command of the documentation does what its page says."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import PAGES, blocks_of, fits, run
+
+WITH_COMMANDS = [page for page in PAGES if blocks_of(page)]
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+def test_the_commands_of_a_page_work_and_print_what_it_says(page: Path, tmp_path: Path) -> None:
+    blocks = blocks_of(page)
+    for block, printed in zip(blocks, run(blocks, tmp_path), strict=True):
+        assert block.prints is None or fits(block.prints, printed), (
+            f"{page.name} says\n{block.prints}\nafter\n{block.commands}\nbut it is\n{printed}"
+        )
+
+
+def test_a_command_that_fails_fails_its_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nmasthead accounts show 1\n```\n")
+    with pytest.raises(AssertionError, match="there is no account 1"):
+        run(blocks_of(page), tmp_path)
+
+
+def test_what_a_command_prints_must_fit() -> None:
+    assert fits('{"a":1,…}', '{"a":1,"b":2}\n')
+    assert not fits('{"a":1,…}', '{"a":2,"b":2}\n')
