@@ -51,7 +51,11 @@ def running(
             yield process
         finally:
             process.terminate()
-            process.communicate(timeout=STOP_SECONDS_MAX)
+            try:
+                process.communicate(timeout=STOP_SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
 
 
 def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> list[str]:

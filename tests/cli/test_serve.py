@@ -17,7 +17,7 @@ import httpx2
 import pytest
 
 from tests.cli.running import lines_until, running
-from tests.servers import Server, import_files, masthead, serving
+from tests.servers import STOP_SECONDS_MAX, Server, import_files, masthead, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,6 +103,7 @@ def test_sigterm_lets_a_running_answer_finish(loaded: str) -> None:
     with serving(loaded) as server:
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
+            client.settimeout(STOP_SECONDS_MAX)
             client.connect(server.address)
             since = (datetime.now(UTC) - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
             path = f"/2/cdc?changed_since={since}&entities={ENTITIES}"

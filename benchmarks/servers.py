@@ -1,0 +1,87 @@
+"""The servers that are compared, each a process of its own on one core and a loopback port.
+
+``python -m benchmarks.servers masthead|peer|bare``: the database's URL is in MASTHEAD_DATABASE, and
+the port is printed once the server accepts connections.
+"""
+
+import asyncio
+import os
+import socket
+import sys
+from typing import Any
+
+import uvicorn
+
+from masthead.api.answers import json
+from masthead.api.app import create_app
+from masthead.api.operation import Call, route_for
+from masthead.contract.operations import Operation
+from masthead.log import configure_logs
+from masthead.store import open_store
+
+CORE = 0
+STATIC_PATH = "/2/static"
+STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
+_BARE = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(STATIC_BODY), STATIC_BODY)
+
+
+def masthead() -> Any:
+    """Return Masthead's own app, with a route that answers the same bytes to every caller."""
+    configure_logs()
+    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]))
+    static = Operation(None, "static", STATIC_PATH, "A static answer", None)
+    app.router.routes.insert(0, route_for(static, _static, in_thread=False))
+    return app
+
+
+def _static(_call: Call) -> Any:
+    return json(STATIC_BODY)
+
+
+class _Bare(asyncio.Protocol):
+    """Answers whatever comes with fixed bytes: the limit of the load generator."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, _data: bytes) -> None:
+        assert isinstance(self.transport, asyncio.Transport)
+        self.transport.write(_BARE)
+
+
+async def _serve_bare(listener: socket.socket) -> None:
+    server = await asyncio.get_running_loop().create_server(_Bare, sock=listener)
+    await server.serve_forever()
+
+
+def main() -> None:
+    """Serve until SIGTERM."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {CORE})
+    listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
+    print(listener.getsockname()[1], flush=True)
+    if sys.argv[1] == "bare":
+        import uvloop
+
+        uvloop.run(_serve_bare(listener))
+        return
+    if sys.argv[1] == "masthead":
+        protocol, app = "masthead.api.protocol:Protocol", masthead()
+    else:
+        from benchmarks.peer import app
+
+        protocol = "httptools"
+    config = uvicorn.Config(
+        app,
+        http=protocol,
+        loop="uvloop",
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()
