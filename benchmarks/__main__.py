@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: starts the servers, checks that they agree, measures, prints a table."""
+"""Starts the servers, checks that they give the same answers, measures, prints a table."""
 
 import argparse
 import base64

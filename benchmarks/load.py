@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import uvloop
 
@@ -28,9 +29,8 @@ class _Connection(asyncio.Protocol):
         self.done = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        transport.write(next(self.requests))
+        self.transport = cast("asyncio.Transport", transport)
+        self.transport.write(next(self.requests))
 
     def data_received(self, data: bytes) -> None:
         data = self.waiting + data if self.waiting else data

@@ -8,9 +8,10 @@ import asyncio
 import os
 import socket
 import sys
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
+import uvloop
 
 from masthead.api.answers import json
 from masthead.api.app import create_app
@@ -22,6 +23,10 @@ from masthead.store import open_store
 CORE = 0
 STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
+_APPS = {
+    "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
+    "peer": ("benchmarks.peer:app", "httptools", False),
+}
 _BARE = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(STATIC_BODY), STATIC_BODY)
 
 
@@ -42,10 +47,9 @@ class _Bare(asyncio.Protocol):
     """Answers whatever comes with fixed bytes: the limit of the load generator."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
+        self.transport = cast("asyncio.Transport", transport)
 
     def data_received(self, _data: bytes) -> None:
-        assert isinstance(self.transport, asyncio.Transport)
         self.transport.write(_BARE)
 
 
@@ -61,19 +65,13 @@ def main() -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     print(listener.getsockname()[1], flush=True)
     if sys.argv[1] == "bare":
-        import uvloop
-
         uvloop.run(_serve_bare(listener))
         return
-    if sys.argv[1] == "masthead":
-        protocol, app = "masthead.api.protocol:Protocol", masthead()
-    else:
-        from benchmarks.peer import app
-
-        protocol = "httptools"
+    app, protocol, factory = _APPS[sys.argv[1]]
     config = uvicorn.Config(
         app,
         http=protocol,
+        factory=factory,
         loop="uvloop",
         ws="none",
         access_log=False,

@@ -1,6 +1,6 @@
 """The pages of the documentation, and how their commands are run.
 
-A page's ``sh`` and ``python`` blocks run in their order, in one shell and one empty folder. A
+A page's ``sh``, ``console`` and ``python`` blocks run in their order, in one shell and one empty folder. A
 ``text`` or ``json`` block right behind one is what it prints; ``…`` in it stands for anything.
 A line that starts a server leaves it running until the page ends.
 """
@@ -10,6 +10,7 @@ import re
 import socket
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,9 +54,9 @@ def blocks_of(page: Path) -> list[Block]:
     """Return the blocks of commands of a page."""
     fences = [(found.group(1), found.group(2)) for found in _FENCE.finditer(page.read_text())]
     blocks = []
-    for (language, text), following in zip(fences, [*fences[1:], ("", "")], strict=True):
-        if language in {"sh", "python"}:
-            commands = text if language == "sh" else f"python - <<'END'\n{text}END\n"
+    for (language, text), following in pairwise([*fences, ("", "")]):
+        if language in {"sh", "console", "python"}:
+            commands = text if language != "python" else f"python - <<'END'\n{text}END\n"
             prints = following[1] if following[0] in {"text", "json"} else None
             blocks.append(Block(commands, prints))
     return blocks

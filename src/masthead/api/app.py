@@ -91,6 +91,8 @@ async def _stamp_for_ever(store: Store) -> None:
             await to_thread.run_sync(commits.stamp_all, store)
         except StoreUnavailable as reason:
             _log.warning("commits wait for their stamps", reason=str(reason))
+        except Exception:  # noqa: BLE001 - whatever it is, the next try may do better
+            _log.exception("commits wait for their stamps")
         await asyncio.sleep(STAMP_EVERY_S)
 
 

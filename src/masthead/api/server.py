@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -30,8 +31,9 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, UnicodeError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        reason = os.strerror(number) if number and number > 0 else str(error)
         raise BadUsage(
             f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
             "Choose another one with --port"
@@ -50,8 +52,11 @@ def serve(
     """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
 
     ``ready`` is called when the database is open and migrated, just before the first answer.
+    Raises BadUsage where the certificate and its key cannot be used.
     """
     open_store(database)
+    if certificate:
+        _check_certificate(certificate, certificate_key)
     os.environ[_DATABASE] = database
     config = uvicorn.Config(
         "masthead.api.server:app_of_environment",
@@ -76,6 +81,16 @@ def serve(
         Multiprocess(config, sockets=[listener]).run()
     else:
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _check_certificate(certificate: str, key: str | None) -> None:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as error:
+        raise BadUsage(
+            f"the certificate {certificate} and its key {key} cannot be used: "
+            f"{error.strerror or error}"
+        ) from error
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

@@ -9,7 +9,7 @@ Shapes are declared in ``shapes.py``; this module knows none of them.
 
 import re
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -229,19 +229,17 @@ class Number(Kind):
 
     def parse(self, text: str) -> str:
         """Return the shortest decimal form: ``10.50`` becomes ``10.5`` and ``85.00`` ``85``."""
-        try:
-            if not _NUMBER.fullmatch(text):
-                raise InvalidOperation
-            value = Decimal(text)
-        except InvalidOperation:
-            raise ValueError("not a number such as 10.5") from None
-        if value == 0:
+        if not _NUMBER.fullmatch(text):
+            raise ValueError("not a number such as 10.5")
+        sign, digits, exponent = Decimal(text).as_tuple()
+        written = "".join(map(str, digits)).lstrip("0")
+        shortest = written.rstrip("0")
+        if not shortest:
             return "0"
-        digits = value.normalize().as_tuple()
-        exponent = int(digits.exponent)
-        if max(len(digits.digits), len(digits.digits) + exponent, -exponent) > NUMBER_DIGITS_MAX:
+        exponent = int(exponent) + len(written) - len(shortest)
+        if max(len(shortest), len(shortest) + exponent, -exponent) > NUMBER_DIGITS_MAX:
             raise ValueError(f"has more than {NUMBER_DIGITS_MAX} digits")
-        return format(value.normalize(), "f")
+        return format(Decimal((sign, tuple(map(int, shortest)), exponent)), "f")
 
     def write(self, name: str) -> str:
         """Return the expression of the digits, to be copied to the wire as they are."""

@@ -271,27 +271,22 @@ def answers_of(database: Database, account_id: int, subscriber_id: int) -> list[
     return [row for row in found if row[0] is not None] if found else None
 
 
+_ORDER = f"""
+    SELECT {columns_of(shapes.Order)} FROM orders
+    WHERE account_id = :account_id AND order_id = :order_id
+    """
+_ORDER_ITEMS = f"""
+    SELECT {columns_of(shapes.OrderItem)} FROM order_items
+    WHERE account_id = :account_id AND order_id = :order_id ORDER BY order_item_id
+    """
+
+
 def order(database: Database, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
     """Return an order (shape Order, without its items) and its items (OrderItem), or None."""
-    found = database.row(
-        f"""
-        SELECT {columns_of(shapes.Order)} FROM orders
-        WHERE account_id = :account_id AND order_id = :order_id
-        """,
-        account_id=account_id,
-        order_id=order_id,
-    )
+    found = database.row(_ORDER, account_id=account_id, order_id=order_id)
     if found is None:
         return None
-    items = database.rows(
-        f"""
-        SELECT {columns_of(shapes.OrderItem)} FROM order_items
-        WHERE account_id = :account_id AND order_id = :order_id ORDER BY order_item_id
-        """,
-        account_id=account_id,
-        order_id=order_id,
-    )
-    return found, items
+    return found, database.rows(_ORDER_ITEMS, account_id=account_id, order_id=order_id)
 
 
 def mailing_list_entries(

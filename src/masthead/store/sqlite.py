@@ -40,6 +40,8 @@ _UNAVAILABLE = (
     apsw.IOError,
     apsw.LockedError,
     apsw.NotADBError,
+    apsw.PermissionsError,
+    apsw.ProtocolError,
     apsw.ReadOnlyError,
 )
 """Errors of the database, as against those of a query, which are ours to mend."""
