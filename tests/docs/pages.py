@@ -1,7 +1,8 @@
 """The pages of the documentation, and how their commands are run.
 
-A page's ``sh``, ``console`` and ``python`` blocks run in their order, in one shell and one empty folder. A
-``text`` or ``json`` block right behind one is what it prints; ``…`` in it stands for anything.
+A page's ``sh``, ``console`` and ``python`` blocks run in their order, in one shell and one empty
+folder. A ``text`` or ``json`` block right behind one is what it prints; ``…`` in it stands for
+anything.
 A line that starts a server leaves it running until the page ends.
 """
 
@@ -10,7 +11,6 @@ import re
 import socket
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,13 +52,19 @@ class Block(NamedTuple):
 
 def blocks_of(page: Path) -> list[Block]:
     """Return the blocks of commands of a page."""
-    fences = [(found.group(1), found.group(2)) for found in _FENCE.finditer(page.read_text())]
+    text = page.read_text()
+    fences = list(_FENCE.finditer(text))
     blocks = []
-    for (language, text), following in pairwise([*fences, ("", "")]):
-        if language in {"sh", "console", "python"}:
-            commands = text if language != "python" else f"python - <<'END'\n{text}END\n"
-            prints = following[1] if following[0] in {"text", "json"} else None
-            blocks.append(Block(commands, prints))
+    for fence, following in zip(fences, [*fences[1:], None], strict=True):
+        language, commands = fence.groups()
+        if language not in {"sh", "console", "python"}:
+            continue
+        prints = None
+        if following and not text[fence.end() : following.start()].strip():
+            prints = following.group(2) if following.group(1) in {"text", "json"} else None
+        if language == "python":
+            commands = f"python - <<'END'\n{commands}END\n"
+        blocks.append(Block(commands, prints))
     return blocks
 
 

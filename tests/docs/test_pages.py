@@ -11,7 +11,7 @@ from masthead.settings import SETTINGS
 from tests.docs.pages import PAGES, ROOT
 
 DECISION = re.compile(
-    r"^## (D-\d+) .+\n\n\*\*Question\.\*\* .+?\n\n\*\*Answer\.\*\* .+?\n\n"
+    r"^## (D-\d+) [^\n]+\n\n\*\*Question\.\*\* .+?\n\n\*\*Answer\.\*\* .+?\n\n"
     r"\*\*Reason\.\*\* .+?\n\n\*\*Date\.\*\* \d{4}-\d{2}-\d{2}$",
     re.MULTILINE | re.DOTALL,
 )
