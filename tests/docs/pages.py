@@ -55,7 +55,7 @@ def blocks_of(page: Path) -> list[Block]:
     text = page.read_text()
     fences = list(_FENCE.finditer(text))
     blocks = []
-    for fence, following in zip(fences, [*fences[1:], None], strict=True):
+    for fence, following in zip(fences, [*fences, None][1:], strict=True):
         language, commands = fence.groups()
         if language not in {"sh", "console", "python"}:
             continue
