@@ -2,53 +2,75 @@
 
 import argparse
 import base64
+import csv
 import json
 import os
-import platform
-import statistics
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.servers import STATIC_PATH
+from benchmarks.machine import described
+from benchmarks.report import Rates, report, text
+from benchmarks.servers import LONG_PATH, STATIC_PATH
 
 KEY, LOGIN = "benchmark-key", "benchmark-login"
 AUTHORIZATION = "Basic " + base64.b64encode(f"{KEY}:{LOGIN}".encode()).decode()
-LIST_PATH = "/2/subscriptions/?limit=100"
-ORDERS = 500
-PACKAGES = ("uvicorn", "starlette", "apsw", "msgspec", "fastapi", "sqlalchemy", "pydantic")
+PATHS = 500
+LIST = 100
+SUBSCRIBERS_MIN = 100
+COMMAND_S_MAX = 600
+SERVER_S_MAX = 30
 
 
-def prepare(folder: Path, subscribers: int) -> str:
-    """Make data, load them into a database in ``folder``, and return its URL."""
-    database = f"sqlite:///{folder / 'masthead.db'}"
-    masthead = [sys.executable, "-m", "masthead"]
-    files = str(folder / "files")
+def prepare(database: str, files: Path, subscribers: int) -> None:
+    """Make data in ``files``, and load them into ``database``."""
     for command in (
-        ["generate", files, "--subscribers", str(subscribers)],
+        ["generate", str(files), "--subscribers", str(subscribers)],
         ["accounts", "add", "1", "--api-key", KEY, "--api-login", LOGIN],
-        ["import", files, "--account", "1"],
+        ["import", str(files), "--account", "1"],
     ):
-        environment = os.environ | {"MASTHEAD_DATABASE": database}
         subprocess.run(
-            [*masthead, *command], check=True, stdout=subprocess.DEVNULL, env=environment
+            [sys.executable, "-m", "masthead", *command],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"MASTHEAD_DATABASE": database},
+            timeout=COMMAND_S_MAX,
         )
-    return database
+
+
+def paths(files: Path) -> tuple[list[str], list[str]]:
+    """Return the paths of orders, and of lists, that are spread evenly over all there are."""
+    orders = _spread(_ids(files / "orders.csv"))
+    starts = _spread(_ids(files / "subscriptions.csv")[:-LIST])
+    return (
+        [f"/2/orders/{number}" for number in orders],
+        [f"/2/subscriptions/?limit={LIST}&after={number}" for number in starts],
+    )
+
+
+def _ids(file: Path) -> list[int]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = csv.reader(lines)
+        next(rows)
+        return sorted(int(row[0]) for row in rows)
+
+
+def _spread(ids: list[int]) -> list[int]:
+    return ids[:: max(1, len(ids) // PATHS)][:PATHS]
 
 
 @contextmanager
-def server(name: str, database: str, folder: Path) -> Iterator[int]:
-    """Run a server of ``benchmarks.servers``; give its port."""
-    with (folder / f"{name}.log").open("w") as log:
+def server(name: str, database: str, log: Path) -> Iterator[int]:
+    """Run a server of ``benchmarks.servers`` that logs to a file; give its port."""
+    with log.open("w") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.servers", name],
             stdout=subprocess.PIPE,
-            stderr=log,
+            stderr=errors,
             text=True,
             env=os.environ | {"MASTHEAD_DATABASE": database},
         )
@@ -57,14 +79,17 @@ def server(name: str, database: str, folder: Path) -> Iterator[int]:
             yield int(process.stdout.readline())
         finally:
             process.terminate()
-            process.wait(timeout=30)
+            try:
+                process.wait(SERVER_S_MAX)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 def body(port: int, path: str) -> bytes:
     """Return what a server answers."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}")
     request.add_header("Authorization", AUTHORIZATION)
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=SERVER_S_MAX) as answer:
         found: bytes = answer.read()
     return found
 
@@ -75,55 +100,41 @@ def rate(port: int, paths: list[str], seconds: float) -> float:
         [sys.executable, "-m", "benchmarks.load", str(port), str(seconds), AUTHORIZATION],
         input="\n".join(paths),
         check=True,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=seconds + 60,
+        timeout=seconds + SERVER_S_MAX,
     )
     return float(done.stdout)
 
 
-def measure(arguments: argparse.Namespace) -> dict[str, list[float]]:
-    """Return the rates of each kind of work, one for each round."""
+def measure(subscribers: int, rounds: int, seconds: float) -> Rates:
+    """Return the rates of each kind of work, one for each round; the kinds take turns."""
     with TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
-        database = prepare(folder, arguments.subscribers)
-        ours = stack.enter_context(server("masthead", database, folder))
-        peer = stack.enter_context(server("peer", database, folder))
-        bare = stack.enter_context(server("bare", database, folder))
-        orders = [f"/2/orders/{number}" for number in range(1, ORDERS + 1)]
-        for path in (LIST_PATH, *orders):
-            assert body(ours, path) == body(peer, path), f"the answers to {path} differ"
+        database = f"sqlite:///{folder / 'masthead.db'}"
+        prepare(database, folder / "files", subscribers)
+        orders, lists = paths(folder / "files")
+        ours, peer, bare = (
+            stack.enter_context(server(name, database, folder / f"{name}.log"))
+            for name in ("masthead", "peer", "bare")
+        )
+        for path in (*orders, *lists):
+            if body(ours, path) != body(peer, path):
+                raise SystemExit(f"Masthead and the peer do not give the same answer to {path}")
         work = {
-            "masthead: static answer": (ours, [STATIC_PATH]),
-            "masthead: one order": (ours, orders),
-            "masthead: list of 100": (ours, [LIST_PATH]),
-            "peer: one order": (peer, orders),
-            "peer: list of 100": (peer, [LIST_PATH]),
-            "generator's own limit": (bare, ["/"]),
+            "static answer, Masthead": (ours, [STATIC_PATH]),
+            "one order, Masthead": (ours, orders),
+            "one order, peer": (peer, orders),
+            "list of 100, Masthead": (ours, lists),
+            "list of 100, peer": (peer, lists),
+            "short answer, nothing": (bare, ["/"]),
+            "long answer, nothing": (bare, [LONG_PATH]),
         }
-        rates: dict[str, list[float]] = {title: [] for title in work}
-        for _ in range(arguments.rounds):
-            for title, (port, paths) in work.items():
-                rates[title].append(rate(port, paths, arguments.seconds))
+        rates: Rates = {title: [] for title in work}
+        for _ in range(rounds):
+            for title, (port, asked) in work.items():
+                rates[title].append(rate(port, asked, seconds))
     return rates
-
-
-def table(rates: dict[str, list[float]]) -> str:
-    """Return the rates as a table of Markdown, with the ratios behind it."""
-    medians = {title: statistics.median(found) for title, found in rates.items()}
-    lines = ["| work | requests/s (median) | least to most |", "| --- | ---: | ---: |"]
-    lines += [
-        f"| {title} | {medians[title]:,.0f} | {min(found):,.0f} to {max(found):,.0f} |"
-        for title, found in rates.items()
-    ]
-    ratios = (
-        ("one order / static answer", "masthead: one order", "masthead: static answer"),
-        ("one order / peer's", "masthead: one order", "peer: one order"),
-        ("list of 100 / peer's", "masthead: list of 100", "peer: list of 100"),
-    )
-    lines += ["", "| ratio | of the medians |", "| --- | ---: |"]
-    lines += [f"| {title} | {medians[a] / medians[b]:.2f} |" for title, a, b in ratios]
-    return "\n".join(lines)
 
 
 def main() -> None:
@@ -134,16 +145,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.5, help="of each measurement")
     parser.add_argument("--json", type=Path, help="a file for all figures")
     arguments = parser.parse_args()
-    rates = measure(arguments)
-    cores, python = os.cpu_count(), platform.python_version()
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    machine = f"{platform.machine()}, {cores} cores, Python {python}, {versions}"
-    command = f"python -m benchmarks {' '.join(sys.argv[1:])}".strip()
-    print(table(rates))
-    print(f"\n{machine}\n{command}")
+    if arguments.subscribers < SUBSCRIBERS_MIN or arguments.rounds < 1 or arguments.seconds <= 0:
+        parser.error(f"at least {SUBSCRIBERS_MIN} subscribers, one round, and some time are needed")
+    about = described()
+    rates = measure(arguments.subscribers, arguments.rounds, arguments.seconds)
+    about["command"] = f"python -m benchmarks {' '.join(sys.argv[1:])}".strip()
+    found = report(rates, about)
+    print(text(found))
     if arguments.json:
-        figures = {"machine": machine, "command": command, "requests_per_second": rates}
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
+        arguments.json.write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

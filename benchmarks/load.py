@@ -6,7 +6,6 @@ prints the number of answers a second, and ends with an error if one was not 200
 
 import asyncio
 import itertools
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -14,8 +13,9 @@ from typing import cast
 
 import uvloop
 
+from benchmarks.machine import GENERATOR_CORE, pin
+
 CONNECTIONS = 16
-CORE = 1
 
 
 class _Connection(asyncio.Protocol):
@@ -38,7 +38,7 @@ class _Connection(asyncio.Protocol):
         if end < 0:
             self.waiting = data
             return
-        length_at = data.lower().find(b"content-length:", 0, end)
+        length_at = data[:end].lower().find(b"content-length:")
         length = int(data[length_at + 15 : data.index(b"\r", length_at)])
         if len(data) < end + 4 + length:
             self.waiting = data
@@ -52,8 +52,12 @@ class _Connection(asyncio.Protocol):
         if time.perf_counter() < self.deadline:
             self.transport.write(next(self.requests))
         else:
-            self.transport.close()
             self.done.set_result(None)
+            self.transport.close()
+
+    def connection_lost(self, _reason: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_exception(RuntimeError("the server closed a connection"))
 
 
 async def _measure(port: int, seconds: float, requests: Iterator[bytes]) -> float:
@@ -72,8 +76,7 @@ async def _measure(port: int, seconds: float, requests: Iterator[bytes]) -> floa
 def main() -> None:
     """Measure, and print the rate."""
     port, seconds, authorization = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
-    if hasattr(os, "sched_setaffinity") and (os.cpu_count() or 1) > CORE:
-        os.sched_setaffinity(0, {CORE})
+    pin(GENERATOR_CORE)
     requests = [
         f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: {authorization}\r\n\r\n".encode()
         for path in sys.stdin.read().split()

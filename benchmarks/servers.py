@@ -13,6 +13,7 @@ from typing import Any, cast
 import uvicorn
 import uvloop
 
+from benchmarks.machine import SERVER_CORE, pin
 from masthead.api.answers import json
 from masthead.api.app import create_app
 from masthead.api.operation import Call, route_for
@@ -20,14 +21,17 @@ from masthead.contract.operations import Operation
 from masthead.log import configure_logs
 from masthead.store import open_store
 
-CORE = 0
 STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
 _APPS = {
     "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
     "peer": ("benchmarks.peer:app", "httptools", False),
 }
-_BARE = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(STATIC_BODY), STATIC_BODY)
+_LONG = b"/long"
+LONG_PATH = _LONG.decode()
+_ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s"
+_SHORT_ANSWER = _ANSWER % (len(STATIC_BODY), STATIC_BODY)
+_LONG_ANSWER = _ANSWER % (45_000, b"x" * 45_000)
 
 
 def masthead() -> Any:
@@ -44,13 +48,13 @@ def _static(_call: Call) -> Any:
 
 
 class _Bare(asyncio.Protocol):
-    """Answers whatever comes with fixed bytes: the limit of the load generator."""
+    """Answers with fixed bytes, about those of an order or of a list: the generator's limits."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
-    def data_received(self, _data: bytes) -> None:
-        self.transport.write(_BARE)
+    def data_received(self, data: bytes) -> None:
+        self.transport.write(_LONG_ANSWER if _LONG in data else _SHORT_ANSWER)
 
 
 async def _serve_bare(listener: socket.socket) -> None:
@@ -60,8 +64,7 @@ async def _serve_bare(listener: socket.socket) -> None:
 
 def main() -> None:
     """Serve until SIGTERM."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {CORE})
+    pin(SERVER_CORE)
     listener = socket.create_server(("127.0.0.1", 0), backlog=2048)
     print(listener.getsockname()[1], flush=True)
     if sys.argv[1] == "bare":

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from masthead.cli import cli
-from masthead.contract.kinds import Kind, Many, Missing, OneOf, Text
+from masthead.contract.kinds import Bit, Bool, Flag, Kind, Many, Missing, OneOf, Text
 from masthead.contract.openapi import document
 from masthead.contract.operations import ENTITIES, OPERATIONS, SNAPSHOT, Operation
 from masthead.contract.records import ACCOUNTS, TABLES, Table
@@ -18,6 +18,7 @@ from masthead.contract.shapes import fields_of
 from masthead.settings import SETTINGS
 
 PAGE = Path(__file__).with_name("reference.md")
+_BAR = "\\|"
 _HELP_WIDTH = 96
 
 
@@ -38,7 +39,7 @@ def reference() -> str:
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join(
-        f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |" for line in lines
+        f"| {' | '.join(cell.replace('|', _BAR) for cell in line)} |" for line in lines
     )
 
 
@@ -101,8 +102,9 @@ def _files() -> Iterator[str]:
     yield "## Import files"
     yield (
         "A file's name is that of its table, with `.csv` or `.ndjson`, and `.gz` or `.zst` after "
-        "it where it is packed. Columns of the key are marked; `subscribers` may have a `password` "
-        "instead of `password_md5`."
+        "it where it is packed. A column that is not marked may be empty, or not be in the file. "
+        "`subscribers` may have a `password` instead of `password_md5`; of an item's `bundle_id` "
+        "and `product_id` there is exactly one. In NDJSON `option_ids` is an array."
     )
     for table in (*TABLES, ACCOUNTS):
         yield f"### {table.name}"
@@ -121,8 +123,15 @@ def _columns(table: Table) -> Sequence[tuple[str, ...]]:
             notes.append(f"one of `{table.references[column.name]}`")
         if column.name in table.unique:
             notes.append("unique, letter case ignored")
-        rows.append((f"`{column.name}`", _word(column.kind), ", ".join(notes)))
+        rows.append((f"`{column.name}`", _file_word(column.kind), ", ".join(notes)))
     return rows
+
+
+def _file_word(kind: Kind) -> str:
+    """Return what a cell of a file holds: how the wire writes it does not matter there."""
+    if isinstance(kind, Bit | Bool | Flag):
+        return "true or false, 1 or 0"
+    return _word(kind).removesuffix(", as a string")
 
 
 def _settings() -> Iterator[str]:
@@ -143,7 +152,10 @@ def _settings() -> Iterator[str]:
 
 def _errors() -> Iterator[str]:
     yield "## Errors"
-    yield 'Each has the body `{"error": "…"}`, a sentence that says what would be right.'
+    yield (
+        'Each has the body `{"error": "…"}`, a sentence that says what would be right; '
+        "[examples](integrator.md#errors)."
+    )
     described = document()
     statuses: dict[str, str] = {"405": "A method other than GET and HEAD; `Allow` names them."}
     for item in described["paths"].values():

@@ -1,36 +1,35 @@
 """The documentation is complete, and agrees with the program."""
 
 import re
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import click
 import pytest
 
-from masthead.contract.operations import OPERATIONS
+from masthead.cli import cli
+from masthead.contract import shapes
+from masthead.contract.operations import OPERATIONS, SNAPSHOT
+from masthead.contract.records import ACCOUNTS, TABLES
 from masthead.settings import SETTINGS
 from tests.docs.pages import PAGES, ROOT
 
-DECISION = re.compile(
-    r"^## (D-\d+) [^\n]+\n\n\*\*Question\.\*\* .+?\n\n\*\*Answer\.\*\* .+?\n\n"
-    r"\*\*Reason\.\*\* .+?\n\n\*\*Date\.\*\* \d{4}-\d{2}-\d{2}$",
-    re.MULTILINE | re.DOTALL,
-)
+GENERATE = ROOT / "docs" / "generate.py"
+HAND_WRITTEN = [page for page in PAGES if page.name != "reference.md"]
+
+
+def text_of(*names: str) -> str:
+    return "".join((ROOT / name).read_text() for name in names)
 
 
 def test_the_reference_is_what_make_docs_writes() -> None:
-    spec = spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    spec = spec_from_file_location("generate", GENERATE)
     assert spec
     assert spec.loader
     generate = module_from_spec(spec)
     spec.loader.exec_module(generate)
     assert generate.PAGE.read_text() == generate.reference(), "run `make docs`"
-
-
-def test_each_decision_has_a_number_of_its_own_and_four_parts() -> None:
-    text = (ROOT / "docs" / "decisions.md").read_text()
-    numbers = re.findall(r"^## (D-\d+)", text, re.MULTILINE)
-    assert numbers == [f"D-{number:02}" for number in range(1, len(numbers) + 1)]
-    assert [found.group(1) for found in DECISION.finditer(text)] == numbers
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -52,15 +51,53 @@ def test_the_anchors_of_links_exist(page: Path) -> None:
 
 
 def test_each_setting_is_described_where_a_user_looks() -> None:
-    text = "".join(page.read_text() for page in PAGES if page.name != "reference.md")
-    made_of_data = {"account", "subscribers", "seed", "database"}
-    for name in SETTINGS.keys() - made_of_data:
-        assert SETTINGS[name].flag in text, name
+    text = "".join(page.read_text() for page in HAND_WRITTEN)
+    for setting in SETTINGS.values():
+        assert setting.flag in text, setting.name
+
+
+def test_each_command_is_shown_where_a_user_looks() -> None:
+    text = "".join(page.read_text() for page in HAND_WRITTEN)
+    for path in commands("masthead", cli):
+        assert path in text, path
+
+
+def commands(path: str, command: click.Command) -> Iterator[str]:
+    """Yield the commands that do something, each by the words that call it."""
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    for name, inner in command.commands.items():
+        yield from commands(f"{path} {name}", inner)
 
 
 def test_the_integrators_pages_show_each_operation() -> None:
-    text = (ROOT / "docs" / "integrator.md").read_text()
-    text += (ROOT / "docs" / "data-engineer.md").read_text()
+    text = text_of("docs/integrator.md", "docs/data-engineer.md")
     for operation in OPERATIONS.values():
         fixed_part = operation.path.partition("{")[0]
         assert fixed_part in text, operation.path
+
+
+def test_the_reference_has_each_field_of_each_shape() -> None:
+    text = text_of("docs/reference.md")
+    for name in set(shapes.__all__) - {"Field", "fields_of"}:
+        (section,) = re.findall(rf"^### {name}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
+        fields = re.findall(r"^\| `(\w+)` ", section, re.MULTILINE)
+        assert fields == list(getattr(shapes, name).__annotations__), name
+
+
+def test_the_reference_has_each_file_column_and_parameter() -> None:
+    text = text_of("docs/reference.md")
+    for table in (*TABLES, ACCOUNTS):
+        (section,) = re.findall(rf"^### {table.name}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
+        for column in table.columns:
+            assert f"| `{column.name}` " in section, f"{table.name}: {column.name}"
+    for operation in (*OPERATIONS.values(), SNAPSHOT):
+        for parameter in operation.parameters:
+            assert f"| `{parameter.name}`" in text, parameter.name
+
+
+def test_the_operators_page_names_each_file() -> None:
+    text = text_of("docs/operator.md")
+    for table in (*TABLES, ACCOUNTS):
+        assert f"`{table.name}`" in text or f"{table.name}." in text, table.name
