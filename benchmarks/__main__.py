@@ -5,6 +5,7 @@ import base64
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -76,7 +77,9 @@ def server(name: str, database: str, log: Path) -> Iterator[int]:
         )
         try:
             assert process.stdout
-            yield int(process.stdout.readline())
+            if not (port := process.stdout.readline()):
+                raise SystemExit(f"the server {name} does not start:\n{log.read_text()}")
+            yield int(port)
         finally:
             process.terminate()
             try:
@@ -147,6 +150,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.subscribers < SUBSCRIBERS_MIN or arguments.rounds < 1 or arguments.seconds <= 0:
         parser.error(f"at least {SUBSCRIBERS_MIN} subscribers, one round, and some time are needed")
+    # So that the servers end with it, however it ends.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     about = described()
     rates = measure(arguments.subscribers, arguments.rounds, arguments.seconds)
     about["command"] = f"python -m benchmarks {' '.join(sys.argv[1:])}".strip()

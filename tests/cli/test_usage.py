@@ -132,6 +132,11 @@ BAD_USAGE = [
     (("serve", "--port=65536"), "is not in the range"),
     (("serve", "--workers=0"), "is not in the range"),
     (("serve", "--port=0", "--certificate=a-file"), "give both"),
+    (
+        ("serve", "--port=0", "--certificate=a-file", "--certificate-key=another"),
+        "the certificate a-file and its key another cannot be used",
+    ),
+    (("serve", "--port=0", f"--host={'a' * 70}"), "cannot listen at"),
     (("serve", "--port=0", "--host=no.such.host.invalid"), "cannot listen at"),
     (("accounts", "list", "--database=postgres://x"), "is not a database that Masthead knows"),
     (("accounts", "list", "--database="), "is not a database that Masthead knows"),

@@ -135,6 +135,7 @@ NOT_LIMIT = "not a whole number from 1 to 100"
         (kinds.Number(), "1e1000", NOT_NUMBER),
         (kinds.Number(), "1234567890123456", "has more than 15 digits"),
         (kinds.Number(), "0.1234567890123456", "has more than 15 digits"),
+        (kinds.Number(), f"1.{'0' * 28}1", "has more than 15 digits"),
         (kinds.Number(), "1e15", "has more than 15 digits"),
         (kinds.Number(), "1e-16", "has more than 15 digits"),
         (kinds.DecimalText(), "1e3", NOT_DECIMAL),
