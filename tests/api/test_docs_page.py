@@ -44,6 +44,7 @@ def visitor(gate: House) -> Iterator[httpx2.Client]:
 def test_anybody_may_read_the_description_and_the_page(
     visitor: httpx2.Client, path: str, media_type: str
 ) -> None:
+    """decisions, "What needs no credentials"."""
     for answered in (path, path + "/"):
         answer = visitor.get(answered)
         assert answer.status_code == 200
@@ -109,6 +110,7 @@ def test_the_page_allows_only_what_this_server_sends(visitor: httpx2.Client, pag
 
 
 def test_the_licence_of_the_page_s_files_is_served(visitor: httpx2.Client) -> None:
+    """decisions, "The page at /docs"."""
     assert "Apache License" in visitor.get("/docs/assets/LICENSE").text
 
 

@@ -103,7 +103,7 @@ def ask_raw_with_length(golden: Caller, target: str) -> int:
 
 
 def test_a_target_beyond_8_kib_is_refused(golden: Caller) -> None:
-    """decisions, "Statuses": 414."""
+    """decisions, "Statuses": 414; decisions, "Sizes"."""
     target = "/2/subscribers/?email="
     assert ask_raw_with_length(golden, target + "a" * (8000 - len(target))) == 200
     assert ask_raw_with_length(golden, target + "a" * (8300 - len(target))) == 414
@@ -176,7 +176,10 @@ def test_a_chunked_body_beyond_16_kib_is_refused(golden: Caller) -> None:
     ],
 )
 def test_what_is_not_http_is_a_bad_request_in_json(house: House, request_bytes: bytes) -> None:
-    """decisions, "Error body": JSON on every error, those of the server itself included."""
+    """decisions, "Error body": JSON on every error, those of the server itself included.
+
+    decisions, "HTTP server".
+    """
     answer = send_raw(house.server, request_bytes)
     assert answer.status == 400
     assert answer.error()

@@ -163,7 +163,10 @@ def modified_date_of_the_only_commit(caller: Caller) -> str:
     ],
 )
 def test_the_feed_shows_full_and_awkward_records(golden: Caller, entity: str, answer: str) -> None:
-    """interface, operation 4, each entity's table; decisions, "Change feed"."""
+    """interface, operation 4, each entity's table; decisions, "Change feed".
+
+    decisions, "`list_downloads.status` and `plan`" and "Dates and times of records".
+    """
     assert since_yesterday(golden, entity) == answer
 
 

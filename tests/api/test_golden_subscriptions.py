@@ -69,7 +69,10 @@ def test_one_subscription(one: Caller) -> None:
 
 
 def test_many_subscriptions_full_and_awkward(golden: Caller) -> None:
-    """interface, operation 7; decisions, "Integers", "Decimal strings", "Order of lists"."""
+    """interface, operation 7; decisions, "Integers", "Decimal strings", "Order of lists".
+
+    decisions, "`last_purchase_id`".
+    """
     records = f"{EXPIRED},{FULL},{UNLIMITED},{AWKWARD}"
     assert golden.answer("/2/subscriptions/") == f'{{"subscriptions":[{records}]}}'
 

@@ -159,7 +159,10 @@ def test_a_body_that_is_not_json_is_refused(lists: Caller, body: bytes) -> None:
 def test_a_parameter_given_twice_is_refused(
     lists: Caller, path: str, query: str, name: str
 ) -> None:
-    """decisions, "Where parameters travel": the same parameter twice is 400."""
+    """decisions, "Where parameters travel": the same parameter twice is 400.
+
+    decisions, "A parameter given twice".
+    """
     assert name in error_of(lists.ask(f"{path}?{query}"), 400)
     assert name in error_of(lists.ask_with_form(path, query), 400)
 

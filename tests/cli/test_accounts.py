@@ -149,7 +149,10 @@ def test_accounts_are_loaded_from_a_file_with_is_master(database: str, tmp_path:
 
 
 def test_empty_cells_keep_the_credentials(account: str, tmp_path: Path) -> None:
-    """The interface shows them empty while the API is off; loading that back must not end them."""
+    """The interface shows them empty while the API is off; loading that back must not end them.
+
+    decisions, "Accounts from a file".
+    """
     path = accounts_file(
         tmp_path, "account_id,company_name,api_active,api_key,api_login\n1,Tide,0,,\n"
     )
@@ -181,6 +184,7 @@ def test_a_bad_row_of_accounts_loads_none_of_them(account: str, tmp_path: Path) 
 
 
 def test_accounts_have_no_rejects_and_no_account(account: str, tmp_path: Path) -> None:
+    """decisions, "Accounts by themselves"."""
     path = accounts_file(tmp_path, "account_id\n7\n")
     done = masthead("import", path, "--reject", tmp_path / "r", database=account, exit_status=2)
     assert "leave out --reject" in done.stderr

@@ -37,6 +37,7 @@ def asked(line: str) -> Any:
 def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
     database: str, tmp_path: Path
 ) -> None:
+    """decisions, "The demo's credentials"."""
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
     with running("demo", "--port", 0, database=database) as process:

@@ -99,7 +99,10 @@ def test_an_address_of_ipv6_is_served_too(loaded: str) -> None:
 
 
 def test_sigterm_lets_a_running_answer_finish(loaded: str) -> None:
-    """The client reads slowly: most of the answer is not yet sent when the signal comes."""
+    """The client reads slowly: most of the answer is not yet sent when the signal comes.
+
+    decisions, "End on SIGTERM".
+    """
     with serving(loaded) as server:
         with socket.socket() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65_536)
@@ -177,6 +180,7 @@ def test_the_access_log_has_a_line_a_request(log: list[str], number: int) -> Non
 
 
 def test_the_log_has_nothing_else_and_never_a_query_string_or_credentials(log: list[str]) -> None:
+    """decisions, "What is logged"."""
     assert len(log) == len(REQUESTS) + 1
     text = "\n".join(log)
     for secret in (CANARY, "canary", "987654321", "login=", "emial", "?", BASIC.split()[1]):

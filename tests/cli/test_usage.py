@@ -87,6 +87,7 @@ def test_every_setting_is_an_option_with_its_twin_and_is_used() -> None:
 def test_settings_of_data_work_from_the_environment_and_the_flag_wins(
     account: str, tmp_path: Path
 ) -> None:
+    """decisions, "Settings"."""
     settings = {"MASTHEAD_SUBSCRIBERS": "7", "MASTHEAD_SEED": "3"}
     run("generate", "env", database=account, settings=settings, cwd=tmp_path)
     run("generate", "flag", "--subscribers=7", "--seed=3", database=account, cwd=tmp_path)
@@ -201,6 +202,7 @@ def said(arguments: tuple[str, ...], status: int, folder: Path, database: str) -
 def test_bad_usage_ends_with_2_and_a_sentence(
     folder: Path, one_account: str, arguments: tuple[str, ...], sentence: str
 ) -> None:
+    """decisions, "Exit statuses"."""
     assert sentence in said(arguments, 2, folder, one_account)
 
 

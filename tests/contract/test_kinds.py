@@ -102,7 +102,7 @@ NOT_TIME = "not a time that exists, written YYYY-MM-DD hh:mm:ss"
 NOT_BOOLEAN = "neither true (or 1) nor false (or 0)"
 NOT_DECIMAL = "not a decimal such as 10.50, of at most 18 and 9 digits"
 NOT_DIGEST = "not the 32 hexadecimal digits of an MD5 digest"
-NOT_LIMIT = "not a whole number from 1 to 100"
+NOT_LIMIT = "not a whole number of 1 or more"
 
 
 @pytest.mark.parametrize(

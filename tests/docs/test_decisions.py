@@ -51,3 +51,8 @@ def test_each_citation_of_a_decision_leads_to_one() -> None:
         if title not in sections and not named(title)
     }
     assert not astray
+
+
+def test_each_decision_is_cited_by_a_test() -> None:
+    cited = {number for _, title in citations("tests") for number in named(title)}
+    assert not {number: title for number, title in TITLES.items() if number not in cited}

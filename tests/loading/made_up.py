@@ -46,7 +46,7 @@ def assert_fits(tables: Tables, before: Tables | None = None) -> Tables:
     for table in TABLES:
         for column in table.columns:
             for record in tables.get(table.name, []):
-                if cell := record[column.name]:
+                if cell := record.get(column.name):
                     column.kind.parse(cell)
         for column_name, referred in table.references.items():
             known = {key for (key,) in by_key(referred, stands[referred])}

@@ -32,6 +32,7 @@ def test_an_account_without_data_exports_headers(publisher: Publisher) -> None:
 
 
 def test_rows_stand_in_the_order_of_their_keys(small: Publisher) -> None:
+    """decisions, "Exports"."""
     small.load({"subscribers.csv": "subscriber_id\n10\n9\n100\n"})
     lines = small.exported()["subscribers.csv"].decode().splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == ["1", "2", "9", "10", "100"]

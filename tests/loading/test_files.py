@@ -134,6 +134,7 @@ def test_white_space_is_part_of_a_value(publisher: Publisher) -> None:
 
 
 def test_ndjson_takes_a_number_as_a_number_and_as_a_string(publisher: Publisher) -> None:
+    """decisions, "Numbers and booleans in files"."""
     files: dict[str, str | bytes] = {**SMALL}
     del files["orders.csv"]
     files["orders.ndjson"] = "".join(
@@ -266,6 +267,7 @@ def test_files_are_found_in_folders_and_by_name_and_other_endings_left_alone(
 def test_a_name_that_says_no_table_is_refused(
     publisher: Publisher, name: str, sentence: str
 ) -> None:
+    """decisions, "Files in a folder"."""
     path = publisher.write({name: CSV}) / name
     with pytest.raises(BadInput, match=re.escape(f"{path}: {sentence}")):
         find_files([path])

@@ -78,6 +78,7 @@ def test_what_is_inserted_changed_and_unchanged_is_counted(small: Publisher) -> 
 
 
 def test_nothing_is_deleted(small: Publisher) -> None:
+    """decisions, "Rows that a file no longer has"."""
     small.load({name: content.splitlines()[0] + "\n" for name, content in SMALL.items()})
     assert small.table("subscribers")
     assert small.table("mailing_list_entries")

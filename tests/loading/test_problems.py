@@ -9,6 +9,7 @@ from tests.loading.publisher import SMALL, Publisher
 
 
 def test_with_one_bad_row_nothing_is_loaded(publisher: Publisher) -> None:
+    """decisions, "All or nothing"."""
     lines = publisher.problems({**SMALL, "publications.csv": "publication_id,name\n1,a\nx,b\n"})
     assert lines[0].startswith("publications.csv:3: publication_id: ")
     assert lines[-1].startswith("nothing was loaded")
@@ -124,6 +125,7 @@ NUMBERS = [
 def test_a_value_of_the_wrong_kind_is_refused(
     small: Publisher, table: str, column: str, value: str, problem: str
 ) -> None:
+    """decisions, "Values that are refused"."""
     key = SMALL[f"{table}.csv"].split(",", 1)[0]
     line = small.problem({f"{table}.csv": f'{key},{column}\n1,"{value}"\n'})
     assert line == f"{table}.csv:2: {column}: {problem}"
@@ -195,7 +197,7 @@ def test_what_a_row_refers_to_must_exist(
     assert line == f"{table}.csv:2: {column}: there is no {noun.get(target, target[:-1])} 77"
 
 
-def test_every_reference_that_the_issue_names_is_one_of_the_contract() -> None:
+def test_every_reference_is_one_of_the_contract() -> None:
     for reference in (
         ("subscriptions", "subscriber_id", "subscribers"),
         ("subscriptions", "publication_id", "publications"),
@@ -265,6 +267,7 @@ def test_option_ids_are_ids_between_bars(small: Publisher, ids: str) -> None:
 
 
 def test_an_option_does_not_move_to_another_field(small: Publisher) -> None:
+    """decisions, "Options and fields"."""
     line = small.problem({"custom_field_options.csv": "option_id,field_id\n10,2\n"})
     assert line == (
         "custom_field_options.csv:2: field_id: option 10 belongs to field 1 already, "
@@ -274,6 +277,7 @@ def test_an_option_does_not_move_to_another_field(small: Publisher) -> None:
 
 @pytest.mark.parametrize("table", [table.name for table in TABLES])
 def test_a_key_that_occurs_twice_in_a_file_is_refused(small: Publisher, table: str) -> None:
+    """decisions, "Keys twice in one load"."""
     header, row, *_ = SMALL[f"{table}.csv"].splitlines()
     lines = small.problems({f"{table}.csv": f"{header}\n{row}\n{row}\n"})
     key = next(each for each in TABLES if each.name == table).key

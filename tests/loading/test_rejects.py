@@ -47,6 +47,7 @@ def test_good_rows_are_loaded_and_bad_ones_written_with_their_reason(
 def test_the_reason_is_the_last_column_and_holds_all_that_is_wrong(
     publisher: Publisher, tmp_path: Path
 ) -> None:
+    """decisions, "Bad rows put aside"."""
     content = f"subscriber_id,email,password_md5\n1,{'e' * 51},x\n"
     publisher.load({"subscribers.csv": content}, reject=tmp_path / "r")
     header, row = (tmp_path / "r" / "subscribers.csv").read_text().splitlines()

@@ -78,6 +78,7 @@ def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Publisher:
 
 @pytest.mark.parametrize("name", POINT_LOOKUPS)
 def test_a_point_lookup_finds_its_rows_by_an_index(loaded: Publisher, name: str) -> None:
+    """decisions, "SQLite through apsw"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             POINT_LOOKUPS[name](database)

@@ -33,7 +33,7 @@ class Limit(Integer):
     def parse(self, text: str) -> int:
         """Return the number of rows, 1 to :data:`LIMIT_MAX`."""
         if not self._digits.fullmatch(text) or not (digits := text.lstrip("0")):
-            raise ValueError(f"not a whole number from 1 to {LIMIT_MAX}")
+            raise ValueError("not a whole number of 1 or more")
         return LIMIT_MAX if len(digits) > len(str(LIMIT_MAX)) else min(int(digits), LIMIT_MAX)
 
     def schema(self) -> dict[str, Any]:
