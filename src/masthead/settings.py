@@ -40,6 +40,12 @@ SETTINGS = {
         Setting("port", 8000, "TCP port to listen at; 0 takes any that is free."),
         Setting("workers", 1, "Number of server processes."),
         Setting(
+            "feed_overlap",
+            0,
+            "Seconds by which the change feed begins earlier than asked, for clients whose clock "
+            "is ahead.",
+        ),
+        Setting(
             "behind_proxy",
             False,
             "A proxy in front of this server speaks TLS: no warning about plain HTTP.",

@@ -114,8 +114,8 @@ def test_the_newest_stamp_is_the_accounts_own(opened: OpenStore, clock: Clock) -
     begin(opened, 2)
     commits.stamp_commits(opened, 2)
     with opened.reader() as database:
-        assert commits.newest_stamp(database, 1) == START_US
-        assert commits.newest_stamp(database, 2) == START_US + 9
+        assert commits.position_of(database, 1).newest_stamp == START_US
+        assert commits.position_of(database, 2).newest_stamp == START_US + 9
 
 
 def test_the_first_commit_since_a_time_includes_that_time(opened: OpenStore, clock: Clock) -> None:

@@ -40,7 +40,7 @@ POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
         database, 1, {"subscriber_id": 1}, after=0, limit=100
     ),
     "first commit since": lambda database: commits.first_commit_since(database, 1, 5),
-    "newest stamp": lambda database: commits.newest_stamp(database, 1),
+    "position": lambda database: commits.position_of(database, 1),
 }
 SEARCHED = ("email", "first_name", "last_name", "renewal_code", "source")
 

@@ -46,15 +46,19 @@ RETRY_AFTER_S = 2
 _log = get_logger()
 
 
-def create_app(store: Store) -> Starlette:
+def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
     """Return the app that serves what is in ``store``.
+
+    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks.
 
     While it runs it also stamps what a killed load has left without a stamp.
     """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.service = Service(store, store.open_reader())
+        app.state.service = Service(
+            store, store.open_reader(), feed_overlap_us=feed_overlap_s * 1_000_000
+        )
         stamping = asyncio.create_task(_stamp_for_ever(store))
         yield
         stamping.cancel()

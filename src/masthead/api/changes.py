@@ -4,44 +4,60 @@ Which rows changed is told by ``masthead.store``; this module has the rules of t
 the answer together. All of an answer comes from one snapshot of the database, the header included.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import ASGIApp
 
-from masthead.api.answers import stream
+from masthead.api.answers import json
 from masthead.api.custom_fields import answer_set
-from masthead.api.moments import format_moment, format_second, parse_moment
-from masthead.api.operation import Call, route, route_for
+from masthead.api.moments import format_moment, format_second, http_date, parse_moment
+from masthead.api.operation import Call, Service, route, route_for
 from masthead.api.orders import order_record
 from masthead.api.records import array
+from masthead.api.spool import Content, Spooled
 from masthead.api.subscribers import PASSWORD_MD5
-from masthead.contract.encoding import wire_of
+from masthead.contract.encoding import encode, wire_of
 from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
 from masthead.errors import BadInput
 from masthead.store import Database, accounts, commits, reading
-from masthead.store.changes import CHANGED
+from masthead.store.changes import CHANGED, has_changed
 
-__all__ = ["routes"]
+__all__ = ["Question", "begin", "routes"]
 
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
 GRACE_US = 3_600 * 1_000_000
 AHEAD_US = 300 * 1_000_000
 _ALL = 0
+_ANEW = (
+    "load everything anew from GET /snapshot?entities=… and go on from the time in its "
+    "Masthead-Changes-Through"
+)
 _make_answers = wire_of(AnswerRecord)
 _make_subscriber = wire_of(ChangedSubscriber)
 
 
-def changes(call: Call) -> Response:
+class Question(NamedTuple):
+    """What is asked: the changes of some entities since a time, or (None) all that there is."""
+
+    service: Service
+    account_id: int
+    entities: list[Entity]
+    since: int | None
+
+
+def changes(call: Call) -> ASGIApp:
     """Answer interface, operation 4: all that changed at ``changed_since`` or later.
 
     The header ``Masthead-Changes-Through`` gives the time to ask for next. Raises HTTPException
-    410 where that time lies before the window, and BadInput for one in the future.
+    410 where that time lies before the window or the epoch, and BadInput for one in the future.
     """
     text = str(call.values["changed_since"])
     entities = _entities(str(call.values["entities"]))
@@ -51,17 +67,46 @@ def changes(call: Call) -> Response:
         raise BadInput(
             f"changed_since: {text!r} is not a time such as 2026-11-20T08:30:00+01:00"
         ) from None
-
-    def first_commit(database: Database, through: int) -> int | None:
-        _check_window(since, now=call.service.store.clock(), through=through)
-        return commits.first_commit_since(database, call.account_id, since)
-
-    return _feed(call, entities, first_commit)
+    question = Question(call.service, call.account_id, entities, since)
+    if nothing := _nothing(question, call.database):
+        return nothing
+    return Spooled(partial(begin, question), is_head=call.is_head)
 
 
-def snapshot(call: Call) -> Response:
+def snapshot(call: Call) -> ASGIApp:
     """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
-    return _feed(call, _entities(str(call.values["entities"])), lambda _database, _through: _ALL)
+    entities = _entities(str(call.values["entities"]))
+    question = Question(call.service, call.account_id, entities, None)
+    return Spooled(partial(begin, question), is_head=call.is_head)
+
+
+def begin(question: Question) -> Content:
+    """Open a snapshot of the database and begin to read from it.
+
+    The snapshot, and the database that it is of, are given back when the pieces end or are closed.
+    ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
+    early rather than too late. Raises what :func:`changes` does.
+    """
+    with ExitStack() as stack:
+        database = stack.enter_context(question.service.store.reader())
+        now = question.service.store.clock()
+        stack.enter_context(database.snapshot())
+        headers, first = _bounds(question, database, now)
+        return Content(headers, _body(stack.pop_all(), database, question, first))
+
+
+def _nothing(question: Question, database: Database) -> Response | None:
+    """Return the answer where nothing has changed, which a few looks into indexes tell."""
+    now = question.service.store.clock()
+    with database.snapshot():
+        headers, first = _bounds(question, database, now)
+        if first is not None and any(
+            has_changed(database, entity.name, question.account_id, first)
+            for entity in question.entities
+        ):
+            return None
+    body = {entity.key: () for entity in question.entities}
+    return json(encode(body), {**headers, "Vary": "Accept-Encoding"})
 
 
 def _entities(text: str) -> list[Entity]:
@@ -76,51 +121,55 @@ def _entities(text: str) -> list[Entity]:
     return [by_name[name] for name in asked]
 
 
-def _check_window(since: int, *, now: int, through: int) -> None:
+def _bounds(question: Question, database: Database, now: int) -> tuple[dict[str, str], int | None]:
+    """Return the headers of an answer and its first commit (None: nothing has changed)."""
+    position = commits.position_of(database, question.account_id)
+    through = position.newest_stamp + 1
+    first: int | None = _ALL
+    if question.since is not None:
+        _check_window(question.since, now, through, position.epoch_at)
+        earliest = question.since - question.service.feed_overlap_us
+        first = commits.first_commit_since(database, question.account_id, earliest)
+    return {"Masthead-Changes-Through": format_moment(through), "Date": http_date(now)}, first
+
+
+def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> None:
     if since < now - WINDOW_US - GRACE_US:
         raise HTTPException(
             410,
             f"changed_since lies more than 5 days back, before {format_moment(now - WINDOW_US)}: "
-            "earlier changes are lost to this client; load everything anew from "
-            "GET /snapshot?entities=… and go on from the time in its Masthead-Changes-Through",
+            f"earlier changes are lost to this client; {_ANEW}",
+        )
+    if epoch_at is not None and since < epoch_at:
+        raise HTTPException(
+            410,
+            f"changed_since lies before {format_moment(epoch_at)}, when this service began anew "
+            f"from a backup: what a client learned before may never have been; {_ANEW}",
         )
     if since > now + AHEAD_US and since > through:
         raise BadInput(f"changed_since lies in the future: it is now {format_moment(now)}")
 
 
-def _feed(
-    call: Call,
-    entities: list[Entity],
-    first_commit: Callable[[Database, int], int | None],
-) -> Response:
-    with ExitStack() as stack:
-        database = stack.enter_context(call.service.store.reader())
-        stack.enter_context(database.snapshot())
-        through = commits.newest_stamp(database, call.account_id) + 1
-        first = first_commit(database, through)
-        headers = {"Masthead-Changes-Through": format_moment(through)}
-        pieces = _body(stack.pop_all(), database, call, entities, first)
-        return stream(pieces, headers, is_head=call.is_head)
-
-
 def _body(
-    stack: ExitStack, database: Database, call: Call, entities: list[Entity], first: int | None
+    stack: ExitStack, database: Database, question: Question, first: int | None
 ) -> Generator[bytes, None, None]:
     with stack:
         opening = "{"
-        for entity in entities:
+        for entity in question.entities:
             yield f'{opening}"{entity.key}":'.encode()
-            yield from array(_records(entity, database, call, first))
+            yield from array(_records(entity, database, question.account_id, first))
             opening = ","
         yield b"}"
 
 
-def _records(entity: Entity, database: Database, call: Call, first: int | None) -> Iterator[Struct]:
+def _records(
+    entity: Entity, database: Database, account_id: int, first: int | None
+) -> Iterator[Struct]:
     if first is None:
         return iter(())
-    rows = CHANGED[entity.name](database, call.account_id, first)
+    rows = CHANGED[entity.name](database, account_id, first)
     if entity.name == "customfields":
-        defined = reading.custom_fields(database, call.account_id)
+        defined = reading.custom_fields(database, account_id)
         return (
             _make_answers(*subscriber, answer_set(defined, given)) for subscriber, given in rows
         )
@@ -128,7 +177,7 @@ def _records(entity: Entity, database: Database, call: Call, first: int | None) 
         return (order_record(order, items) for order, items in rows)
     if entity.name == "subscribers":
         # Asked of the snapshot, not of the caller: hiding is a change like any other.
-        hidden = accounts.hides_password_md5(database, call.account_id)
+        hidden = accounts.hides_password_md5(database, account_id)
         return (_subscriber(row, hidden=hidden) for row in rows)
     make = wire_of(entity.shape)
     return (make(*row) for row in rows)
@@ -142,6 +191,6 @@ def _subscriber(row: tuple[Any, ...], *, hidden: bool) -> Struct:
 
 
 routes = [
-    route("changes", changes, in_thread=True),
-    route_for(SNAPSHOT, snapshot, in_thread=True),
+    route("changes", changes),
+    route_for(SNAPSHOT, snapshot),
 ]

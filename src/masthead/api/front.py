@@ -1,4 +1,4 @@
-"""What surrounds every request: its path's last slash, its id, its line in the log, its last error.
+"""What surrounds every request: its path's last slash, id, date, log line and last error.
 
 The app itself sees only paths without a slash at their end, so that each answers with and without
 one at once (decisions, "Trailing slash"). The log has the path's template, never the path or the
@@ -6,17 +6,22 @@ query string as they were sent.
 """
 
 from secrets import token_hex
-from time import perf_counter_ns
+from time import perf_counter_ns, time_ns
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masthead.api.answers import error
+from masthead.api.moments import http_date
 from masthead.log import get_logger
 
 __all__ = ["Front"]
 
 _NOT_SENT = 499
 _log = get_logger()
+
+
+def _date() -> bytes:
+    return http_date(time_ns() // 1_000).encode()
 
 
 class Front:
@@ -40,6 +45,8 @@ class Front:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if all(name != b"date" for name, _ in message["headers"]):
+                    message["headers"].append((b"date", _date()))
             await send(message)
 
         try:

@@ -2,12 +2,11 @@
 
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from functools import partial
 
-from starlette.responses import Response
-
-from masthead.api.answers import stream
 from masthead.api.operation import Call, route
 from masthead.api.records import array
+from masthead.api.spool import Content, Spooled
 from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import MailingListEntry
 from masthead.errors import NotFound
@@ -18,12 +17,16 @@ __all__ = ["routes"]
 _make_entry = wire_of(MailingListEntry)
 
 
-def download_mailing_list(call: Call) -> Response:
+def download_mailing_list(call: Call) -> Spooled:
     """Answer interface, operation 10: entries of shape MailingListEntry, by ascending id.
 
     With ``download=true`` a browser saves the answer as a file. Raises NotFound for a list that
     does not exist.
     """
+    return Spooled(partial(_begin, call), is_head=call.is_head)
+
+
+def _begin(call: Call) -> Content:
     headers = {}
     if call.values.get("download"):
         name = f"mailing-list-{call.path_id}.json"
@@ -33,8 +36,7 @@ def download_mailing_list(call: Call) -> Response:
         rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
         if rows is None:
             raise NotFound(f"there is no mailing list {call.path_id}")
-        pieces = _entries(stack.pop_all(), rows)
-        return stream(pieces, headers, is_head=call.is_head)
+        return Content(headers, _entries(stack.pop_all(), rows))
 
 
 def _entries(stack: ExitStack, rows: Iterator[reading.Row]) -> Generator[bytes, None, None]:
@@ -42,4 +44,4 @@ def _entries(stack: ExitStack, rows: Iterator[reading.Row]) -> Generator[bytes, 
         yield from array(_make_entry(*row) for row in rows)
 
 
-routes = [route("download_mailing_list", download_mailing_list, in_thread=True)]
+routes = [route("download_mailing_list", download_mailing_list)]

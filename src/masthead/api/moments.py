@@ -1,9 +1,11 @@
-"""Times in requests and answers of the change feed, as microseconds since 1970 in UTC."""
+"""Times in requests and answers, as microseconds since 1970 in UTC."""
 
 import re
 from datetime import UTC, datetime, timedelta
+from email.utils import formatdate
+from functools import lru_cache
 
-__all__ = ["format_moment", "format_second", "parse_moment"]
+__all__ = ["format_moment", "format_second", "http_date", "parse_moment"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -45,6 +47,16 @@ def format_moment(moment_us: int) -> str:
 def format_second(moment_us: int) -> str:
     """Return ``YYYY-MM-DD hh:mm:ss`` in UTC."""
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def http_date(moment_us: int) -> str:
+    """Return the second of ``moment_us`` as HTTP writes it (RFC 9110 section 5.6.7)."""
+    return _http_date(moment_us // 1_000_000)
+
+
+@lru_cache(maxsize=8)
+def _http_date(second: int) -> str:
+    return formatdate(second, usegmt=True)
 
 
 def _microseconds(text: str, form: str) -> int:

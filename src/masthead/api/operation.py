@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from anyio import to_thread
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.credentials import caller_of
 from masthead.api.parameters import Values, read_body, read_parameters
@@ -27,11 +26,13 @@ __all__ = ["Call", "Handler", "Service", "route", "route_for"]
 class Service(NamedTuple):
     """What all requests share.
 
-    ``database`` is the connection that reads for the event loop's thread.
+    ``database`` is the connection that reads for the event loop's thread. ``feed_overlap_us`` is
+    how much earlier than asked the change feed begins.
     """
 
     store: Store
     database: Database
+    feed_overlap_us: int
 
 
 class Call(NamedTuple):
@@ -50,7 +51,8 @@ class Call(NamedTuple):
         return self.caller.account_id
 
 
-Handler = Callable[[Call], Response]
+Handler = Callable[[Call], ASGIApp]
+"""Returns the answer: a Starlette response, or what sends one."""
 
 
 class _Id(Convertor[int]):
@@ -82,7 +84,7 @@ def route_for(
     operation: Operation,
     handler: Handler,
     *,
-    in_thread: Callable[[Values], bool] | bool,
+    in_thread: Callable[[Values], bool] | bool = False,
 ) -> Route:
     """Return a route for any operation; the app takes a trailing slash off before routing."""
     path = operation.path.removesuffix("/").replace("}", ":id}")
@@ -130,6 +132,6 @@ def _path_id(path_params: dict[str, Any]) -> int | None:
     return None
 
 
-def _in_thread(handler: Handler, call: Call) -> Response:
+def _in_thread(handler: Handler, call: Call) -> ASGIApp:
     with call.service.store.reader() as database:
         return handler(call._replace(database=database))

@@ -1,12 +1,14 @@
 """HTTP itself, where it fails before the app sees a request: limits, and errors as JSON."""
 
 import re
+from time import time_ns
 from typing import Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from masthead.api.answers import ONLY_READS
+from masthead.api.moments import http_date
 from masthead.contract.encoding import encode
 
 __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
@@ -77,7 +79,7 @@ class Protocol(HttpToolsProtocol):
             b"".join(
                 [
                     STATUS_LINE[status],
-                    *(b"%s: %s\r\n" % header for header in self.server_state.default_headers),
+                    b"date: %s\r\n" % http_date(time_ns() // 1_000).encode(),
                     header,
                     b"content-type: application/json\r\ncache-control: no-store\r\n",
                     b"content-length: %d\r\nconnection: close\r\n\r\n" % len(body),

@@ -15,12 +15,14 @@ from uvicorn.supervisors import Multiprocess
 from masthead.api.app import create_app
 from masthead.errors import BadUsage
 from masthead.log import configure_logs
+from masthead.settings import SETTINGS
 from masthead.store import open_store
 
 __all__ = ["app_of_environment", "bind", "serve"]
 
 DRAIN_S_MAX = 30
-_DATABASE = "MASTHEAD_DATABASE"
+_DATABASE = SETTINGS["database"].variable
+_FEED_OVERLAP = SETTINGS["feed_overlap"].variable
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -45,6 +47,7 @@ def serve(
     database: str,
     *,
     workers: int = 1,
+    feed_overlap: int = 0,
     certificate: str | None = None,
     certificate_key: str | None = None,
     ready: Callable[[], None],
@@ -58,6 +61,7 @@ def serve(
     if certificate:
         _check_certificate(certificate, certificate_key)
     os.environ[_DATABASE] = database
+    os.environ[_FEED_OVERLAP] = str(feed_overlap)
     config = uvicorn.Config(
         "masthead.api.server:app_of_environment",
         factory=True,
@@ -69,6 +73,7 @@ def serve(
         access_log=False,
         log_config=None,
         server_header=False,
+        date_header=False,
         timeout_graceful_shutdown=DRAIN_S_MAX,
         ssl_certfile=certificate,
         ssl_keyfile=certificate_key,
@@ -98,6 +103,8 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def app_of_environment() -> Starlette:
-    """Return the app for the database that ``MASTHEAD_DATABASE`` names; each worker calls it."""
+    """Return the app that the environment's settings describe; each worker calls it."""
     configure_logs()
-    return create_app(open_store(os.environ[_DATABASE]))
+    return create_app(
+        open_store(os.environ[_DATABASE]), feed_overlap_s=int(os.environ[_FEED_OVERLAP])
+    )

@@ -16,6 +16,7 @@ from masthead.settings import SETTINGS
 __all__ = ["demo", "openapi", "serve_command"]
 
 _PORT = click.IntRange(0, 65_535)
+_DAY_S = 86_400
 
 
 @click.command("serve")
@@ -23,6 +24,7 @@ _PORT = click.IntRange(0, 65_535)
 @setting("host")
 @setting("port", kind=_PORT)
 @setting("workers", kind=click.IntRange(1))
+@setting("feed_overlap", kind=click.IntRange(0, _DAY_S))
 @setting("behind_proxy")
 @setting("certificate")
 @setting("certificate_key")
@@ -30,7 +32,9 @@ def serve_command(
     database: str,
     host: str,
     port: int,
+    *,
     workers: int,
+    feed_overlap: int,
     behind_proxy: bool,
     certificate: str | None,
     certificate_key: str | None,
@@ -54,6 +58,7 @@ def serve_command(
         listener,
         database,
         workers=workers,
+        feed_overlap=feed_overlap,
         certificate=certificate,
         certificate_key=certificate_key,
         ready=ready,

@@ -14,7 +14,7 @@ from masthead.contract import shapes
 from masthead.store import Database
 from masthead.store.reading import columns_of
 
-__all__ = ["CHANGED"]
+__all__ = ["CHANGED", "has_changed"]
 
 Row = tuple[Any, ...]
 Grouped = Iterator[tuple[Row, list[Row]]]
@@ -95,3 +95,23 @@ CHANGED: dict[str, Callable[[Database, int, int], Iterator[Any]]] = {
     "orders": _orders,
 }
 """The query of each entity, by its name in requests."""
+
+
+_COLUMNS = {
+    "customfields": ("subscribers", "custom_fields_commit_id"),
+    "listdownloads": ("list_downloads", "commit_id"),
+}
+
+
+def has_changed(database: Database, entity: str, account_id: int, first_commit: int) -> bool:
+    """Return whether the query of ``entity`` would yield anything."""
+    table, column = _COLUMNS.get(entity, (entity, "commit_id"))
+    found = database.row(
+        f"""
+        SELECT 1 FROM {table}
+        WHERE account_id = :account_id AND {column} >= :first_commit LIMIT 1
+        """,
+        account_id=account_id,
+        first_commit=first_commit,
+    )
+    return found is not None

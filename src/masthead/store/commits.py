@@ -6,24 +6,40 @@ with the later of the clock and the account's newest stamp plus a microsecond. S
 strictly in the order in which commits become visible, whatever the clock does, and a change that a
 poll did not see is stamped later than the time which that poll handed out.
 
+A restored backup breaks with that history: it starts a new epoch, before which no time is good.
+
 Stamps are microseconds since 1970 in UTC. The times that a request may ask for are the business of
 ``masthead.api.changes``.
 """
+
+from typing import NamedTuple
 
 from masthead.store import Database, Store
 
 __all__ = [
     "IDLE_US",
+    "Position",
     "begin_commit",
     "first_commit_since",
-    "newest_stamp",
+    "position_of",
     "stamp_all",
     "stamp_commits",
+    "start_epoch",
 ]
 
 IDLE_US = 3_600 * 1_000_000
 """An account whose newest stamp is older gets an empty commit from a running server, so that the
 time that its partners hold never falls out of the change feed's window."""
+
+
+_SECOND_US = 1_000_000
+
+
+class Position(NamedTuple):
+    """Where the feed of an account stands: its newest stamp, and the start of its epoch or None."""
+
+    newest_stamp: int
+    epoch_at: int | None
 
 
 def begin_commit(database: Database, account_id: int) -> int:
@@ -46,24 +62,54 @@ def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> Non
     Raises StoreUnavailable where it is not ``patient`` and another process is writing.
     """
     with store.writer(patient=patient) as database, database.transaction():
-        waiting = database.rows(
-            """
-            SELECT commit_id FROM commits
-            WHERE account_id = :account_id AND visible_at IS NULL ORDER BY commit_id
-            """,
-            account_id=account_id,
-        )
-        for (commit_id,) in waiting:
+        _stamp_waiting(store, database, account_id)
+
+
+def _stamp_waiting(store: Store, database: Database, account_id: int) -> None:
+    waiting = database.rows(
+        """
+        SELECT commit_id FROM commits
+        WHERE account_id = :account_id AND visible_at IS NULL ORDER BY commit_id
+        """,
+        account_id=account_id,
+    )
+    for (commit_id,) in waiting:
+        newest = position_of(database, account_id).newest_stamp
+        _stamp(database, account_id, commit_id, max(store.clock(), newest + 1))
+
+
+def _stamp(database: Database, account_id: int, commit_id: int, visible_at: int) -> None:
+    database.change(
+        """
+        UPDATE commits SET visible_at = :visible_at
+        WHERE account_id = :account_id AND commit_id = :commit_id
+        """,
+        visible_at=visible_at,
+        account_id=account_id,
+        commit_id=commit_id,
+    )
+
+
+def start_epoch(store: Store) -> int:
+    """Start a new epoch in every account, all at once; return how many accounts there are.
+
+    For a database whose newest history is lost, as a restored backup's is: a ``changed_since`` from
+    before the epoch gets 410. It starts at the next whole second, so that a client which knows its
+    time only to the second comes to lie inside of it (design, "The change feed").
+    """
+    with store.writer() as database, database.transaction():
+        account_ids = [found for (found,) in database.rows("SELECT account_id FROM accounts")]
+        for account_id in account_ids:
+            _stamp_waiting(store, database, account_id)
+            newest = position_of(database, account_id).newest_stamp
+            epoch_at = -(-max(store.clock(), newest + 1) // _SECOND_US) * _SECOND_US
+            _stamp(database, account_id, begin_commit(database, account_id), epoch_at)
             database.change(
-                """
-                UPDATE commits SET visible_at = max(:now, 1 + coalesce(
-                    (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), 0))
-                WHERE account_id = :account_id AND commit_id = :commit_id
-                """,
+                "UPDATE accounts SET epoch_at = :epoch_at WHERE account_id = :account_id",
+                epoch_at=epoch_at,
                 account_id=account_id,
-                commit_id=commit_id,
-                now=store.clock(),
             )
+    return len(account_ids)
 
 
 def stamp_all(store: Store) -> None:
@@ -87,12 +133,16 @@ def stamp_all(store: Store) -> None:
         stamp_commits(store, account_id, patient=False)
 
 
-def newest_stamp(database: Database, account_id: int) -> int:
-    """Return the newest stamp of the account in what ``database`` sees."""
-    ((stamp,),) = database.rows(
-        "SELECT max(visible_at) FROM commits WHERE account_id = :account_id", account_id=account_id
+def position_of(database: Database, account_id: int) -> Position:
+    """Return where the account's feed stands, in what ``database`` sees."""
+    ((newest_stamp, epoch_at),) = database.rows(
+        """
+        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at
+        FROM accounts WHERE account_id = :account_id
+        """,
+        account_id=account_id,
     )
-    return int(stamp)
+    return Position(newest_stamp or 0, epoch_at)
 
 
 def first_commit_since(database: Database, account_id: int, since_us: int) -> int | None:

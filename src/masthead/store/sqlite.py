@@ -12,7 +12,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,7 @@ class SqliteStore:
         Raises MastheadError where it was made by a newer version, StoreUnavailable where it
         cannot be opened.
         """
+        self._use_wal()
         with self.writer() as database:
             if migrations.missing(database, self.dialect):
                 with database.transaction():
@@ -178,10 +180,27 @@ class SqliteStore:
         if patient:
             connection.set_busy_handler(_wait_for_ever)
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             yield Database(connection)
+        except _UNAVAILABLE as error:
+            raise _explained(error) from error
+        finally:
+            connection.close()
+
+    def _use_wal(self) -> None:
+        """Let the file keep a write-ahead log from now on.
+
+        SQLite asks no busy handler where two connections make this change at once: each would
+        wait for the other. So the one that is refused tries again.
+        """
+        connection = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        try:
+            for attempt in count():
+                with suppress(apsw.BusyError):
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    break
+                _wait_for_ever(attempt)
         except _UNAVAILABLE as error:
             raise _explained(error) from error
         finally:

@@ -1,0 +1,69 @@
+"""Compression of long answers: which one a client takes, and the compressor for it.
+
+Both are fast rather than small, so that they keep up with the database: ISA-L's gzip at its level
+1, and zstd at its level 1.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+from isal import isal_zlib
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+__all__ = ["Compressor", "coding_for", "compressor"]
+
+_FASTEST = 1
+_GZIP_BITS = 31
+_QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
+
+
+class Compressor(Protocol):
+    """Compresses one body, piece by piece."""
+
+    def compress(self, data: bytes, /) -> bytes:
+        """Take the next piece; return what is ready, maybe nothing."""
+
+    def flush(self) -> bytes:
+        """End the body; return the rest."""
+
+
+_CODINGS: dict[str, Callable[[], Compressor]] = {
+    "zstd": lambda: zstd.ZstdCompressor(level=_FASTEST),
+    "gzip": lambda: isal_zlib.compressobj(_FASTEST, isal_zlib.DEFLATED, _GZIP_BITS),
+}
+
+
+class _Plain:
+    def compress(self, data: bytes, /) -> bytes:
+        return data
+
+    def flush(self) -> bytes:
+        return b""
+
+
+def coding_for(accept_encoding: str) -> str:
+    """Return ``zstd``, ``gzip`` or ``identity``: what the client would rather have.
+
+    zstd where it likes both alike. A header that names none of them means ``identity`` (RFC 9110
+    section 12.5.3).
+    """
+    qualities: dict[str, float] = {}
+    for part in accept_encoding.lower().split(","):
+        name, _, parameter = (word.strip() for word in part.partition(";"))
+        quality = _QUALITY.fullmatch(parameter)
+        qualities[name] = float(quality[1]) if quality else float(not parameter)
+    others = qualities.get("*", 0.0)
+    found = {name: qualities.get(name, others) for name in _CODINGS}
+    best = max(found, key=lambda name: found[name])
+    return best if found[best] > qualities.get("identity", 0.0) else "identity"
+
+
+def compressor(coding: str) -> Compressor:
+    """Return a new compressor for a coding that :func:`coding_for` returned."""
+    return _CODINGS.get(coding, _Plain)()

@@ -1,0 +1,146 @@
+"""Long answers: made at the full speed of the database, sent at that of the client.
+
+A thread makes the body and writes it to an unnamed temporary file, from which the event loop sends
+what is there already. So a client that reads slowly, or not at all, holds no snapshot of the
+database open and no more memory than a chunk; and one that goes away ends the work (design, "The
+change feed").
+
+After each piece the thread waits for the event loop to have had a turn: look-ups on the same server
+go on between two pieces.
+"""
+
+import os
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import closing
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
+
+from anyio import CancelScope, CapacityLimiter, Event, create_task_group, from_thread, to_thread
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from masthead.api.answers import head, json, stream
+from masthead.api.compression import coding_for, compressor
+from masthead.errors import StoreUnavailable
+
+__all__ = ["AT_ONCE", "WHOLE_BYTES_MAX", "Content", "Spooled"]
+
+WHOLE_BYTES_MAX = 65_536
+"""A body that is not longer is sent with its length, and needs no file."""
+
+AT_ONCE = 8
+"""So many answers are made at a time; others wait for their turn. Any number may be sent."""
+
+_CHUNK_BYTES = 262_144
+_COMPRESSED_BYTES_MIN = 1_024
+_making = CapacityLimiter(AT_ONCE)
+
+
+class Content(NamedTuple):
+    """What an answer says: its headers, and the pieces of its body while they are made."""
+
+    headers: Mapping[str, str]
+    pieces: Generator[bytes, None, None]
+
+
+class Spooled:
+    """An ASGI app that sends the content which ``begin`` returns, once.
+
+    ``begin`` is called in a thread, and may raise what a handler may. Where its pieces raise after
+    the answer has begun, the connection breaks without the last chunk, so that the client can tell.
+    The body comes in the best coding that the client accepts.
+    """
+
+    def __init__(self, begin: Callable[[], Content], *, is_head: bool) -> None:
+        self._begin = begin
+        self._is_head = is_head
+        self._answer: ASGIApp | None = None
+        self._begun = Event()
+        self._file: IO[bytes] | None = None
+        self._size = 0
+        self._is_complete = False
+        self._grown = Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Make the answer and send it, until the client has it or is gone."""
+        coding = coding_for(Headers(scope=scope).get("accept-encoding", ""))
+        try:
+            async with create_task_group() as tasks:
+                tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
+                tasks.start_soon(self._make, coding)
+                await self._begun.wait()
+                assert self._answer
+                await self._answer(scope, receive, send)
+                tasks.cancel_scope.cancel()
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+        finally:
+            if self._file:
+                self._file.close()
+
+    async def _make(self, coding: str) -> None:
+        try:
+            await to_thread.run_sync(self._fill, coding, limiter=_making)
+        except OSError as error:
+            raise StoreUnavailable(f"no temporary file for an answer: {error}") from error
+        self._is_complete = True
+        self._grown.set()
+
+    def _fill(self, coding: str) -> None:
+        content = self._begin()
+        headers = {**content.headers, "Vary": "Accept-Encoding"}
+        with closing(content.pieces) as pieces:
+            if self._is_head:
+                from_thread.run_sync(self._start, head(headers))
+                return
+            start = bytearray()
+            while len(start) <= WHOLE_BYTES_MAX and (piece := next(pieces, b"")):
+                start += piece
+            if len(start) < _COMPRESSED_BYTES_MIN:
+                coding = "identity"
+            if coding != "identity":
+                headers["Content-Encoding"] = coding
+            compress = compressor(coding)
+            if len(start) <= WHOLE_BYTES_MAX:
+                body = compress.compress(bytes(start)) + compress.flush()
+                from_thread.run_sync(self._start, json(body, headers))
+                return
+            self._file = TemporaryFile()  # noqa: SIM115 - closed when it is sent
+            self._write(compress.compress(bytes(start)))
+            from_thread.run_sync(self._start, stream(self._chunks(), headers))
+            for piece in pieces:
+                from_thread.check_cancelled()
+                self._write(compress.compress(piece))
+            self._write(compress.flush())
+
+    def _start(self, answer: ASGIApp) -> None:
+        self._answer = answer
+        self._begun.set()
+
+    def _write(self, data: bytes) -> None:
+        assert self._file
+        self._file.write(data)
+        self._file.flush()
+        from_thread.run_sync(self._grow, len(data))
+
+    def _grow(self, added: int) -> None:
+        self._size += added
+        self._grown.set()
+        self._grown = Event()
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        assert self._file
+        sent = 0
+        while sent < self._size or not self._is_complete:
+            if sent < self._size:
+                count = min(_CHUNK_BYTES, self._size - sent)
+                yield await to_thread.run_sync(os.pread, self._file.fileno(), count, sent)
+                sent += count
+            else:
+                await self._grown.wait()
+
+
+async def _cancel_when_gone(receive: Receive, scope: CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
