@@ -121,7 +121,8 @@ def test_sigterm_lets_a_running_answer_finish(loaded: str) -> None:
         assert answer.endswith(b"\r\n0\r\n\r\n")
         assert len(answer) > 8_000_000
         assert b'"list_downloads":[' in answer
-        assert server.stop() == 0
+        assert server._process.wait(STOP_SECONDS_MAX) == 0
+        server.stop()
         assert "status=200" in server.output()
         assert "Traceback" not in server.output()
 

@@ -39,6 +39,8 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "serve",
         "demo",
         "openapi",
+        "feed",
+        "feed new-epoch",
         "accounts",
         "accounts add",
         "accounts list",

@@ -66,11 +66,17 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
     assert key == ["account_id", *table.key]
 
 
-def test_accounts_have_the_columns_of_the_contract_and_one_setting(opened: OpenStore) -> None:
+def test_accounts_have_the_columns_of_the_contract_a_setting_and_their_epoch(
+    opened: OpenStore,
+) -> None:
     with opened.reader() as database:
         found = columns(database, "accounts")
     expected = [(column.name, column.kind.column) for column in ACCOUNTS.columns]
-    assert [each[:2] for each in found] == [*expected, ("hide_password_md5", "INTEGER")]
+    assert [each[:2] for each in found] == [
+        *expected,
+        ("hide_password_md5", "INTEGER"),
+        ("epoch_at", "INTEGER"),
+    ]
 
 
 def test_every_table_is_strict_and_no_other_table_exists(opened: OpenStore) -> None:
