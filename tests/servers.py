@@ -13,13 +13,15 @@ import re
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import apsw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 30
@@ -45,6 +47,26 @@ class Store:
             message = f"no store of kind {self.kind!r} is known to the tests"
             raise ValueError(message)
         return f"sqlite:///{self.folder / name}.db"
+
+    def copy_database(self, url: str, name: str) -> str:
+        """Return the URL of a new database that is the same as the one at ``url``."""
+        copied = self.new_database(name)
+        with (
+            closing(apsw.Connection(_path(url), flags=apsw.SQLITE_OPEN_READONLY)) as source,
+            closing(apsw.Connection(_path(copied))) as target,
+            target.backup("main", source, "main") as backup,
+        ):
+            backup.step()
+        return copied
+
+    def drop_database(self, url: str) -> None:
+        """Remove a database that nobody uses any more."""
+        for ending in ("", "-wal", "-shm"):
+            Path(_path(url) + ending).unlink(missing_ok=True)
+
+
+def _path(url: str) -> str:
+    return url.removeprefix("sqlite:///")
 
 
 def environment(database: str) -> dict[str, str]:

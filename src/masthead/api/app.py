@@ -63,6 +63,7 @@ def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
         yield
         stamping.cancel()
         app.state.service.database.close()
+        store.close()
 
     app = Starlette(
         routes=[

@@ -83,7 +83,7 @@ def snapshot(call: Call) -> ASGIApp:
 def begin(question: Question) -> Content:
     """Open a snapshot of the database and begin to read from it.
 
-    The snapshot, and the database that it is of, are given back when the pieces end or are closed.
+    The snapshot, and the database that it is of, are given back when the content is closed.
     ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
     early rather than too late. Raises what :func:`changes` does.
     """
@@ -92,7 +92,9 @@ def begin(question: Question) -> Content:
         now = question.service.store.clock()
         stack.enter_context(database.snapshot())
         headers, first = _bounds(question, database, now)
-        return Content(headers, _body(stack.pop_all(), database, question, first))
+        pieces = _body(database, question, first)
+        stack.callback(pieces.close)
+        return Content(headers, pieces, stack.pop_all())
 
 
 def _nothing(question: Question, database: Database) -> Response | None:
@@ -151,15 +153,14 @@ def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> N
 
 
 def _body(
-    stack: ExitStack, database: Database, question: Question, first: int | None
+    database: Database, question: Question, first: int | None
 ) -> Generator[bytes, None, None]:
-    with stack:
-        opening = "{"
-        for entity in question.entities:
-            yield f'{opening}"{entity.key}":'.encode()
-            yield from array(_records(entity, database, question.account_id, first))
-            opening = ","
-        yield b"}"
+    opening = "{"
+    for entity in question.entities:
+        yield f'{opening}"{entity.key}":'.encode()
+        yield from array(_records(entity, database, question.account_id, first))
+        opening = ","
+    yield b"}"
 
 
 def _records(

@@ -1,6 +1,5 @@
 """Operation 10: the entries of a list download."""
 
-from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from functools import partial
 
@@ -36,12 +35,9 @@ def _begin(call: Call) -> Content:
         rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
         if rows is None:
             raise NotFound(f"there is no mailing list {call.path_id}")
-        return Content(headers, _entries(stack.pop_all(), rows))
-
-
-def _entries(stack: ExitStack, rows: Iterator[reading.Row]) -> Generator[bytes, None, None]:
-    with stack:
-        yield from array(_make_entry(*row) for row in rows)
+        pieces = array(_make_entry(*row) for row in rows)
+        stack.callback(pieces.close)
+        return Content(headers, pieces, stack.pop_all())
 
 
 routes = [route("download_mailing_list", download_mailing_list)]

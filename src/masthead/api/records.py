@@ -1,6 +1,6 @@
 """Long arrays of records, encoded in batches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from itertools import islice
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ __all__ = ["array"]
 _BATCH_ROWS = 250
 
 
-def array(records: Iterable[Struct]) -> Iterator[bytes]:
+def array(records: Iterable[Struct]) -> Generator[bytes, None, None]:
     """Yield the JSON array of ``records`` in pieces, without ever holding more than a batch."""
     waiting = iter(records)
     opening = b"["

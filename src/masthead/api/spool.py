@@ -10,8 +10,8 @@ go on between two pieces.
 """
 
 import os
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
@@ -37,10 +37,14 @@ _making = CapacityLimiter(AT_ONCE)
 
 
 class Content(NamedTuple):
-    """What an answer says: its headers, and the pieces of its body while they are made."""
+    """What an answer says: its headers, and the pieces of its body while they are made.
+
+    ``source`` is what the pieces are made from, to be closed at the end, be it early or not.
+    """
 
     headers: Mapping[str, str]
-    pieces: Generator[bytes, None, None]
+    pieces: Iterator[bytes]
+    source: ExitStack
 
 
 class Spooled:
@@ -52,7 +56,7 @@ class Spooled:
     """
 
     def __init__(self, begin: Callable[[], Content], *, is_head: bool) -> None:
-        self._begin = begin
+        self.begin = begin
         self._is_head = is_head
         self._answer: ASGIApp | None = None
         self._begun = Event()
@@ -87,9 +91,10 @@ class Spooled:
         self._grown.set()
 
     def _fill(self, coding: str) -> None:
-        content = self._begin()
+        content = self.begin()
         headers = {**content.headers, "Vary": "Accept-Encoding"}
-        with closing(content.pieces) as pieces:
+        pieces = content.pieces
+        with content.source:
             if self._is_head:
                 from_thread.run_sync(self._start, head(headers))
                 return

@@ -169,6 +169,12 @@ class SqliteStore:
         with self._lock:
             self._idle_readers.append(database)
 
+    def close(self) -> None:
+        """Give all connections back that nobody has."""
+        with self._lock:
+            while self._idle_readers:
+                self._idle_readers.pop().close()
+
     @contextmanager
     def writer(self, *, patient: bool = True) -> Iterator[Database]:
         """Lend a connection that can write, for one or a few transactions.

@@ -1,0 +1,156 @@
+"""Ways in which a change feed can be wrong, each of which can be planted into the running one.
+
+Every one is a mistake that somebody could make, and that a test of single polls may not see. A
+plant gets what undoes it, and the clock of the schedule that runs.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from masthead.api import changes as feed
+from masthead.api.moments import format_moment, http_date, parse_moment
+from masthead.store import Database, commits, merging
+from masthead.store import changes as queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from masthead.api.spool import Content
+
+    Now = Callable[[], int]
+    Plant = Callable[[pytest.MonkeyPatch, Now], None]
+
+__all__ = ["FAULTS"]
+
+
+def _sql(pattern: str, by: str) -> Plant:
+    """Return what lets the store run other SQL wherever ``pattern`` stands in a statement."""
+
+    def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
+        for name in ("rows", "stream"):
+            run = getattr(Database, name)
+
+            def other(self: Database, sql: str, /, run: Any = run, **values: Any) -> Any:
+                return run(self, re.sub(pattern, by, sql), **values)
+
+            patch.setattr(Database, name, other)
+
+    return plant
+
+
+def _without_dependents(table: str) -> Plant:
+    def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
+        patch.setattr(merging, "_HAVE_DEPENDENTS", merging._HAVE_DEPENDENTS - {table})
+
+    return plant
+
+
+def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
+    """Return what replaces headers of the feed's answers, after their snapshot was taken."""
+
+    def plant(patch: pytest.MonkeyPatch, now: Now) -> None:
+        begin = feed.begin
+
+        def other(question: feed.Question) -> Content:
+            content = begin(question)
+            return content._replace(headers={**content.headers, **headers(question, now)})
+
+        patch.setattr(feed, "begin", other)
+
+    return plant
+
+
+def _header_of_later(question: feed.Question, now: Now) -> dict[str, str]:
+    now()
+    with question.service.store.reader() as database:
+        newest = commits.position_of(database, question.account_id).newest_stamp
+    return {"Masthead-Changes-Through": format_moment(newest + 1)}
+
+
+def _header_of_clock(_question: feed.Question, now: Now) -> dict[str, str]:
+    return {"Masthead-Changes-Through": format_moment(now())}
+
+
+def _date_of_later(_question: feed.Question, now: Now) -> dict[str, str]:
+    now()
+    return {"Date": http_date(now())}
+
+
+def _stamps_before_the_commit(patch: pytest.MonkeyPatch, now: Now) -> None:
+    begin = commits.begin_commit
+
+    def begun(database: Database, account_id: int) -> int:
+        newest = commits.position_of(database, account_id).newest_stamp
+        commit_id = begin(database, account_id)
+        commits._stamp(database, account_id, commit_id, max(now(), newest + 1))
+        return commit_id
+
+    patch.setattr(commits, "begin_commit", begun)
+
+
+def _stamps_of_the_clock_alone(patch: pytest.MonkeyPatch, now: Now) -> None:
+    stamp = commits._stamp
+
+    def stamped(database: Database, account_id: int, commit_id: int, _visible_at: int) -> None:
+        moment = now()
+        taken = "SELECT 1 FROM commits WHERE account_id = :account_id AND visible_at = :moment"
+        while database.row(taken, account_id=account_id, moment=moment):
+            moment += 1
+        stamp(database, account_id, commit_id, moment)
+
+    patch.setattr(commits, "_stamp", stamped)
+
+
+def _no_snapshot(patch: pytest.MonkeyPatch, _now: Now) -> None:
+    patch.setattr(Database, "snapshot", lambda _: nullcontext())
+
+
+def _no_epoch(patch: pytest.MonkeyPatch, _now: Now) -> None:
+    patch.setattr(commits, "start_epoch", lambda _: 0)
+
+
+def _no_offset(patch: pytest.MonkeyPatch, _now: Now) -> None:
+    patch.setattr(feed, "parse_moment", lambda text: parse_moment(text[: -len("+00:00")]))
+
+
+def _no_look_at_answers(patch: pytest.MonkeyPatch, _now: Now) -> None:
+    patch.setitem(queries._COLUMNS, "customfields", ("subscribers", "commit_id"))
+
+
+FAULTS: dict[str, Plant] = {
+    "a stamp is taken before the commit": _stamps_before_the_commit,
+    "a stamp is what the clock says, though a newer one exists": _stamps_of_the_clock_alone,
+    "> stands for >=": _sql(r"visible_at >= :since", "visible_at > :since"),
+    "changes without a stamp are left out": _sql(r"visible_at IS NULL OR (visible_at >=)", r"\1"),
+    "the header is read after the snapshot": _answers(_header_of_later),
+    "the header is what the clock says": _answers(_header_of_clock),
+    "Date is read after the snapshot": _answers(_date_of_later),
+    "the entities of an answer come from different snapshots": _no_snapshot,
+    "the snapshot leaves deleted subscribers out": _sql(
+        r"(\bs\.commit_id >= :first_commit)", r"\1 AND (:first_commit > 0 OR s.delete_date IS NULL)"
+    ),
+    "rows carry the id of the commit before": _sql(
+        "RETURNING commit_id", "RETURNING max(1, commit_id - 1)"
+    ),
+    "a deletion is no change": _sql(
+        r'("delete_date" = s."delete_date"), commit_id = :commit_id', r"\1, commit_id = o.commit_id"
+    ),
+    "a value where none was is no change": _sql("IS DISTINCT FROM", "<>"),
+    "hiding the digests is no change": _sql(
+        r"(UPDATE subscribers SET commit_id = :commit_id WHERE account_id = :account_id)$",
+        r"\1 AND FALSE",
+    ),
+    "a renamed field changes no answers": _without_dependents("custom_fields"),
+    "a renamed option changes no answers": _without_dependents("custom_field_options"),
+    "an answer changes no record of custom fields": _without_dependents("custom_field_answers"),
+    "an item changes no order": _without_dependents("order_items"),
+    "a short look at the answers asks for the wrong commit": _no_look_at_answers,
+    "a restored backup starts no epoch": _no_epoch,
+    "the offset of a time is ignored": _no_offset,
+}
+"""How each is planted, by what is wrong then."""
