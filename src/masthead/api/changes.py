@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from masthead.api.answers import json
-from masthead.api.custom_fields import answer_set
+from masthead.api.custom_fields import answer_sets
 from masthead.api.moments import format_moment, format_second, http_date, parse_moment
 from masthead.api.operation import Call, Service, route, route_for
 from masthead.api.orders import order_record
@@ -170,10 +170,8 @@ def _records(
         return iter(())
     rows = CHANGED[entity.name](database, account_id, first)
     if entity.name == "customfields":
-        defined = reading.custom_fields(database, account_id)
-        return (
-            _make_answers(*subscriber, answer_set(defined, given)) for subscriber, given in rows
-        )
+        answer_set = answer_sets(reading.custom_fields(database, account_id))
+        return (_make_answers(*subscriber, answer_set(given)) for subscriber, given in rows)
     if entity.name == "orders":
         return (order_record(order, items) for order, items in rows)
     if entity.name == "subscribers":

@@ -1,7 +1,7 @@
 """Operations 5 and 6: custom fields, their options and a subscriber's answers."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 import msgspec
 from starlette.responses import Response
@@ -18,8 +18,9 @@ from masthead.contract.shapes import (
 from masthead.errors import NotFound
 from masthead.store import reading
 
-__all__ = ["answer_set", "routes"]
+__all__ = ["answer_sets", "routes"]
 
+_ANSWERS_CACHED = 1_000
 _make_answer = wire_of(CustomFieldAnswer)
 _make_value = wire_of(AnswerValue)
 _make_definition = wire_of(CustomFieldDefinition)
@@ -35,7 +36,7 @@ def get_custom_field_answers(call: Call) -> Response:
     if answers is None:
         raise NotFound(f"there is no subscriber {call.path_id}")
     defined = reading.custom_fields(call.database, call.account_id)
-    return json(encode(answer_set(defined, answers)))
+    return json(encode(answer_sets(defined)(answers)))
 
 
 def list_custom_fields(call: Call) -> Response:
@@ -48,26 +49,33 @@ def list_custom_fields(call: Call) -> Response:
     return json(encode(body))
 
 
-def answer_set(
-    defined: reading.CustomFields, answers: Iterable[tuple[Any, ...]]
-) -> list[msgspec.Struct]:
-    """Return the wire form of a subscriber's answers, an entry for every field that is defined.
+def answer_sets(
+    defined: reading.CustomFields,
+) -> Callable[[Iterable[reading.Row]], Sequence[msgspec.Raw]]:
+    """Return what makes the wire form of a subscriber's answers from rows of ``answers_of``.
 
-    ``answers`` are rows of ``reading.answers_of``. A retired option stays in the answers that
+    It has an entry for every field that is defined. A retired option stays in the answers that
     chose it (decisions, "Custom field answers").
     """
-    by_field = {field_id: (option_ids, text) for field_id, option_ids, text in answers}
-    entries = []
-    for field in defined.fields:
-        option_ids, text_value = by_field.get(field[0], (None, None))
+    by_id = {field[0]: field for field in defined.fields}
+
+    # Most subscribers give one of few answers, so each is encoded once.
+    @lru_cache(maxsize=_ANSWERS_CACHED)
+    def entry(field_id: int, option_ids: str | None, text_value: str | None) -> msgspec.Raw:
         chosen = set(map(int, option_ids.split("|"))) if option_ids else ()
         values = [
             _make_value(option_id, display_as, value)
-            for option_id, value, display_as, *_ in defined.options[field[0]]
+            for option_id, value, display_as, *_ in defined.options[field_id]
             if option_id in chosen
         ]
-        entries.append(_make_answer(*field, values or None, text_value))
-    return entries
+        return msgspec.Raw(encode(_make_answer(*by_id[field_id], values or None, text_value)))
+
+    unanswered = {field_id: entry(field_id, None, None) for field_id in by_id}
+
+    def answer_set(answers: Iterable[reading.Row]) -> Sequence[msgspec.Raw]:
+        return [*{**unanswered, **{answer[0]: entry(*answer) for answer in answers}}.values()]
+
+    return answer_set
 
 
 routes = [

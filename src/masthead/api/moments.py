@@ -44,6 +44,7 @@ def format_moment(moment_us: int) -> str:
     return f"{_EPOCH + moment_us * _MICROSECOND:%Y-%m-%dT%H:%M:%S.%f}+00:00"
 
 
+@lru_cache(maxsize=64)
 def format_second(moment_us: int) -> str:
     """Return ``YYYY-MM-DD hh:mm:ss`` in UTC."""
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S}"

@@ -6,8 +6,6 @@ ids, in flat memory. Which commit is the first for a time is told by ``store.com
 """
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from masthead.contract import shapes
@@ -81,8 +79,18 @@ def _orders(database: Database, account_id: int, first_commit: int) -> Grouped:
 
 
 def _grouped(rows: Iterator[Row], width: int) -> Grouped:
-    for parent, children in groupby(rows, key=itemgetter(slice(width))):
-        yield parent, [row[width:] for row in children if row[width] is not None]
+    """Yield each parent, the first ``width`` columns of which the first is its id, and children."""
+    parent: Row = ()
+    children: list[Row] = []
+    for row in rows:
+        if parent[:1] != row[:1]:
+            if parent:
+                yield parent, children
+            parent, children = row[:width], []
+        if row[width] is not None:
+            children.append(row[width:])
+    if parent:
+        yield parent, children
 
 
 CHANGED: dict[str, Callable[[Database, int, int], Iterator[Any]]] = {
