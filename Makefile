@@ -6,7 +6,10 @@
 #   make test-system   the wire form seen by a real browser and by PHP
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
+#   make prove         the change feed's long proof, hours of it: prove-schedules (SCHEDULES=100000)
+#                      and prove-kills (ROUNDS=200, SEED=1)
 #   make bench         the benchmarks (ARGS="…")
+#   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="…")
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
@@ -19,7 +22,7 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        fix bench lock install install-dev clean
+        prove prove-schedules prove-kills fix bench bench-feed lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -55,12 +58,23 @@ test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	$(BIN)/pytest tests/system $(ARGS)
 
+prove: prove-schedules prove-kills
+
+prove-schedules: install-dev
+	$(BIN)/pytest tests/feed/test_proof.py -k every_copy --schedules $(or $(SCHEDULES),100000)
+
+prove-kills: install-dev
+	$(BIN)/pytest tests/feed/test_killed.py --rounds $(or $(ROUNDS),200) --seed $(or $(SEED),1)
+
 fix: install-dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 bench: install-dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-feed: install-dev
+	$(BIN)/python -m benchmarks.feed $(ARGS)
 
 lock:
 	.ci/lock $(ARGS)

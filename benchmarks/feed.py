@@ -1,9 +1,9 @@
 """The change feed at scale: how fast, in how much memory, and at whose cost.
 
-``python -m benchmarks.feed`` makes a publisher, serves it with ``masthead serve`` on one core, reads
-``GET /snapshot`` (the feed without a lower bound) from the other core, and prints one table. The
-measure of the speed is a bare loop over the same rows on the server's core: the same queries and
-the same encoders, with no server, no file and no socket.
+``python -m benchmarks.feed`` makes a publisher, serves it with ``masthead serve`` on one core,
+reads ``GET /snapshot`` (the feed without a lower bound) from the other core, and prints one table.
+The measure of the speed is a bare loop over the same rows on the server's core: the same queries
+and the same encoders, with no server, no file and no socket.
 """
 
 import argparse
@@ -71,9 +71,9 @@ def serving(database: str, log: Path) -> Iterator[Server]:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            preexec_fn=lambda: pin(SERVER_CORE),
         )
         try:
+            pin(SERVER_CORE, process.pid)
             assert process.stdout
             for line in process.stdout:
                 if found := SERVES.search(line):

@@ -10,11 +10,13 @@ _PACKAGES = ("uvicorn", "starlette", "apsw", "msgspec", "fastapi", "sqlalchemy",
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
-def pin(core: int) -> None:
-    """Keep this process on one of the cores that it may use, where the system can do that."""
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[core % len(cores)]})
+_CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def pin(core: int, pid: int = 0) -> None:
+    """Keep a process (0: this one) on one of the machine's cores, where the system can do that."""
+    if _CORES:
+        os.sched_setaffinity(pid, {_CORES[core % len(_CORES)]})
 
 
 def described() -> dict[str, str]:

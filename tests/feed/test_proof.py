@@ -51,7 +51,7 @@ def test_the_schedules_find_each_fault(
 ) -> None:
     """The proof is worth something only if it fails where the feed is wrong."""
     machine = schedules(store, template)
-    FAULTS[fault](monkeypatch, lambda: machine.running.clock())  # noqa: PLW0108 - not before it runs
+    FAULTS[fault](monkeypatch, lambda: machine.running.clock())  # noqa: PLW0108
     with pytest.raises(CopyDiffersError):
         run_state_machine_as_test(
             machine,

@@ -9,7 +9,7 @@ from masthead.contract.encoding import encode
 
 __all__ = ["array"]
 
-_BATCH_ROWS = 250
+_BATCH_ROWS = 500
 
 
 def array(records: Iterable[Struct]) -> Generator[bytes, None, None]:

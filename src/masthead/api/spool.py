@@ -52,12 +52,14 @@ class Spooled:
 
     ``begin`` is called in a thread, and may raise what a handler may. Where its pieces raise after
     the answer has begun, the connection breaks without the last chunk, so that the client can tell.
-    The body comes in the best coding that the client accepts.
+    The body comes in the best coding that the client accepts. A client of HTTP/1.0, which knows no
+    chunks, gets it with its length, once all of it is made (RFC 9112 section 6.1).
     """
 
     def __init__(self, begin: Callable[[], Content], *, is_head: bool) -> None:
         self.begin = begin
         self._is_head = is_head
+        self._is_streamed = True
         self._answer: ASGIApp | None = None
         self._begun = Event()
         self._file: IO[bytes] | None = None
@@ -67,7 +69,8 @@ class Spooled:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Make the answer and send it, until the client has it or is gone."""
-        coding = coding_for(Headers(scope=scope).get("accept-encoding", ""))
+        coding = coding_for(",".join(Headers(scope=scope).getlist("accept-encoding")))
+        self._is_streamed = scope["http_version"] != "1.0"
         try:
             async with create_task_group() as tasks:
                 tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
@@ -99,8 +102,10 @@ class Spooled:
                 from_thread.run_sync(self._start, head(headers))
                 return
             start = bytearray()
-            while len(start) <= WHOLE_BYTES_MAX and (piece := next(pieces, b"")):
+            for piece in pieces:
                 start += piece
+                if len(start) > WHOLE_BYTES_MAX:
+                    break
             if len(start) < _COMPRESSED_BYTES_MIN:
                 coding = "identity"
             if coding != "identity":
@@ -112,11 +117,15 @@ class Spooled:
                 return
             self._file = TemporaryFile()  # noqa: SIM115 - closed when it is sent
             self._write(compress.compress(bytes(start)))
-            from_thread.run_sync(self._start, stream(self._chunks(), headers))
+            if self._is_streamed:
+                from_thread.run_sync(self._start, stream(self._chunks(), headers))
             for piece in pieces:
                 from_thread.check_cancelled()
                 self._write(compress.compress(piece))
             self._write(compress.flush())
+            if not self._is_streamed:
+                headers["Content-Length"] = str(self._size)
+                from_thread.run_sync(self._start, stream(self._chunks(), headers))
 
     def _start(self, answer: ASGIApp) -> None:
         self._answer = answer

@@ -150,7 +150,10 @@ class SqliteStore:
                     migrations.apply_missing(database, self.dialect)
 
     def open_reader(self) -> Database:
-        """Return a new connection that can only read."""
+        """Return a new connection that can only read, for many small reads.
+
+        The file is mapped into its memory: that makes look-ups faster, but not long streams.
+        """
         connection = self._connect(apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
         return Database(connection)
@@ -160,7 +163,7 @@ class SqliteStore:
         """Lend a connection that can only read; a thread at a time has it."""
         with self._lock:
             database = self._idle_readers.pop() if self._idle_readers else None
-        database = database or self.open_reader()
+        database = database or Database(self._connect(apsw.SQLITE_OPEN_READONLY))
         try:
             yield database
         except BaseException:
