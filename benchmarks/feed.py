@@ -34,7 +34,8 @@ ENTITY_NAMES = ",".join(entity.name for entity in ENTITIES)
 EVERYTHING = f"/snapshot?entities={ENTITY_NAMES}"
 SLOW_BYTES_PER_S = 100_000
 SMALL_SUBSCRIBERS = 1_000
-AFTERWARDS_S = 3
+LOOK_EVERY_S = 1
+IDLE_CPU_S = 0.05
 CODINGS = ("identity", "gzip", "zstd")
 Figures = dict[str, list[float]]
 """The figures of each round, by what was measured and in what."""
@@ -60,6 +61,13 @@ class Server(NamedTuple):
         """Return the seconds of CPU that the process has used."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS_PER_S
+
+    def wait_until_idle(self) -> None:
+        """Return when the process has next to nothing to do."""
+        used = -1.0
+        while self.cpu_s() - used > IDLE_CPU_S:
+            used = self.cpu_s()
+            time.sleep(LOOK_EVERY_S)
 
 
 @contextmanager
@@ -124,6 +132,8 @@ def read_by_others(server: Server, bytes_per_s: int | None = None) -> Iterator[N
     try:
         assert process.stdout
         process.stdout.readline()
+        if bytes_per_s is not None:
+            server.wait_until_idle()
         yield
     finally:
         process.kill()
@@ -166,7 +176,7 @@ def gone(server: Server) -> Figures:
     whole = server.cpu_s()
     with answered(server.port, EVERYTHING, AUTHORIZATION, "identity") as answer:
         answer.read(1)
-    time.sleep(AFTERWARDS_S)
+    server.wait_until_idle()
     return {
         "CPU of a whole answer, s": [whole - start],
         "CPU of an answer whose client is gone, s": [server.cpu_s() - whole],

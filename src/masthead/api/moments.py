@@ -28,14 +28,15 @@ def parse_moment(text: str) -> int:
     """
     if found := _ISO.fullmatch(text):
         day, time, fraction, sign, hours, minutes = found.groups()
-        moment = _microseconds(f"{day} {time}", "%Y-%m-%d %H:%M:%S")
+        moment = _microseconds(datetime.fromisoformat(f"{day} {time}+00:00"))
         moment += int((fraction or "")[:6].ljust(6, "0"))
         if sign:
             offset = (int(hours) * 60 + int(minutes)) * _MINUTE_US
             moment += offset if sign == "-" else -offset
         return moment
     if found := _AMERICAN.fullmatch(text):
-        return _microseconds(" ".join(found.groups()), "%m/%d/%Y %I:%M:%S %p")
+        written = " ".join([*found.groups(), "+0000"])
+        return _microseconds(datetime.strptime(written, "%m/%d/%Y %I:%M:%S %p %z"))
     raise ValueError(f"{text!r} is not a time")
 
 
@@ -60,5 +61,5 @@ def _http_date(second: int) -> str:
     return formatdate(second, usegmt=True)
 
 
-def _microseconds(text: str, form: str) -> int:
-    return (datetime.strptime(text, form).replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+def _microseconds(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND

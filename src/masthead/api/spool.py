@@ -12,6 +12,7 @@ go on between two pieces.
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
@@ -32,6 +33,9 @@ AT_ONCE = 8
 """So many answers are made at a time; others wait for their turn. Any number may be sent."""
 
 _CHUNK_BYTES = 262_144
+_FRESH_BYTES = 64 * _CHUNK_BYTES
+"""What was written last is in memory still; what is older may have to come from the disk."""
+
 _COMPRESSED_BYTES_MIN = 1_024
 _making = CapacityLimiter(AT_ONCE)
 
@@ -148,7 +152,9 @@ class Spooled:
         while sent < self._size or not self._is_complete:
             if sent < self._size:
                 count = min(_CHUNK_BYTES, self._size - sent)
-                yield await to_thread.run_sync(os.pread, self._file.fileno(), count, sent)
+                read = partial(os.pread, self._file.fileno(), count, sent)
+                is_fresh = self._size - sent <= _FRESH_BYTES
+                yield read() if is_fresh else await to_thread.run_sync(read)
                 sent += count
             else:
                 await self._grown.wait()

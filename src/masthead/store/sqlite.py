@@ -217,8 +217,11 @@ class SqliteStore:
 
     def _connect(self, flags: int) -> apsw.Connection:
         try:
+            # A connection is one thread's at a time, and rows come faster without SQLite's locks.
             connection = apsw.Connection(
-                os.fspath(self.path), flags=flags, statementcachesize=STATEMENTS_CACHED
+                os.fspath(self.path),
+                flags=flags | apsw.SQLITE_OPEN_NOMUTEX,
+                statementcachesize=STATEMENTS_CACHED,
             )
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         except _UNAVAILABLE as error:
