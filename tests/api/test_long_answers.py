@@ -388,9 +388,10 @@ def test_without_room_for_any_file_the_answer_is_503(
 ) -> None:
     """decisions, "Statuses": told before anything else was said, and with when to try again."""
     server, limit = limits
-    limit(0)
     caller = Caller(server, "key", "login")
     with closing(caller):
+        assert caller.ask(EVERYTHING).status_code == 200, "it has opened what it writes to"
+        limit(0)
         answer = caller.ask(EVERYTHING)
         assert answer.status_code == 503
         assert int(answer.headers["Retry-After"]) > 0

@@ -6,6 +6,7 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 import uvicorn
@@ -99,7 +100,11 @@ def _check_certificate(certificate: str, key: str | None) -> None:
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    sys.exit(0)
+    # Not by SystemExit: where Python runs this inside of a callback, that is dropped there.
+    with suppress(OSError, RuntimeError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0)
 
 
 def app_of_environment() -> Starlette:

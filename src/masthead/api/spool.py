@@ -11,7 +11,7 @@ go on between two pieces.
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
@@ -87,7 +87,9 @@ class Spooled:
             raise group.exceptions[0] from None
         finally:
             if self._file:
-                self._file.close()
+                # Where the disk is full, what could not be written is tried once more here.
+                with suppress(OSError):
+                    self._file.close()
 
     async def _make(self, coding: str) -> None:
         try:

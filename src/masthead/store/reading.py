@@ -125,15 +125,18 @@ def _search_condition(name: str, asked: str) -> tuple[str, dict[str, str]]:
     if folded == "*":
         return "TRUE", {}
     start = folded[:-1]
-    values = {name: start, f"{name}_beyond": _beyond(start)}
+    beyond = _beyond(start)
+    if beyond is None:
+        return f"{column} >= :{name}", {name: start}
+    values = {name: start, f"{name}_beyond": beyond}
     return f"{column} >= :{name} AND {column} < :{name}_beyond", values
 
 
-def _beyond(start: str) -> str:
-    """Return the first text, by code points, behind all that begin with ``start``."""
+def _beyond(start: str) -> str | None:
+    """Return the first text, by code points, behind all that begin with ``start``, if any is."""
     head, last = start[:-1], ord(start[-1])
     if last == _LAST_CODE_POINT:
-        return _beyond(head) if head else start + start
+        return _beyond(head) if head else None
     return head + chr(_BEHIND_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
 
 
