@@ -8,8 +8,9 @@
 #   make docs          docs/reference.md anew
 #   make prove         the change feed's long proof, hours of it: prove-schedules (SCHEDULES=100000)
 #                      and prove-kills (ROUNDS=200, SEED=1)
-#   make bench         the benchmarks (ARGS="…")
-#   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="…")
+#   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
+#   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
+#   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
@@ -22,7 +23,8 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills fix bench bench-feed lock install install-dev clean
+        prove prove-schedules prove-kills fix bench bench-feed bench-loads lock install \
+        install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -75,6 +77,9 @@ bench: install-dev
 
 bench-feed: install-dev
 	$(BIN)/python -m benchmarks.feed $(ARGS)
+
+bench-loads: install-dev
+	$(BIN)/python -m benchmarks.loads $(ARGS)
 
 lock:
 	.ci/lock $(ARGS)

@@ -3,13 +3,13 @@
 ``python -m benchmarks.feed`` makes a publisher, serves it with ``masthead serve`` on one core,
 reads ``GET /snapshot`` (the feed without a lower bound) from the other core, and prints one table.
 The measure of the speed is a bare loop over the same rows on the server's core: the same queries
-and the same encoders, with no server, no file and no socket.
+and the same encoders, with no server, no file and no socket. A PostgreSQL server is on the
+reader's core.
 """
 
 import argparse
 import json
 import os
-import re
 import signal
 import statistics
 import subprocess
@@ -19,12 +19,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 from urllib.parse import quote
 
-from benchmarks.__main__ import AUTHORIZATION, paths, prepare, rate
+from benchmarks import databases
+from benchmarks.databases import STORES, fresh, place
 from benchmarks.machine import GENERATOR_CORE, SERVER_CORE, described, pin
+from benchmarks.processes import Server, ask, serving
+from benchmarks.publisher import ACCOUNT_ID, AUTHORIZATION, SUBSCRIBERS_MIN, fill, make_files, paths
 from benchmarks.reader import answered, read
+from benchmarks.report import Figures
 from masthead.api.changes import Question, begin
 from masthead.api.operation import Service
 from masthead.contract.operations import ENTITIES
@@ -34,75 +37,25 @@ ENTITY_NAMES = ",".join(entity.name for entity in ENTITIES)
 EVERYTHING = f"/snapshot?entities={ENTITY_NAMES}"
 SLOW_BYTES_PER_S = 100_000
 SMALL_SUBSCRIBERS = 1_000
-LOOK_EVERY_S = 1
-IDLE_CPU_S = 0.05
 CODINGS = ("identity", "gzip", "zstd")
-Figures = dict[str, list[float]]
-"""The figures of each round, by what was measured and in what."""
-
-SERVES = re.compile(r"Masthead serves on http://127\.0\.0\.1:(\d+)")
-CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-
-
-class Server(NamedTuple):
-    """A running ``masthead serve``."""
-
-    pid: int
-    port: int
-
-    def memory(self, field: str) -> float:
-        """Return a field of the process's status, such as ``RssAnon``, in MiB."""
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        found = re.search(rf"^{field}:\s+(\d+) kB$", status, re.MULTILINE)
-        assert found
-        return int(found[1]) / 1024
-
-    def cpu_s(self) -> float:
-        """Return the seconds of CPU that the process has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS_PER_S
-
-    def wait_until_idle(self) -> None:
-        """Return when the process has next to nothing to do."""
-        used = -1.0
-        while self.cpu_s() - used > IDLE_CPU_S:
-            used = self.cpu_s()
-            time.sleep(LOOK_EVERY_S)
-
-
-@contextmanager
-def serving(database: str, log: Path) -> Iterator[Server]:
-    """Run the server on its core for as long as the block lasts."""
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "masthead", "serve", "--port", "0", "--database", database],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-        )
-        try:
-            pin(SERVER_CORE, process.pid)
-            assert process.stdout
-            for line in process.stdout:
-                if found := SERVES.search(line):
-                    yield Server(process.pid, int(found[1]))
-                    break
-            else:
-                raise SystemExit(f"the server does not start:\n{log.read_text()}")
-        finally:
-            process.terminate()
-            process.wait()
 
 
 def bare_loop(database: str) -> tuple[float, int]:
-    """Return the seconds that the loop takes without a server, and the bytes that it makes."""
+    """Return the seconds that the loop takes without a server, and the bytes that it makes.
+
+    The connection is open before, as the server's is.
+    """
     store = open_store(database)
-    service = Service(store, store.open_reader(), 0)
+    service = Service(store, store.open_loop_reader(), 0)
+    with store.reader():
+        pass
     start = time.perf_counter()
-    content = begin(Question(service, 1, list(ENTITIES), None))
+    content = begin(Question(service, ACCOUNT_ID, list(ENTITIES), None))
     with content.source:
         size = sum(map(len, content.pieces))
-    return time.perf_counter() - start, size
+    seconds = time.perf_counter() - start
+    store.close()
+    return seconds, size
 
 
 def on_server_core(database: str) -> tuple[float, int]:
@@ -171,15 +124,15 @@ def memory(server: Server) -> Figures:
 
 def gone(server: Server) -> Figures:
     """Return the seconds of CPU of a whole answer, and of one whose client goes at once."""
-    start = server.cpu_s()
+    start = _cpu_s(server)
     read(server.port, EVERYTHING, AUTHORIZATION, "identity")
-    whole = server.cpu_s()
+    whole = _cpu_s(server)
     with answered(server.port, EVERYTHING, AUTHORIZATION, "identity") as answer:
         answer.read(1)
     server.wait_until_idle()
     return {
         "CPU of a whole answer, s": [whole - start],
-        "CPU of an answer whose client is gone, s": [server.cpu_s() - whole],
+        "CPU of an answer whose client is gone, s": [_cpu_s(server) - whole],
     }
 
 
@@ -194,7 +147,7 @@ def look_ups(server: Server, files: Path, rounds: int, seconds: float) -> Figure
             ("beside a client at 100 kB/s", read_by_others(server, SLOW_BYTES_PER_S)),
         ):
             with others:
-                figure = rate(server.port, orders, seconds)
+                figure = ask(server.port, orders, seconds).rate
             found.setdefault(f"one order {title}, requests/s", []).append(figure)
     return found
 
@@ -204,39 +157,44 @@ def empty_polls(server: Server, title: str, rounds: int, seconds: float) -> Figu
     with answered(server.port, EVERYTHING, AUTHORIZATION, "identity") as answer:
         since = quote(str(answer.headers["Masthead-Changes-Through"]))
     path = f"/2/cdc?changed_since={since}&entities={ENTITY_NAMES}"
-    figures = [rate(server.port, [path], seconds) for _ in range(rounds)]
+    figures = [ask(server.port, [path], seconds).rate for _ in range(rounds)]
     return {f"a poll that finds nothing in {title}, requests/s": figures}
 
 
-def measure(subscribers: int, rounds: int, seconds: float) -> Figures:
-    """Return all figures, one for each round."""
+def _cpu_s(server: Server) -> float:
+    return sum(server.cpu_s().values())
+
+
+def measure(
+    store: str, subscribers: int, rounds: int, seconds: float
+) -> tuple[Figures, dict[str, str]]:
+    """Return all figures, one for each round, and what they depend on beside the machine."""
     with TemporaryDirectory() as name, ExitStack() as stack:
-        small = Path(name) / "small"
-        big = Path(name) / "big"
-        few = stack.enter_context(publisher(small, SMALL_SUBSCRIBERS))
-        many = stack.enter_context(publisher(big, subscribers))
+        folder = Path(name)
+        home = stack.enter_context(place(store, core=GENERATOR_CORE))
+        small = stack.enter_context(fresh(home, "small"))
+        big = stack.enter_context(fresh(home, "big"))
+        few = stack.enter_context(publisher(small, folder / "small", SMALL_SUBSCRIBERS))
+        many = stack.enter_context(publisher(big, folder / "big", subscribers))
         return {
             **memory(many),
-            **speeds(_database(big), many, rounds),
+            **speeds(big, many, rounds),
             **gone(many),
-            **look_ups(many, big / "files", rounds, seconds),
+            **look_ups(many, folder / "big" / "files", rounds, seconds),
             **empty_polls(few, f"{SMALL_SUBSCRIBERS:,} subscribers", rounds, seconds),
             **empty_polls(many, f"{subscribers:,} subscribers", rounds, seconds),
-        }
+        }, {"store": STORES[store], **databases.described(home)}
 
 
 @contextmanager
-def publisher(folder: Path, subscribers: int) -> Iterator[Server]:
-    """Make a publisher in a new folder and serve it."""
+def publisher(database: str, folder: Path, subscribers: int) -> Iterator[Server]:
+    """Make a publisher, its files in a new folder, and serve it."""
     folder.mkdir()
-    prepare(_database(folder), folder / "files", subscribers)
-    with serving(_database(folder), folder / "log") as server:
+    make_files(folder / "files", subscribers)
+    fill(database, folder / "files")
+    with serving(database, folder / "log", core=SERVER_CORE) as server:
         read(server.port, "/snapshot?entities=listdownloads", AUTHORIZATION, "identity")
         yield server
-
-
-def _database(folder: Path) -> str:
-    return f"sqlite:///{folder / 'masthead.db'}"
 
 
 def text(found: Figures, about: dict[str, str]) -> str:
@@ -252,19 +210,23 @@ def text(found: Figures, about: dict[str, str]) -> str:
 def main() -> None:
     """Measure, print, and write JSON where it is asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.feed", description=__doc__)
+    parser.add_argument("--store", choices=STORES, default="sqlite")
     parser.add_argument("--subscribers", type=int, default=175_000, help="1,000,000 records")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="of each rate")
     parser.add_argument("--json", type=Path, help="a file for all figures")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
+    if given.subscribers < SUBSCRIBERS_MIN or given.rounds < 1 or given.seconds <= 0:
+        parser.error(f"at least {SUBSCRIBERS_MIN} subscribers, one round, and some time are needed")
     # So that the servers end with it, however it ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    about = described()
+    machine = described()
     pin(GENERATOR_CORE)
-    found = measure(arguments.subscribers, arguments.rounds, arguments.seconds)
+    found, told = measure(given.store, given.subscribers, given.rounds, given.seconds)
+    about = told | machine
     print(text(found, about))
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"about": about, "figures": found}, indent=2) + "\n")
+    if given.json:
+        given.json.write_text(json.dumps({"about": about, "figures": found}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

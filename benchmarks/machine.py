@@ -1,15 +1,24 @@
-"""The machine: which core does what, and what to say of it beside the figures."""
+"""The machine: which core does what, who uses it, and what to say of it beside the figures."""
 
 import os
 import platform
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
 SERVER_CORE, GENERATOR_CORE = 0, 1
-_PACKAGES = ("uvicorn", "starlette", "apsw", "msgspec", "fastapi", "sqlalchemy", "pydantic")
+_PACKAGES = (
+    "uvicorn",
+    "starlette",
+    "apsw",
+    "psycopg",
+    "msgspec",
+    "fastapi",
+    "sqlalchemy",
+    "pydantic",
+)
 _CPU_INFO = Path("/proc/cpuinfo")
-
-
+_CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
@@ -17,6 +26,21 @@ def pin(core: int, pid: int = 0) -> None:
     """Keep a process (0: this one) on one of the machine's cores, where the system can do that."""
     if _CORES:
         os.sched_setaffinity(pid, {_CORES[core % len(_CORES)]})
+
+
+def tree(pid: int) -> list[int]:
+    """Return the ids of a process and of all that descend from it."""
+    children: list[int] = []
+    with suppress(OSError):  # it has ended meanwhile
+        for threads_children in Path(f"/proc/{pid}/task").glob("*/children"):
+            children += map(int, threads_children.read_text().split())
+    return [pid, *(found for child in children for found in tree(child))]
+
+
+def cpu_s(pid: int) -> float:
+    """Return the seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS_PER_S
 
 
 def described() -> dict[str, str]:

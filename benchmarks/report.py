@@ -1,66 +1,87 @@
-"""What was measured, as one table of Markdown and as JSON."""
+"""What was measured on each store, as one table of Markdown and as JSON."""
 
 import statistics
-from typing import TypedDict
+from collections.abc import Sequence
+from typing import NamedTuple, TypedDict
 
-__all__ = ["Rates", "Report", "report", "text"]
+from benchmarks.databases import STORES
 
-Rates = dict[str, list[float]]
-"""Answers a second, of each round, by the title ``work, who did it``."""
+__all__ = ["Figures", "Measured", "Ratio", "Report", "Row", "report", "shown", "text"]
 
-_STATIC = "static answer"
-_WORK = (_STATIC, "one order", "list of 100")
-_LIMITS = ("short answer", "long answer")
+Figures = dict[str, list[float]]
+"""The figures of each round, by what was measured."""
+
+
+class Measured(NamedTuple):
+    """A row of the table: the figures of this title."""
+
+    title: str
+    digits: int = 0
+
+
+class Ratio(NamedTuple):
+    """A row of the table: how many times one median is the other."""
+
+    title: str
+    of: str
+    to: str
+
+
+Row = Measured | Ratio
 
 
 class Report(TypedDict):
-    """All figures of a run; ``ratios`` are those of the medians."""
+    """All that a run found, by store; ``ratios`` are those of the medians."""
 
     about: dict[str, str]
-    requests_per_second: Rates
-    medians: dict[str, float]
-    ratios: dict[str, float]
+    figures: dict[str, Figures]
+    medians: dict[str, dict[str, float]]
+    ratios: dict[str, dict[str, float]]
 
 
-def report(rates: Rates, about: dict[str, str]) -> Report:
+def report(found: dict[str, Figures], rows: Sequence[Row], about: dict[str, str]) -> Report:
     """Return the report of a run; ``about`` is what its figures depend on."""
-    medians = {title: statistics.median(found) for title, found in rates.items()}
-    ratios = {}
-    for work in _WORK:
-        ours = medians[f"{work}, Masthead"]
-        ratios[f"{work} / {_STATIC}"] = ours / medians[f"{_STATIC}, Masthead"]
-        if f"{work}, peer" in medians:
-            ratios[f"{work}, Masthead / peer"] = ours / medians[f"{work}, peer"]
-    return {"about": about, "requests_per_second": rates, "medians": medians, "ratios": ratios}
+    medians = {
+        store: {title: statistics.median(taken) for title, taken in figures.items()}
+        for store, figures in found.items()
+    }
+    ratios = {
+        store: {
+            row.title: of_store[row.of] / of_store[row.to]
+            for row in rows
+            if isinstance(row, Ratio) and row.of in of_store and row.to in of_store
+        }
+        for store, of_store in medians.items()
+    }
+    return {"about": about, "figures": found, "medians": medians, "ratios": ratios}
 
 
-def text(found: Report) -> str:
-    """Return the table, and below it the generator's own limits and what a run depends on."""
+def text(head: str, rows: Sequence[Row], found: Report) -> str:
+    """Return the table, with a column for each store, and below it what its figures depend on."""
+    stores = list(found["figures"])
     lines = [
-        "| requests/s: median (least to most) | Masthead | peer | Masthead / peer | / static |",
-        "| --- | ---: | ---: | ---: | ---: |",
+        f"| {' | '.join([head, *(STORES[store] for store in stores)])} |",
+        f"| {' | '.join(['---', *('---:' for _ in stores)])} |",
     ]
-    for work in _WORK:
-        cells = (
-            work,
-            _rate(found, f"{work}, Masthead"),
-            _rate(found, f"{work}, peer"),
-            _ratio(found, f"{work}, Masthead / peer"),
-            _ratio(found, f"{work} / {_STATIC}"),
-        )
-        lines.append(f"| {' | '.join(cells)} |")
-    limits = ", ".join(f"{title} {_rate(found, f'{title}, nothing')}" for title in _LIMITS)
-    lines += ["", f"generator's own limit: {limits}"]
-    lines += [f"{name}: {value}" for name, value in found["about"].items()]
+    for row in rows:
+        cells = (_cell(row, store, found) for store in stores)
+        lines.append(f"| {' | '.join([row.title, *cells])} |")
+    lines += ["", *(f"{name}: {value}" for name, value in found["about"].items())]
     return "\n".join(lines)
 
 
-def _rate(found: Report, title: str) -> str:
-    if title not in found["medians"]:
-        return ""
-    rates = found["requests_per_second"][title]
-    return f"{found['medians'][title]:,.0f} ({min(rates):,.0f} to {max(rates):,.0f})"
+def _cell(row: Row, store: str, found: Report) -> str:
+    if isinstance(row, Ratio):
+        ratio = found["ratios"][store].get(row.title)
+        return "" if ratio is None else f"{ratio:.2f}"
+    figures = found["figures"][store].get(row.title)
+    return shown(figures, row.digits) if figures else ""
 
 
-def _ratio(found: Report, title: str) -> str:
-    return f"{found['ratios'][title]:.2f}" if title in found["ratios"] else ""
+def shown(figures: list[float], digits: int = 0) -> str:
+    """Return the median of figures, and the least and the most of them."""
+    median, least, most = (
+        f"{figure:,.{digits}f}"
+        for figure in (statistics.median(figures), min(figures), max(figures))
+    )
+    return f"{median} ({least} to {most})"

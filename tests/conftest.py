@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.postgres import EXTERNAL, Cluster, Databases
 from tests.servers import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+# The kinds of database that each test of behaviour runs on.
+KINDS = ("sqlite", "postgresql")
 
 settings.register_profile(
     "masthead", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -26,8 +33,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=int, default=1, help="of those rounds")
 
 
-@pytest.fixture(scope="session", params=["sqlite"])
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Databases]:
+    """The PostgreSQL server that all tests of a process share, started when one wants it.
+
+    It is the server of MASTHEAD_TEST_POSTGRES if the environment names one. What stops, freezes or
+    replicates a server makes a Cluster of its own.
+    """
+    external = os.environ.get(EXTERNAL)
+    with closing(Databases(external) if external else Cluster()) as found:
+        yield found
+
+
+@pytest.fixture(scope="session", params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Each kind of database in turn: all of them behave the same (design, "The store")."""
     folder: Path = tmp_path_factory.mktemp(f"store-{request.param}")
-    return Store(kind=request.param, folder=folder)
+    if request.param == "postgresql":
+        return Store("postgresql", folder, request.getfixturevalue("postgres"))
+    return Store(request.param, folder)

@@ -20,8 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from tests.postgres import name_of, unique
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from tests.postgres import Databases
 
 START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 30
@@ -40,29 +44,46 @@ class Store:
 
     kind: str
     folder: Path
+    # The server on which databases of the kind "postgresql" are made; None for other kinds.
+    postgres: Databases | None = None
 
     def new_database(self, name: str) -> str:
-        """Return the URL of a database that does not exist yet."""
-        if self.kind != "sqlite":
-            message = f"no store of kind {self.kind!r} is known to the tests"
-            raise ValueError(message)
-        return f"sqlite:///{self.folder / name}.db"
+        """Return the URL of a new database, which is empty; a file does not even exist yet."""
+        if self.postgres is None:
+            return f"sqlite:///{self.folder / name}.db"
+        database = unique(name)
+        self.postgres.create(database)
+        return self.postgres.url(database)
 
     def copy_database(self, url: str, name: str) -> str:
-        """Return the URL of a new database that is the same as the one at ``url``."""
-        copied = self.new_database(name)
-        with (
-            closing(apsw.Connection(_path(url), flags=apsw.SQLITE_OPEN_READONLY)) as source,
-            closing(apsw.Connection(_path(copied))) as target,
-            target.backup("main", source, "main") as backup,
-        ):
-            backup.step()
-        return copied
+        """Return the URL of a new database that is the same as the one at ``url``.
+
+        PostgreSQL copies only what nobody uses: there, sessions in the original end.
+        """
+        if self.postgres is None:
+            copied = self.new_database(name)
+            _copy_file(_path(url), _path(copied))
+            return copied
+        database = unique(name)
+        self.postgres.copy(name_of(url), database)
+        return self.postgres.url(database)
 
     def drop_database(self, url: str) -> None:
         """Remove a database that nobody uses any more."""
+        if self.postgres is not None:
+            self.postgres.drop(name_of(url))
+            return
         for ending in ("", "-wal", "-shm"):
             Path(_path(url) + ending).unlink(missing_ok=True)
+
+
+def _copy_file(original: str, copied: str) -> None:
+    with (
+        closing(apsw.Connection(original, flags=apsw.SQLITE_OPEN_READONLY)) as source,
+        closing(apsw.Connection(copied)) as target,
+        target.backup("main", source, "main") as backup,
+    ):
+        backup.step()
 
 
 def _path(url: str) -> str:

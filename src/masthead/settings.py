@@ -35,6 +35,11 @@ SETTINGS = {
             "sqlite:///masthead.db",
             "URL of the database, made and migrated if need be.",
         ),
+        Setting(
+            "read_database",
+            None,
+            "URL of a PostgreSQL replica of the database, which answers all requests in its place.",
+        ),
         Setting("account", None, "Id of the account whose data it is."),
         Setting("host", "127.0.0.1", "Address to listen at."),
         Setting("port", 8000, "TCP port to listen at; 0 takes any that is free."),

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import apsw
 import httpx2
+import psycopg
 import pytest
 from anyio import to_thread
 
@@ -136,12 +137,21 @@ def temporary_files(server: Server) -> int:
 
 
 def is_held_by_a_reader(database: str) -> bool:
-    """Return whether some reader's snapshot keeps the write-ahead log from being emptied."""
-    if not database.startswith("sqlite:///"):
-        pytest.skip("only SQLite has a write-ahead log that readers hold")
-    with closing(apsw.Connection(database.removeprefix("sqlite:///"))) as connection:
-        ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    return bool(busy)
+    """Return whether some reader's snapshot keeps the database from clearing up behind it.
+
+    From emptying SQLite's write-ahead log; from removing the rows that PostgreSQL has replaced.
+    """
+    if database.startswith("sqlite:///"):
+        with closing(apsw.Connection(database.removeprefix("sqlite:///"))) as connection:
+            ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return bool(busy)
+    with closing(psycopg.connect(database)) as session:
+        in_transactions = """
+            SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+            AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+            AND xact_start IS NOT NULL
+            """
+        return session.execute(in_transactions).fetchone() is not None
 
 
 def request(
@@ -497,7 +507,6 @@ def test_a_client_that_goes_away_ends_work_that_would_never_end(
 ) -> None:
     """What the work had open is closed: its snapshot, and the connection to the database."""
     database = store.new_database(f"endless-{patience}")
-    opened = open_store(database)
     has_ended = threading.Event()
 
     def endless() -> Generator[bytes, None, None]:
@@ -516,11 +525,12 @@ def test_a_client_that_goes_away_ends_work_that_would_never_end(
         await exchange.take(spooled(endless()))
         return exchange
 
-    exchange = asyncio.run(ask())
-    assert has_ended.is_set()
-    assert not exchange.is_complete
-    masthead("accounts", "add", 1, database=database)
-    assert not is_held_by_a_reader(database)
+    with closing(open_store(database)) as opened:
+        exchange = asyncio.run(ask())
+        assert has_ended.is_set()
+        assert not exchange.is_complete
+        masthead("accounts", "add", 1, database=database)
+        assert not is_held_by_a_reader(database)
 
 
 def test_an_answer_whose_making_fails_after_its_beginning_is_never_ended() -> None:

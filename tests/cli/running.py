@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import psycopg
 
 from tests.servers import COMMAND_SECONDS_MAX, STOP_SECONDS_MAX, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 MASTHEAD = [sys.executable, "-m", "masthead"]
 
@@ -68,3 +70,12 @@ def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> 
         if count == 0:
             return lines
     raise AssertionError("\n".join(["ended too early:", *lines]))
+
+
+def holds_nothing(database: str) -> bool:
+    """Return whether a new database is as it was: a file that is not there, or no table."""
+    if database.startswith("sqlite:///"):
+        return not Path(database.removeprefix("sqlite:///")).exists()
+    with closing(psycopg.connect(database)) as connection:
+        tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+        return connection.execute(tables).fetchone() == (0,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING
 
 import pytest
@@ -125,9 +126,31 @@ def test_a_field_is_checked_as_in_a_file(database: str) -> None:
     assert "--created: not a time that exists, written YYYY-MM-DD hh:mm:ss" in done.stderr
 
 
+def test_text_that_no_store_can_keep_is_refused(database: str) -> None:
+    """A byte that is not UTF-8 on the command line."""
+    done = masthead("accounts", "add", 1, "--plan=a\udcff", database=database, exit_status=2)
+    assert "--plan: is not valid UTF-8" in done.stderr
+
+
+def test_export_prints_all_accounts_as_a_file_that_changes_nothing(
+    account: str, tmp_path: Path
+) -> None:
+    """The credentials are in it, and those whose API is off too."""
+    masthead("accounts", "add", 30, '--company-name=Tide, "T" 😀', "--master", database=account)
+    masthead("accounts", "add", 4, "--no-active", "--no-api-active", database=account)
+    printed = masthead("accounts", "export", database=account).stdout
+    header, *rows = csv.reader(printed.splitlines())
+    assert header == [column.name for column in ACCOUNTS.columns]
+    assert [row[0] for row in rows] == ["1", "4", "30"]
+    for row in csv.DictReader(printed.splitlines()):
+        assert {**row, "hide_password_md5": "0"} == show(account, int(row["account_id"]))
+    loaded = import_files(accounts_file(tmp_path, printed), account_id=None, database=account)
+    assert "accounts  0 inserted, 0 changed, 3 unchanged" in loaded
+
+
 def accounts_file(folder: Path, content: str) -> Path:
     path = folder / "accounts.csv"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     return path
 
 

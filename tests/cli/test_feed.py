@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import itertools
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
-from tests.cli.running import lines_until, run, running
+from tests.cli.running import holds_nothing, lines_until, run, running
 from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.servers import Store
 
@@ -261,5 +261,4 @@ def test_an_overlap_of_less_than_none_or_more_than_a_day_is_refused(
     assert "--feed-overlap" in done.stderr
     assert value in done.stderr
     assert "Traceback" not in done.stderr
-    if database.startswith("sqlite:///"):
-        assert not Path(database.removeprefix("sqlite:///")).exists()
+    assert holds_nothing(database)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.cli.running import lines_until, running
+from tests.cli.running import holds_nothing, lines_until, running
 from tests.servers import STOP_SECONDS_MAX, Server, import_files, masthead, serving
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(
     done = masthead(command, "--port", port, database=database, exit_status=2)
     assert f"cannot listen at 127.0.0.1, port {port} (Address already in use" in done.stderr
     assert "is another server running there? Choose another one with --port" in done.stderr
-    assert not Path(database.removeprefix("sqlite:///")).exists()
+    assert holds_nothing(database)
 
 
 @pytest.mark.parametrize(
@@ -194,17 +194,25 @@ def test_each_request_has_an_id_of_its_own(log: list[str]) -> None:
     assert len(ids) == len(log)
 
 
+def spoil(store: Store, database: str) -> None:
+    """Make a database useless while it is served: its files hold rubbish, or it is dropped."""
+    if store.kind == "postgresql":
+        store.drop_database(database)
+        return
+    path = Path(database.removeprefix("sqlite:///"))
+    for file in path.parent.glob(f"{path.name}*"):
+        with file.open("r+b") as spoilt:
+            spoilt.write(b"\xaa" * file.stat().st_size)
+
+
 def test_health_says_when_the_database_does_not_answer(store: Store) -> None:
-    """200 while it does; 503 once its files are spoilt."""
+    """200 while it does; 503 once it is spoilt."""
     database = store.new_database("spoilt")
     masthead("accounts", "add", 1, database=database)
     with serving(database) as server:
         healthy = get(f"{server.url}/health")
         assert (healthy.status_code, healthy.json()) == (200, {"status": "ok"})
-        path = Path(database.removeprefix("sqlite:///"))
-        for file in path.parent.glob(f"{path.name}*"):
-            with file.open("r+b") as spoilt:
-                spoilt.write(b"\xaa" * file.stat().st_size)
+        spoil(store, database)
         ill = get(f"{server.url}/health")
         assert ill.status_code == 503
         assert int(ill.headers["Retry-After"]) > 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +10,7 @@ import pytest
 
 from masthead.cli import cli
 from masthead.settings import SETTINGS
+from masthead.store import open_store
 from tests.cli.running import run
 from tests.loading.publisher import SMALL
 from tests.servers import masthead
@@ -18,6 +18,8 @@ from tests.servers import masthead
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.postgres import Databases
 
 
 def commands(group: click.Group, *names: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -47,6 +49,9 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts show",
         "accounts set",
         "accounts rotate-key",
+        "accounts export",
+        "database",
+        "database status",
     }
 
 
@@ -119,6 +124,9 @@ def test_without_a_setting_the_database_is_a_file_of_the_current_folder(tmp_path
     assert (tmp_path / "masthead.db").exists()
 
 
+NOWHERE = "postgresql://127.0.0.1:1/masthead"
+"""A port at which nothing listens."""
+
 BAD_USAGE = [
     (("frob",), "No such command 'frob'"),
     (("import",), "Missing argument"),
@@ -141,10 +149,20 @@ BAD_USAGE = [
     ),
     (("serve", "--port=0", f"--host={'a' * 70}"), "cannot listen at"),
     (("serve", "--port=0", "--host=no.such.host.invalid"), "cannot listen at"),
-    (("accounts", "list", "--database=postgres://x"), "is not a database that Masthead knows"),
+    (("accounts", "list", "--database=mysql://x"), "is not a database that Masthead knows"),
+    (("accounts", "list", "--database=postgresql:x"), "is not a database that Masthead knows"),
     (("accounts", "list", "--database="), "is not a database that Masthead knows"),
     (("serve", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
     (("demo", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
+    (("accounts", "list", f"--database={NOWHERE}?no=such"), "the URL of the database cannot be"),
+    (
+        ("serve", "--port=0", f"--read-database={NOWHERE}"),
+        "only a PostgreSQL database has a replica to read from",
+    ),
+    (
+        ("serve", "--port=0", f"--database={NOWHERE}", "--read-database=sqlite:///x.db"),
+        "a replica of a PostgreSQL database is named as postgresql://host/name",
+    ),
 ]
 BAD_DATA = [
     (("import", "nowhere", "--account=1"), "nowhere: there is no such file or folder"),
@@ -158,9 +176,9 @@ BAD_DATA = [
     (("generate", "a-file/out"), "a-file/out"),
     (("accounts", "list", "--database=sqlite:///no/such/folder/x.db"), "cannot be opened"),
     (("accounts", "list", "--database=sqlite:///empty"), "cannot be opened"),
+    (("accounts", "list", f"--database={NOWHERE}"), "the database cannot be opened: "),
+    (("serve", "--port=0", f"--database={NOWHERE}"), "the database cannot be opened: "),
     (("accounts", "list", "--database=sqlite:///a-file"), "file is not a database"),
-    (("accounts", "list", "--database=sqlite:///newer.db"), "use a newer version"),
-    (("serve", "--port=0", "--database=sqlite:///newer.db"), "use a newer version"),
     (("serve", "--port=0", "--database=sqlite:///a-file"), "file is not a database"),
 ]
 
@@ -174,11 +192,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "empty").mkdir()
     (folder / "a-file").write_text("neither a folder nor a database\n" * 50)
     (folder / "bad.csv").write_text("")
-    database = f"sqlite:///{folder / 'newer.db'}"
-    masthead("accounts", "add", 1, database=database)
-    with sqlite3.connect(folder / "newer.db") as connection:
-        connection.execute("INSERT INTO migrations VALUES (99, 'from_the_future')")
-    connection.close()
     return folder
 
 
@@ -213,6 +226,25 @@ def test_bad_data_end_with_1_and_a_sentence(
     folder: Path, one_account: str, arguments: tuple[str, ...], sentence: str
 ) -> None:
     assert sentence in said(arguments, 1, folder, one_account)
+
+
+@pytest.mark.parametrize("arguments", [("accounts", "list"), ("serve", "--port=0")], ids=" ".join)
+def test_a_database_that_a_newer_version_made_is_left_alone(
+    account: str, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    with open_store(account).writer() as database:
+        database.change("INSERT INTO migrations VALUES (99, 'from_the_future')")
+    assert "use a newer version" in said(arguments, 1, tmp_path, account)
+
+
+def test_a_database_that_the_server_does_not_have_is_said(
+    postgres: Databases, tmp_path: Path
+) -> None:
+    """Of PostgreSQL alone: a file that is not there is made."""
+    missing = postgres.url("no-such-database")
+    for arguments in (("accounts", "list"), ("serve", "--port=0"), ("demo", "--port=0")):
+        sentence = said(arguments, 1, tmp_path, missing)
+        assert 'database "no-such-database" does not exist' in sentence
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read and write everything")

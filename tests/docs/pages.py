@@ -17,6 +17,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGE_SECONDS_MAX = 120
+POSTGRESQL = "postgresql://masthead@localhost/masthead"
+"""What pages call a PostgreSQL database."""
 
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _DEMO = 'env MASTHEAD_DATABASE="sqlite:///$PWD/demo.db" make -C "$ROOT" demo'
@@ -68,17 +70,18 @@ def blocks_of(page: Path) -> list[Block]:
     return blocks
 
 
-def run(blocks: list[Block], folder: Path) -> list[str]:
+def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list[str]:
     """Run the blocks in ``folder``; return what each printed.
 
     Fails where a command does. A server ends when the next one starts. Port 8000 of the pages
-    becomes one that is free. Commands that would run this test again (`make test` and the like)
-    are left out.
+    becomes one that is free, and the PostgreSQL database the one at the URL. Commands that would
+    run this test again (`make test` and the like) are left out.
     """
     port = _free_port()
     script = _PRELUDE
     for number, block in enumerate(blocks):
-        commands = _SERVER.sub(r"serve \1", block.commands.replace("8000", str(port)))
+        commands = block.commands.replace("8000", str(port)).replace(POSTGRESQL, postgresql)
+        commands = _SERVER.sub(r"serve \1", commands)
         commands = commands.replace("serve make demo", f"serve {_DEMO}")
         commands = re.sub(r"^make .*$", ":", commands, flags=re.MULTILINE)
         script += f"{{\n{commands}\n}} > block-{number}.out 2>&1\n"

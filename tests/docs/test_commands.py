@@ -4,15 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, blocks_of, fits, run
+from tests.docs.pages import PAGES, POSTGRESQL, blocks_of, fits, run
+from tests.postgres import Databases, unique
 
 WITH_COMMANDS = [page for page in PAGES if blocks_of(page)]
 
 
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
-def test_the_commands_of_a_page_work_and_print_what_it_says(page: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_work_and_print_what_it_says(
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     blocks = blocks_of(page)
-    for block, printed in zip(blocks, run(blocks, tmp_path), strict=True):
+    database = POSTGRESQL
+    if any(POSTGRESQL in block.commands for block in blocks):
+        databases: Databases = request.getfixturevalue("postgres")
+        name = unique(page.stem)
+        databases.create(name)
+        database = databases.url(name)
+    for block, printed in zip(blocks, run(blocks, tmp_path, database), strict=True):
         assert block.prints is None or fits(block.prints, printed), (
             f"{page.name} says\n{block.prints}\nafter\n{block.commands}\nbut it is\n{printed}"
         )

@@ -6,7 +6,7 @@ it has all of it.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -24,7 +24,7 @@ from masthead.store.accounts import Caller
 from tests.feed.model import ENTITIES, seen
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from starlette.types import ASGIApp
 
@@ -94,10 +94,10 @@ class Client:
         own_clock = self._world.clock.now - self._late_us
         answer = self._ask(form)
         is_anew = answer is None
-        content = answer or _begun(changes.snapshot(self._call()))
+        content = answer or self._snapshot()
         headers = content.headers
         self._world.clock.interruptions.clear()
-        dump = _begun(changes.snapshot(self._call()))
+        dump = self._snapshot()
         keys = [ENTITIES[name] for name in self._entities]
         self.poll = _Poll(
             content,
@@ -117,13 +117,20 @@ class Client:
         if self._time is None:
             return None
         try:
-            return _begun(changes.changes(self._call(changed_since=form.of(self._time))))
+            with self._call(changed_since=form.of(self._time)) as call:
+                answer = changes.changes(call)
+            return _begun(answer)
         except HTTPException as refusal:
             if refusal.status_code == HTTPStatus.GONE:
                 return None
             raise
         except BadInput as refusal:
             raise CopyDiffersError(f"for ever, because {refusal}") from refusal
+
+    def _snapshot(self) -> Content:
+        with self._call() as call:
+            answer = changes.snapshot(call)
+        return _begun(answer)
 
     def read_on(self) -> None:
         """Read the next piece of the answer, if there is one."""
@@ -154,15 +161,17 @@ class Client:
             differing = {key for key, _ in shown.items() ^ poll.expected.items()}
             raise CopyDiffersError(f"{sorted(differing)} differ from what was loaded")
 
-    def _call(self, **values: str) -> Call:
-        return Call(
-            Caller(self._account_id, 0, 0),
-            {**values, "entities": ",".join(self._entities)},
-            None,
-            self._world.service.database,
-            self._world.service,
-            is_head=False,
-        )
+    @contextmanager
+    def _call(self, **values: str) -> Iterator[Call]:
+        with self._world.reader(self._account_id) as database:
+            yield Call(
+                Caller(self._account_id, 0, 0),
+                {**values, "entities": ",".join(self._entities)},
+                None,
+                database,
+                self._world.service,
+                is_head=False,
+            )
 
 
 def _begun(answer: ASGIApp) -> Content:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from contextlib import nullcontext
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from masthead.api import changes as feed
 from masthead.api.moments import format_moment, http_date, parse_moment
-from masthead.store import Database, commits, merging
 from masthead.store import changes as queries
+from masthead.store import commits, merging, postgresql
+from masthead.store.postgresql import PostgresDatabase
+from masthead.store.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,24 +24,25 @@ if TYPE_CHECKING:
     import pytest
 
     from masthead.api.spool import Content
+    from masthead.store import Database
 
     Now = Callable[[], int]
     Plant = Callable[[pytest.MonkeyPatch, Now], None]
 
-__all__ = ["FAULTS"]
+__all__ = ["FAULTS", "FAULTS_OF_SEVERAL_WRITERS"]
 
 
 def _sql(pattern: str, by: str) -> Plant:
     """Return what lets the store run other SQL wherever ``pattern`` stands in a statement."""
 
     def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
-        for name in ("rows", "stream"):
-            run = getattr(Database, name)
+        for kind, name in product((SqliteDatabase, PostgresDatabase), ("rows", "stream")):
+            run = getattr(kind, name)
 
             def other(self: Database, sql: str, /, run: Any = run, **values: Any) -> Any:
                 return run(self, re.sub(pattern, by, sql), **values)
 
-            patch.setattr(Database, name, other)
+            patch.setattr(kind, name, other)
 
     return plant
 
@@ -58,7 +62,11 @@ def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
 
         def other(question: feed.Question) -> Content:
             content = begin(question)
-            return content._replace(headers={**content.headers, **headers(question, now)})
+            try:
+                return content._replace(headers={**content.headers, **headers(question, now)})
+            except BaseException:
+                content.source.close()
+                raise
 
         patch.setattr(feed, "begin", other)
 
@@ -68,6 +76,7 @@ def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
 def _header_of_later(question: feed.Question, now: Now) -> dict[str, str]:
     now()
     with question.service.store.reader() as database:
+        database.speak_for(question.account_id)
         newest = commits.position_of(database, question.account_id).newest_stamp
     return {"Masthead-Changes-Through": format_moment(newest + 1)}
 
@@ -97,17 +106,44 @@ def _stamps_of_the_clock_alone(patch: pytest.MonkeyPatch, now: Now) -> None:
     stamp = commits._stamp
 
     def stamped(database: Database, account_id: int, commit_id: int, _visible_at: int) -> None:
-        moment = now()
-        taken = "SELECT 1 FROM commits WHERE account_id = :account_id AND visible_at = :moment"
-        while database.row(taken, account_id=account_id, moment=moment):
-            moment += 1
-        stamp(database, account_id, commit_id, moment)
+        stamp(database, account_id, commit_id, _not_taken(database, account_id, now()))
 
     patch.setattr(commits, "_stamp", stamped)
 
 
+def _stamps_without_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
+    patch.setattr(PostgresDatabase, "lock_stamps", lambda *_: None)
+
+
+def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
+    stamp_waiting, stamp = commits._stamp_waiting, commits._stamp
+    known: list[int] = []
+
+    def waiting(database: Database, account_id: int) -> None:
+        newest = commits.position_of(database, account_id).newest_stamp
+        known.append(max(database.now(), newest + 1))
+        stamp_waiting(database, account_id)
+        known.pop()
+
+    def stamped(database: Database, account_id: int, commit_id: int, visible_at: int) -> None:
+        moment = _not_taken(database, account_id, known[-1]) if known else visible_at
+        stamp(database, account_id, commit_id, moment)
+
+    patch.setattr(commits, "_stamp_waiting", waiting)
+    patch.setattr(commits, "_stamp", stamped)
+
+
+def _not_taken(database: Database, account_id: int, moment: int) -> int:
+    """Return the moment or the next one that no commit of the account has for its stamp."""
+    taken = "SELECT 1 FROM commits WHERE account_id = :account_id AND visible_at = :moment"
+    while database.row(taken, account_id=account_id, moment=moment):
+        moment += 1
+    return moment
+
+
 def _no_snapshot(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(Database, "snapshot", lambda _: nullcontext())
+    patch.setattr(SqliteDatabase, "snapshot", lambda _: nullcontext())
+    patch.setattr(postgresql, "_BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;")
 
 
 def _no_epoch(patch: pytest.MonkeyPatch, _now: Now) -> None:
@@ -135,7 +171,7 @@ FAULTS: dict[str, Plant] = {
         r"(\bs\.commit_id >= :first_commit)", r"\1 AND (:first_commit > 0 OR s.delete_date IS NULL)"
     ),
     "rows carry the id of the commit before": _sql(
-        "RETURNING commit_id", "RETURNING max(1, commit_id - 1)"
+        "RETURNING commit_id", "RETURNING CASE commit_id WHEN 1 THEN 1 ELSE commit_id - 1 END"
     ),
     "a deletion is no change": _sql(
         r'("delete_date" = s."delete_date"), commit_id = :commit_id', r"\1, commit_id = o.commit_id"
@@ -154,3 +190,9 @@ FAULTS: dict[str, Plant] = {
     "the offset of a time is ignored": _no_offset,
 }
 """How each is planted, by what is wrong then."""
+
+FAULTS_OF_SEVERAL_WRITERS: dict[str, Plant] = {
+    "stamps are taken without a lock": _stamps_without_the_lock,
+    "the newest stamp and the clock are read before the lock": _stamps_read_before_the_lock,
+}
+"""Those that do no harm where one transaction at a time can write."""

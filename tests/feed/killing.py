@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from masthead.api.spool import WHOLE_BYTES_MAX
-from masthead.store import open_store
+from masthead.store import find_store
 from tests.feed.copier import ALL, THROUGH, Copy, authorization, records_of
 from tests.feed.cutting import Cut, CuttingProxy
 from tests.feed.loader import BEFORE_THE_COMMIT, BEFORE_THE_STAMP, NEW_IDS
@@ -352,7 +352,8 @@ class Chaos:
 
     def _rows(self, sql: str, **values: int) -> list[tuple[int | None, ...]]:
         """Ask the database, and leave no connection behind that could keep it alive."""
-        with closing(open_store(self._database)) as store, store.reader() as database:
+        with closing(find_store(self._database)) as store, store.reader() as database:
+            database.speak_for(1)
             return database.rows(sql, **values)
 
     def _address(self) -> tuple[str, int] | None:

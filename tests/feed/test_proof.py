@@ -5,38 +5,54 @@ design, "The change feed": at least once, never zero times, with an overlap of 0
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from masthead.store import postgresql, sqlite
 from tests.feed.client import CopyDiffersError
-from tests.feed.faults import FAULTS
+from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS
 from tests.feed.machine import schedules
+from tests.feed.places import place_of
 from tests.feed.world import prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.feed.faults import Plant
+    from tests.feed.places import Place
     from tests.servers import Store
 
 STEPS = 30
-FAULTY_SCHEDULES_MAX = 3_000
+FAULTY_SCHEDULES_MAX = 500
 HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+SHARE = {"sqlite": 1, "postgresql": 5}
+"""Of the schedules that are asked for, one of so many runs: some cost more time than others."""
 
 
 @pytest.fixture(scope="module")
-def template(store: Store) -> str:
-    """The database with which every schedule begins."""
-    return prepare(store)
+def place(store: Store) -> Iterator[Place]:
+    with closing(place_of(store, prepare(store))) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a schedule runs in one thread: what is locked stays so, however long one waits."""
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
+    monkeypatch.setattr(postgresql, "_IMPATIENT", "SET lock_timeout = '1ms';")
 
 
 def test_every_copy_is_whole_after_every_poll(
-    store: Store, template: str, request: pytest.FixtureRequest
+    store: Store, place: Place, request: pytest.FixtureRequest
 ) -> None:
     run_state_machine_as_test(
-        schedules(store, template),
+        schedules(place),
         settings=settings(
-            max_examples=request.config.getoption("--schedules"),
+            max_examples=request.config.getoption("--schedules") // SHARE[store.kind],
             stateful_step_count=STEPS,
             deadline=None,
             database=None,
@@ -47,11 +63,23 @@ def test_every_copy_is_whole_after_every_poll(
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_schedules_find_each_fault(
-    store: Store, template: str, fault: str, monkeypatch: pytest.MonkeyPatch
+    place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The proof is worth something only if it fails where the feed is wrong."""
-    machine = schedules(store, template)
-    FAULTS[fault](monkeypatch, lambda: machine.running.clock())  # noqa: PLW0108
+    _find(place, FAULTS[fault], monkeypatch)
+
+
+@pytest.mark.parametrize("store", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("fault", FAULTS_OF_SEVERAL_WRITERS)
+def test_the_schedules_find_each_fault_of_several_writers(
+    place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _find(place, FAULTS_OF_SEVERAL_WRITERS[fault], monkeypatch)
+
+
+def _find(place: Place, plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = schedules(place)
+    plant(monkeypatch, lambda: machine.running.clock())  # noqa: PLW0108
     with pytest.raises(CopyDiffersError):
         run_state_machine_as_test(
             machine,

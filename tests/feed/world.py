@@ -1,27 +1,30 @@
 """A publisher's database under a clock that the schedule sets, and the loads that change it.
 
 A load goes through the store's own functions, one step at a time: opened, then committed or
-killed, and stamped some time after that, or never.
+killed, and stamped some time after that, or never. On SQLite one load at a time has its
+transaction open, on PostgreSQL one of each account; polls go on meanwhile.
 """
 
 from __future__ import annotations
 
-import itertools
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.api.operation import Service
 from masthead.contract.records import TABLES_BY_NAME
+from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.store import accounts, checking, commits, merging, open_store
 from masthead.store.staging import Staging
 from tests.feed.model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from masthead.store import Database
     from tests.feed.model import Edit
+    from tests.feed.places import Place
     from tests.servers import Store
 
 __all__ = ["ACCOUNT_IDS", "BASE", "SECOND_US", "Clock", "World", "prepare"]
@@ -30,7 +33,6 @@ ACCOUNT_IDS = (1, 2)
 BASE = Path(__file__).parents[1] / "api" / "data" / "feed"
 SECOND_US = 1_000_000
 _START_US = 1_800_000_000 * SECOND_US
-_numbers = itertools.count()
 
 
 class Clock:
@@ -66,91 +68,105 @@ class KilledError(Exception):
 
 
 class _Load(NamedTuple):
-    account_id: int
     edits: Sequence[Edit]
     stack: ExitStack
 
 
-class _Backup(NamedTuple):
-    url: str
-    models: dict[int, Model]
-
-
 def prepare(kind: Store) -> str:
-    """Return the URL of a database with which every schedule begins."""
-    url = kind.new_database(f"template-{next(_numbers)}")
-    store = open_store(url, clock=Clock())
-    for account_id in ACCOUNT_IDS:
-        accounts.add_account(store, {"account_id": account_id})
-        load(store, [BASE], account_id=account_id)
+    """Return the URL of a new database with which every schedule begins."""
+    url = kind.new_database("schedules")
+    with closing(open_store(url, clock=Clock())) as store:
+        for account_id in ACCOUNT_IDS:
+            accounts.add_account(store, {"account_id": account_id})
+            load(store, [BASE], account_id=account_id)
     return url
 
 
 class World:
-    """A running service: its database, its server's side of it, and what the data ought to be.
+    """A running service: its database, its server's side of it, and what the data ought to be."""
 
-    One load at a time has its transaction open, as the store has it; polls go on meanwhile.
-    """
-
-    def __init__(self, kind: Store, template: str) -> None:
+    def __init__(self, place: Place) -> None:
         self.clock = Clock()
         self.models = dict.fromkeys(ACCOUNT_IDS, Model.of_files(BASE))
-        self.load: _Load | None = None
-        self.backup: _Backup | None = None
-        self._kind = kind
-        self._databases: list[str] = []
-        self._url = self._copy(template)
-        self._start()
+        self.loads: dict[int, _Load] = {}
+        self.backup: dict[int, Model] | None = None
+        self._place = place
+        self._start(place.begin())
 
-    def _copy(self, url: str) -> str:
-        copied = self._kind.copy_database(url, f"schedule-{next(_numbers)}")
-        self._databases.append(copied)
-        return copied
-
-    def _start(self) -> None:
-        self.store = open_store(self._url, clock=self.clock)
-        self.service = Service(self.store, self.store.open_reader(), feed_overlap_us=0)
+    def _start(self, url: str) -> None:
+        self._url = url
+        self.store = open_store(url, clock=self.clock)
+        self.service = Service(self.store, self.store.open_loop_reader(), feed_overlap_us=0)
 
     def _stop(self) -> None:
-        self.service.database.close()
+        if self.service.database:
+            self.service.database.close()
         self.store.close()
 
-    def open_load(self, account_id: int, edits: Sequence[Edit]) -> None:
+    @contextmanager
+    def reader(self, account_id: int) -> Iterator[Database]:
+        """Lend what a request for the account reads from."""
+        if self.service.database:
+            yield self.service.database
+            return
+        with self.store.reader() as database:
+            database.speak_for(account_id)
+            yield database
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether a load is open that keeps all other writers out, not only its account's."""
+        return bool(self.loads) and self.store.dialect == "sqlite"
+
+    @property
+    def free(self) -> list[int]:
+        """The accounts whose data can be written now."""
+        return [] if self.is_exclusive else [n for n in ACCOUNT_IDS if n not in self.loads]
+
+    def open_load(self, account_id: int, edits: Sequence[Edit], *, patient: bool = True) -> None:
         """Begin a load and do all of it but the commit."""
-        stack = ExitStack()
-        database = stack.enter_context(self.store.writer())
-        staging = Staging(database, account_id)
-        for line, (table, row) in enumerate(edits):
-            staging.add(TABLES_BY_NAME[table], 0, list(row), [(line, *row.values())])
-        staging.finish()
-        stack.enter_context(database.transaction())
-        checking.check(staging, discard=False)
-        assert not list(staging.problems())
-        merging.merge(staging, lambda _: None)
-        self.load = _Load(account_id, edits, stack)
+        with ExitStack() as stack:
+            database = stack.enter_context(self.store.writer(patient=patient))
+            staging = Staging(database, account_id)
+            for line, (table, row) in enumerate(edits):
+                staging.add(TABLES_BY_NAME[table], 0, list(row), [(line, *row.values())])
+            staging.finish()
+            stack.enter_context(database.transaction())
+            database.lock_account(account_id)
+            checking.check(staging, discard=False)
+            assert not list(staging.problems())
+            merging.merge(staging, lambda _: None)
+            self.loads[account_id] = _Load(edits, stack.pop_all())
 
-    def commit(self) -> None:
-        """Let the open load commit, and die before it stamps what it did."""
-        assert self.load
-        self.load.stack.close()
-        model = self.models[self.load.account_id]
-        self.models[self.load.account_id] = model.after(self.load.edits)
-        self.load = None
+    def try_to_load(self, account_id: int, edits: Sequence[Edit]) -> None:
+        """Begin a load, unless somebody writes who keeps it out."""
+        with suppress(StoreUnavailable):
+            self.open_load(account_id, edits, patient=False)
 
-    def roll_back(self) -> None:
-        """Kill the open load."""
-        assert self.load
-        with suppress(KilledError), self.load.stack:
+    def commit(self, account_id: int) -> None:
+        """Let the account's open load commit, and die before it stamps what it did."""
+        opened = self.loads.pop(account_id)
+        opened.stack.close()
+        self.models[account_id] = self.models[account_id].after(opened.edits)
+
+    def roll_back(self, account_id: int) -> None:
+        """Kill the account's open load."""
+        with suppress(KilledError), self.loads.pop(account_id).stack:
             raise KilledError
-        self.load = None
 
     def stamp(self, account_id: int) -> None:
         """Stamp what is committed, as a load does at its end."""
         commits.stamp_commits(self.store, account_id)
 
+    def try_to_stamp(self, account_id: int) -> None:
+        """Stamp what is committed, as another process does, unless somebody is about it."""
+        with suppress(StoreUnavailable):
+            commits.stamp_commits(self.store, account_id, patient=False)
+
     def stamp_as_server(self) -> None:
         """Stamp what waits, and keep idle accounts in the window, as a running server does."""
-        commits.stamp_all(self.store)
+        with suppress(StoreUnavailable) if self.loads else nullcontext():
+            commits.stamp_all(self.store)
 
     def hide_password_md5(self, account_id: int, *, hide: bool) -> None:
         """Change the setting of an account that its subscribers' records show."""
@@ -160,11 +176,12 @@ class World:
     def restart(self) -> None:
         """End the server, and start it again."""
         self._stop()
-        self._start()
+        self._start(self._url)
 
     def back_up(self) -> None:
         """Keep a copy of the database."""
-        self.backup = _Backup(self._copy(self._url), dict(self.models))
+        self._place.back_up()
+        self.backup = dict(self.models)
 
     def restore(self) -> None:
         """Put the copy in the database's place, and begin a new epoch, as the operator is told.
@@ -172,17 +189,17 @@ class World:
         It takes a second at the least, and by then the clock is not behind where it has been.
         """
         assert self.backup
+        for account_id in list(self.loads):
+            self.roll_back(account_id)
         self._stop()
-        self._url = self._copy(self.backup.url)
-        self.models = dict(self.backup.models)
-        self._start()
+        self.models = dict(self.backup)
+        self._start(self._place.restore())
         self.clock.step(self.clock.latest + SECOND_US - self.clock.now)
         commits.start_epoch(self.store)
 
     def close(self) -> None:
         """Kill what runs, and remove the databases."""
-        if self.load:
-            self.roll_back()
+        for account_id in list(self.loads):
+            self.roll_back(account_id)
         self._stop()
-        for url in self._databases:
-            self._kind.drop_database(url)
+        self._place.end()

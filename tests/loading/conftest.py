@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.store import open_store
 from tests.loading.publisher import SMALL, Publisher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import masthead.store
     from tests.servers import Store
 
-_numbers = itertools.count()
+_account_ids = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def database(store: Store) -> str:
+    """A database for the accounts of all tests."""
+    return store.new_database("loading")
+
+
+@pytest.fixture(scope="session")
+def opened(database: str) -> Iterator[masthead.store.Store]:
+    """That database, open."""
+    with closing(open_store(database)) as opened:
+        yield opened
 
 
 @pytest.fixture
-def new_publisher(store: Store, tmp_path: Path) -> Callable[[], Publisher]:
-    """Makes an account that holds nothing, in a database of its own."""
-    return lambda: Publisher(store.new_database(f"loading-{next(_numbers)}"), tmp_path)
+def new_publisher(
+    database: str, opened: masthead.store.Store, tmp_path: Path
+) -> Callable[[], Publisher]:
+    """Makes an account that holds nothing."""
+    return lambda: Publisher(database, tmp_path, next(_account_ids), store=opened)
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from masthead.store import Database, Store
+
 SMALL: dict[str, str] = {
     "publications.csv": "publication_id,name\n1,Tide\n2,Harbour\n",
     "issues.csv": "issue_id,publication_id,name,date\n1,1,Spring,2026-03-01\n",
@@ -57,12 +59,14 @@ class Publisher:
 
     _numbers = itertools.count()
 
-    def __init__(self, url: str, folder: Path, account_id: int = 1) -> None:
-        """Add the account to the database."""
+    def __init__(
+        self, url: str, folder: Path, account_id: int = 1, *, store: Store | None = None
+    ) -> None:
+        """Add the account to the database, which several accounts may have open as one store."""
         self.url = url
         self.folder = folder
         self.account_id = account_id
-        self.store = open_store(url)
+        self.store = store or open_store(url)
         accounts.add_account(self.store, {"account_id": account_id})
 
     def write(self, files: Mapping[str, str | bytes]) -> Path:
@@ -98,22 +102,26 @@ class Publisher:
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """Return the stored records of a table."""
-        table = TABLES_BY_NAME[name]
-        names = [column.name for column in table.columns]
-        with self.store.reader() as database:
-            return [
-                dict(zip(names, row, strict=True))
-                for batch in exporting.batches(database, self.account_id, table)
-                for row in batch
-            ]
+        with self.store.writer() as database:
+            return self._records(database, name)
 
     def everything(self) -> dict[str, list[dict[str, Any]]]:
         """Return the stored records of all tables."""
-        return {name: self.table(name) for name in TABLES_BY_NAME}
+        with self.store.writer() as database:
+            return {name: self._records(database, name) for name in TABLES_BY_NAME}
+
+    def _records(self, database: Database, name: str) -> list[dict[str, Any]]:
+        table = TABLES_BY_NAME[name]
+        names = [column.name for column in table.columns]
+        return [
+            dict(zip(names, row, strict=True))
+            for batch in exporting.batches(database, self.account_id, table)
+            for row in batch
+        ]
 
     def commit_count(self) -> int:
         """Return how many commits the account has."""
-        with self.store.reader() as database:
+        with self.store.writer() as database:
             ((count,),) = database.rows(
                 "SELECT count(*) FROM commits WHERE account_id = :id", id=self.account_id
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from masthead.contract.records import TABLES
@@ -48,8 +48,8 @@ def test_an_export_replaces_an_earlier_one_and_leaves_no_unfinished_file(
     small: Publisher, tmp_path: Path
 ) -> None:
     folder = tmp_path / "out"
-    export(small.store, folder, account_id=1)
-    assert export(small.store, folder, account_id=1)["subscribers"] == 2
+    export(small.store, folder, account_id=small.account_id)
+    assert export(small.store, folder, account_id=small.account_id)["subscribers"] == 2
     assert sorted(path.name for path in folder.iterdir()) == sorted(
         f"{table.name}.csv" for table in TABLES
     )
@@ -59,10 +59,10 @@ def test_an_unknown_account_and_a_folder_that_cannot_be_are_refused(
     small: Publisher, tmp_path: Path
 ) -> None:
     with pytest.raises(NotFound):
-        export(small.store, tmp_path / "out", account_id=9)
+        export(small.store, tmp_path / "out", account_id=999_999)
     (tmp_path / "taken").write_text("")
     with pytest.raises(BadInput, match="cannot be written to"):
-        export(small.store, tmp_path / "taken" / "out", account_id=1)
+        export(small.store, tmp_path / "taken" / "out", account_id=small.account_id)
 
 
 def test_the_small_publisher_comes_back_byte_for_byte(
@@ -75,6 +75,7 @@ def test_the_small_publisher_comes_back_byte_for_byte(
     assert small.table("subscribers")[0]["email"] in SMALL["subscribers.csv"]
 
 
+@settings(max_examples=50)  # on each kind of database
 @given(data=st.data())
 def test_import_of_an_export_exported_again_is_the_same_bytes(
     new_publisher: Callable[[], Publisher], data: st.DataObject

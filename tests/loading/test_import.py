@@ -25,7 +25,7 @@ def test_every_table_is_loaded_in_files_of_any_order(
         publisher = new_publisher()
         folder = publisher.write(SMALL)
         paths = [folder / name for name in names]
-        loaded = load(publisher.store, paths, account_id=1)
+        loaded = load(publisher.store, paths, account_id=publisher.account_id)
         assert all(count.inserted for count in loaded.counts.values())
         stored.append(publisher.everything())
     assert stored[0] == stored[1]
@@ -38,7 +38,7 @@ def test_rows_of_one_table_may_stand_in_several_files(publisher: Publisher) -> N
         publisher.write({"subscribers.csv": "subscriber_id\n2\n"}),
         publisher.write({"subscribers.ndjson": '{"subscriber_id":3}'}),
     ]
-    loaded = load(publisher.store, folders, account_id=1)
+    loaded = load(publisher.store, folders, account_id=publisher.account_id)
     assert loaded.counts == {"subscribers": Counts(3, 0, 0)}
 
 
@@ -201,11 +201,11 @@ def test_data_need_an_account_that_exists(publisher: Publisher) -> None:
     folder = publisher.write(SMALL)
     with pytest.raises(BadUsage, match="say with --account whose data it is"):
         load(publisher.store, [folder], account_id=None)
-    with pytest.raises(NotFound, match="there is no account 99"):
-        load(publisher.store, [folder], account_id=99)
+    with pytest.raises(NotFound, match="there is no account 999999"):
+        load(publisher.store, [folder], account_id=999_999)
 
 
 def test_accounts_are_loaded_by_themselves(publisher: Publisher) -> None:
     folder = publisher.write({**SMALL, "accounts.csv": "account_id\n5\n"})
     with pytest.raises(BadUsage, match="load accounts first, by themselves"):
-        load(publisher.store, [folder], account_id=1)
+        load(publisher.store, [folder], account_id=publisher.account_id)

@@ -25,7 +25,7 @@ from pathlib import Path
 from masthead.loading.load import load
 from masthead.store import commits, open_store
 
-moment, url, folder = sys.argv[1:]
+moment, url, account_id, folder = sys.argv[1:]
 
 def reached(now):
     if now == moment:
@@ -36,7 +36,7 @@ if moment == "before the stamp":
 load(
     open_store(url),
     [Path(folder)],
-    account_id=1,
+    account_id=int(account_id),
     advance=lambda file, _: reached(f"reading {file.table.name}"),
     tell=reached,
 )
@@ -51,7 +51,10 @@ def killed(publisher: Publisher, moment: str) -> None:
     """Load into the account, in a process that kills itself at that moment."""
     folder = publisher.write(CHANGED)
     done = subprocess.run(
-        [sys.executable, "-c", DIES_WHEN, moment, publisher.url, str(folder)],
+        [
+            *(sys.executable, "-c", DIES_WHEN, moment, publisher.url, str(publisher.account_id)),
+            str(folder),
+        ],
         env=environment(publisher.url),
         capture_output=True,
         text=True,
@@ -87,12 +90,12 @@ def test_a_load_killed_before_its_stamp_is_whole_and_gets_its_stamp_later(
     """design, "The change feed": until then the feed shows its rows in every poll."""
     killed(small, "before the stamp")
     assert small.table("subscribers")[0]["email"] == "new@example.org"
-    with small.store.reader() as database:
-        waiting = commits.first_commit_since(database, 1, 2**62)
+    with small.store.writer() as database:
+        waiting = commits.first_commit_since(database, small.account_id, 2**62)
     assert waiting is not None
     commits.stamp_all(small.store)
-    with small.store.reader() as database:
-        assert commits.first_commit_since(database, 1, 2**62) is None
+    with small.store.writer() as database:
+        assert commits.first_commit_since(database, small.account_id, 2**62) is None
 
 
 MEASURES = """
@@ -102,7 +105,7 @@ from masthead.loading.export import export
 from masthead.loading.load import load
 from masthead.store import open_store
 
-url, folder, out = sys.argv[1:]
+url, account_id, folder, out = sys.argv[1:]
 peak_kib = 0
 
 def look(*_):
@@ -112,9 +115,9 @@ def look(*_):
     peak_kib = max(peak_kib, int(anonymous.split()[1]))
 
 store = open_store(url)
-load(store, [Path(folder)], account_id=1, advance=look, tell=look)
+load(store, [Path(folder)], account_id=int(account_id), advance=look, tell=look)
 look()
-export(store, Path(out), account_id=1, advance=look)
+export(store, Path(out), account_id=int(account_id), advance=look)
 print(peak_kib)
 """
 """Pages of the database that are mapped into memory are the system's, and do not count."""
@@ -140,7 +143,10 @@ def test_memory_grows_neither_with_the_file_nor_with_the_table(
             content = "".join(json.dumps(record) + "\n" for record in records)
         folder = publisher.write({f"subscribers.{format_}": content})
         done = subprocess.run(
-            [sys.executable, "-c", MEASURES, publisher.url, str(folder), str(tmp_path / "out")],
+            [
+                *(sys.executable, "-c", MEASURES, publisher.url, str(publisher.account_id)),
+                *(str(folder), str(tmp_path / "out")),
+            ],
             env=environment(publisher.url),
             stdout=subprocess.PIPE,
             check=True,

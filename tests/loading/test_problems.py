@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from masthead.contract.records import TABLES
+from masthead.errors import BadInput
+from masthead.loading.load import load
 from tests.loading.publisher import SMALL, Publisher
 
 
@@ -137,10 +139,13 @@ def test_a_leap_day_and_the_first_and_last_day_exist(small: Publisher, value: st
     assert small.table("subscriptions")[0]["date_created"] == value
 
 
+NUL = "holds a NUL character, which no store can keep"
+
+
 @pytest.mark.parametrize(
     ("cell", "problem"),
     [
-        (b"a\x00b", "holds a NUL character, which no store can keep"),
+        (b"a\x00b", NUL),
         (b"a\xffb", "is not valid UTF-8"),
         (b"\xed\xa0\x80", "is not valid UTF-8"),
         (b"\xc0\xaf", "is not valid UTF-8"),
@@ -158,21 +163,39 @@ def test_text_that_no_store_can_hold_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("line", "column"),
+    ("line", "problem"),
     [
-        (b'{"subscriber_id":1,"source":"a\\u0000b"}', "source"),
-        (b'{"subscriber_id":1,"password":"a\\u0000b"}', "password"),
-        (b'{"subscriber_id":1,"source":"\\udc00"}', "row"),
-        (b'{"subscriber_id":1,"source":"\\ud83d"}', "row"),
-        (b'{"subscriber_id":1,"source":"\xff"}', "row"),
-        (b'{"subscriber_id":1,"source":"\x00"}', "row"),
+        (b'{"subscriber_id":1,"source":"a\\u0000b"}', f"source: {NUL}"),
+        (b'{"subscriber_id":1,"password":"a\\u0000b"}', f"password: {NUL}"),
+        (b'{"subscriber_id":1,"source":"\\udc00"}', "row: not valid JSON: "),
+        (b'{"subscriber_id":1,"source":"\\ud83d"}', "row: not valid JSON: "),
+        (b'{"subscriber_id":1,"source":"\xff"}', "row: not valid JSON: "),
+        (b'{"subscriber_id":1,"source":"\x00"}', "row: not valid JSON: "),
     ],
 )
 def test_text_of_ndjson_that_no_store_can_hold_is_refused(
-    publisher: Publisher, line: bytes, column: str
+    publisher: Publisher, line: bytes, problem: str
 ) -> None:
     found = publisher.problem({"subscribers.ndjson": line})
-    assert found.startswith(f"subscribers.ndjson:1: {column}: ")
+    assert found.startswith(f"subscribers.ndjson:1: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "column"),
+    [
+        ("accounts.csv", b"account_id,company_name\n7,a\x00b\n", "company_name"),
+        ("accounts.csv", b"account_id,api_key\n7,a\x00b\n", "api_key"),
+        ("accounts.ndjson", b'{"account_id":7,"api_login":"\\u0000"}', "api_login"),
+    ],
+)
+def test_text_of_an_account_that_no_store_can_hold_is_refused(
+    publisher: Publisher, name: str, content: bytes, column: str
+) -> None:
+    folder = publisher.write({name: content})
+    with pytest.raises(BadInput) as refusal:
+        load(publisher.store, [folder], account_id=None)
+    line = 2 if name.endswith(".csv") else 1
+    assert str(refusal.value).startswith(f"{name}:{line}: {column}: {NUL}\n")
 
 
 REFERENCES = [

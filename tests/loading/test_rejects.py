@@ -170,7 +170,7 @@ def test_rejected_rows_of_two_files_of_a_table_are_kept_apart(
     folders = [publisher.write({"subscribers.csv": f"subscriber_id\nx{n}\n"}) for n in range(2)]
     packed = gzip.compress(b'{"subscriber_id":"x2"}\n')
     folders.append(publisher.write({"subscribers.ndjson.gz": packed}))
-    loaded = load(publisher.store, folders, account_id=1, reject=tmp_path / "r")
+    loaded = load(publisher.store, folders, account_id=publisher.account_id, reject=tmp_path / "r")
     assert sum(loaded.rejected.values()) == 3
     written = [path.read_text() for path in (tmp_path / "r").rglob("subscribers.*")]
     assert sorted(text.count(f"x{n}") for n, text in enumerate(sorted(written))) == [1, 1, 1]

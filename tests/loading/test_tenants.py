@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.contract.records import TABLES
-from tests.loading.publisher import SMALL, Publisher
+from tests.loading.publisher import SMALL
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from tests.loading.publisher import Publisher
 
 
 @pytest.fixture
-def neighbour(small: Publisher, tmp_path: Path) -> Publisher:
+def neighbour(new_publisher: Callable[[], Publisher]) -> Publisher:
     """Another account of the same database, which holds nothing yet."""
-    return Publisher(small.url, tmp_path, account_id=2)
+    return new_publisher()
 
 
 def test_the_same_ids_and_codes_in_two_accounts_are_different_records(

@@ -1,20 +1,27 @@
-"""A database whose clock the test sets."""
+"""Databases whose clock the test sets, and the means to ask for one kind of database alone."""
 
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.store import accounts, open_store
+from masthead.store import accounts, open_store, postgresql, sqlite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from masthead.store import Store as OpenStore
     from tests.servers import Store
 
 _numbers = itertools.count()
 START_US = 1_800_000_000_000_000
+
+# For what the other kind of database does not have at all.
+ON_SQLITE = pytest.mark.parametrize("store", ["sqlite"], indirect=True, scope="session")
+ON_POSTGRESQL = pytest.mark.parametrize("store", ["postgresql"], indirect=True, scope="session")
 
 
 class Clock:
@@ -28,6 +35,33 @@ class Clock:
         return self.now
 
 
+@contextmanager
+def new_url(store: Store) -> Iterator[str]:
+    """The URL of a database that does not exist yet, or is empty; it is dropped in the end."""
+    url = store.new_database(f"store-{next(_numbers)}")
+    try:
+        yield url
+    finally:
+        store.drop_database(url)
+
+
+@contextmanager
+def opening(url: str, clock: Callable[[], int] | None = None) -> Iterator[OpenStore]:
+    """The database at the URL, its schema brought up to date."""
+    found = open_store(url, clock=clock)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is not patient gives up at once, which else takes five seconds."""
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 10)
+    monkeypatch.setattr(postgresql, "_IMPATIENT", "SET lock_timeout = '10ms';")
+
+
 @pytest.fixture
 def clock() -> Clock:
     """A clock that stands still."""
@@ -35,16 +69,23 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def opened(store: Store, clock: Clock) -> OpenStore:
+def url(store: Store) -> Iterator[str]:
+    """A database that does not exist yet, or is empty."""
+    with new_url(store) as found:
+        yield found
+
+
+@pytest.fixture
+def opened(url: str, clock: Clock) -> Iterator[OpenStore]:
     """A database with the accounts 1 and 2, which goes by the clock."""
-    found = open_store(store.new_database(f"store-{next(_numbers)}"), clock=clock)
-    for account_id in (1, 2):
-        accounts.add_account(
-            found,
-            {
-                "account_id": account_id,
-                "api_key": f"key-{account_id}",
-                "api_login": f"login-{account_id}",
-            },
-        )
-    return found
+    with opening(url, clock) as found:
+        for account_id in (1, 2):
+            accounts.add_account(
+                found,
+                {
+                    "account_id": account_id,
+                    "api_key": f"key-{account_id}",
+                    "api_login": f"login-{account_id}",
+                },
+            )
+        yield found

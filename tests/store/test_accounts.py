@@ -22,7 +22,7 @@ def owner(store: OpenStore, user: str, password: str) -> int | None:
 
 
 def shown(store: OpenStore, account_id: int = 1) -> dict[str, int | str | None]:
-    with store.reader() as database:
+    with store.writer() as database:
         return accounts.settings_of(database, account_id)
 
 
@@ -137,7 +137,7 @@ def test_an_unknown_account_is_not_found(opened: OpenStore) -> None:
     ):
         with pytest.raises(NotFound, match="there is no account 9"):
             ask()
-    with opened.reader() as database:
+    with opened.writer() as database:
         assert accounts.get_account(database, 9) is None
 
 
@@ -146,10 +146,10 @@ def test_hiding_digests_is_a_change_of_every_subscriber(opened: OpenStore, clock
     clock.now += 1_000
     later = clock.now
     accounts.set_account(opened, 1, {"hide_password_md5": 0})
-    with opened.reader() as database:
+    with opened.writer() as database:
         assert commits.first_commit_since(database, 1, later) is None
     accounts.set_account(opened, 1, {"hide_password_md5": 1})
-    with opened.reader() as database:
+    with opened.writer() as database:
         assert commits.first_commit_since(database, 1, later) == 2
         assert commits.first_commit_since(database, 2, later) is None
         assert accounts.hides_password_md5(database, 1)
@@ -159,5 +159,5 @@ def test_hiding_digests_is_a_change_of_every_subscriber(opened: OpenStore, clock
 def test_accounts_are_listed_by_ascending_id(opened: OpenStore) -> None:
     for account_id in (30, 4):
         accounts.add_account(opened, {"account_id": account_id})
-    with opened.reader() as database:
+    with opened.writer() as database:
         assert [row[0] for row in accounts.accounts(database)] == [1, 2, 4, 30]

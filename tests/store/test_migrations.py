@@ -1,173 +1,299 @@
-"""A database is made and brought up to date by itself, and has the columns of the contract."""
+"""A database is made by itself, brought up to date from any earlier version, or refused."""
 
 from __future__ import annotations
 
-import itertools
 import threading
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
+import apsw
+import psycopg
 import pytest
 
-from masthead.contract.records import ACCOUNTS, TABLES, Table
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
-from masthead.store import Database, accounts, open_store
-from masthead.store.migrations import migrations
-from masthead.store.staging import DERIVED
+from masthead.store import accounts, commits, open_store, reading
+from masthead.store import migrations as of_the_store
+from masthead.store.migrations import Migration, migrations
+from tests.store.catalogue import tables
+from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from masthead.store import Database
     from masthead.store import Store as OpenStore
+    from masthead.store.database import Dialect
     from tests.servers import Store
+    from tests.store.conftest import Clock
 
-_numbers = itertools.count()
-OF_THE_FEED = {
-    "subscribers": ["commit_id", "custom_fields_commit_id"],
-    **{
-        name: ["commit_id"]
-        for name in ("addresses", "subscriptions", "orders", "purchases", "list_downloads")
-    },
-}
+DIALECTS: tuple[Dialect, ...] = ("sqlite", "postgresql")
+EARLIER = [migration.number for migration in migrations("sqlite")][:-1]
+each_earlier = pytest.mark.parametrize("number", EARLIER)
 
-
-@pytest.fixture
-def url(store: Store) -> str:
-    """A database that does not exist yet."""
-    return store.new_database(f"migrations-{next(_numbers)}")
-
-
-@pytest.fixture
-def opened(url: str) -> OpenStore:
-    """A fresh database."""
-    return open_store(url)
-
-
-def columns(database: Database, table: str) -> list[tuple[str, str, int]]:
-    """Return name, type and place in the key of each column."""
-    return [
-        (name, type_, place)
-        for _, name, type_, _, _, place in database.rows(f'PRAGMA table_info("{table}")')
-    ]
-
-
-@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
-def test_a_table_has_the_columns_of_the_contract_under_the_account(
-    opened: OpenStore, table: Table
-) -> None:
-    """design, "The store": every key begins with account_id."""
-    expected = [("account_id", "INTEGER"), *((c.name, c.kind.column) for c in table.columns)]
-    expected += [(name, "TEXT") for name in DERIVED.get(table.name, {})]
-    expected += [(name, "INTEGER") for name in OF_THE_FEED.get(table.name, [])]
-    with opened.reader() as database:
-        found = columns(database, table.name)
-    # A migration adds columns behind the others.
-    assert sorted((name, type_) for name, type_, _ in found) == sorted(expected)
-    key = [name for name, _, place in sorted(found, key=lambda each: each[2]) if place]
-    assert key == ["account_id", *table.key]
+# Rows of two accounts in the words of the first version, and of any later one.
+OF_AN_EARLIER_VERSION = f"""
+    INSERT INTO accounts (account_id, company_name, api_key, api_login) VALUES
+        (1, 'Tide & Co', 'Key-1', 'Login-1'), (2, NULL, NULL, NULL);
+    INSERT INTO commits (account_id, commit_id, visible_at) VALUES
+        (1, 1, {START_US - 9}), (1, 2, NULL), (2, 1, {START_US - 7});
+    INSERT INTO publications (account_id, publication_id, name) VALUES (1, 1, 'Tide');
+    INSERT INTO issues (account_id, issue_id, publication_id, date) VALUES (1, 1, 1, '2026-03-01');
+    INSERT INTO subscribers (account_id, subscriber_id, renewal_code, email, source, first_name,
+        first_name_folded, commit_id, custom_fields_commit_id) VALUES
+        (1, 1, 'AbC-1', 'Ada@Example.ORG', 'Spring Fair', 'Straße', 'strasse', 1, 1),
+        (1, 2, 'ÄbC-2', 'BÉN@EXAMPLE.org', 'WEB', NULL, NULL, 2, 1),
+        (1, 3, NULL, NULL, NULL, NULL, NULL, 1, 1),
+        (2, 1, 'ABC-1', 'ada@example.org', 'web', NULL, NULL, 1, 1);
+    INSERT INTO addresses (account_id, address_id, subscriber_id, zip_code, commit_id) VALUES
+        (1, 1, 1, '97301', 1);
+    INSERT INTO subscriptions (account_id, subscription_id, subscriber_id, publication_id,
+        mailing_address_id, issues, type, commit_id) VALUES (1, 1, 1, 1, 1, -1, 'Print', 1);
+    INSERT INTO subscription_issues (account_id, subscription_id, issue_id) VALUES (1, 1, 1);
+    INSERT INTO custom_fields (account_id, field_id, type) VALUES (1, 1, 'checkbox');
+    INSERT INTO custom_field_options (account_id, option_id, field_id, "order") VALUES (1, 7, 1, 1);
+    INSERT INTO custom_field_answers (account_id, subscriber_id, field_id, option_ids) VALUES
+        (1, 1, 1, '7');
+    INSERT INTO orders (account_id, order_id, subscriber_id, grand_total, commit_id) VALUES
+        (1, 1, 1, '10.50', 1);
+    INSERT INTO order_items (account_id, order_item_id, order_id, bundle_id) VALUES (1, 1, 1, 7);
+    INSERT INTO purchases (account_id, purchase_id, subscriber_id, total, commit_id) VALUES
+        (1, 1, 1, '10.50', 1);
+    INSERT INTO list_downloads (account_id, mailing_list_id, commit_id) VALUES (1, 1, 1);
+    INSERT INTO mailing_list_entries (account_id, mailing_list_id, subscription_id) VALUES
+        (1, 1, 1);
+    """
+EPOCH_US = START_US - 5
 
 
-def test_accounts_have_the_columns_of_the_contract_a_setting_and_their_epoch(
-    opened: OpenStore,
-) -> None:
-    with opened.reader() as database:
-        found = columns(database, "accounts")
-    expected = [(column.name, column.kind.column) for column in ACCOUNTS.columns]
-    assert [each[:2] for each in found] == [
-        *expected,
-        ("hide_password_md5", "INTEGER"),
-        ("epoch_at", "INTEGER"),
-    ]
+Content = dict[str, list[tuple[object, ...]]]
 
 
-def test_every_table_is_strict_and_no_other_table_exists(opened: OpenStore) -> None:
-    with opened.reader() as database:
-        found = {
-            name: is_strict
-            for schema, name, _, _, _, is_strict in database.rows("PRAGMA table_list")
-            if schema == "main" and not name.startswith("sqlite_") and name != "migrations"
-        }
-    assert set(found) == {"accounts", "commits", *(table.name for table in TABLES)}
-    assert all(found.values())
+@contextmanager
+def knowing(known: Callable[[list[Migration]], list[Migration]]) -> Iterator[None]:
+    """Let Masthead know other migrations than it does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(of_the_store, "migrations", lambda dialect: known(migrations(dialect)))
+        yield
 
 
-@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
-def test_references_are_kept_by_the_database_too_and_inside_the_account(
-    opened: OpenStore, table: Table
-) -> None:
-    with opened.reader() as database:
-        keys: dict[int, tuple[str, list[str]]] = {}
-        for number, _, target, column, *_ in database.rows(
-            f'PRAGMA foreign_key_list("{table.name}")'
-        ):
-            keys.setdefault(number, (target, []))[1].append(column)
-    found = {(target, *columns_) for target, columns_ in keys.values()} - {
-        ("accounts", "account_id")
+def make_earlier(url: str, number: int) -> Content:
+    """Make a database as the version did whose last migration had that number, and fill it."""
+    with (
+        knowing(lambda all_: all_[:number]),
+        opening(url) as opened,
+        opened.writer() as database,
+    ):
+        with database.transaction():
+            database.script(OF_AN_EARLIER_VERSION)
+            if number >= 2:
+                database.script(f"UPDATE accounts SET epoch_at = {EPOCH_US} WHERE account_id = 1")
+        return content(database)
+
+
+def content(database: Database) -> Content:
+    """Return all rows of all tables."""
+    return {
+        table: database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables(database)
     }
-    assert found == {(target, "account_id", column) for column, target in table.references.items()}
 
 
-def test_every_index_begins_with_the_account(opened: OpenStore) -> None:
-    with opened.reader() as database:
-        for table in (*(table.name for table in TABLES), "commits"):
-            for _, index, *_ in database.rows(f'PRAGMA index_list("{table}")'):
-                first_column = database.rows(f'PRAGMA index_info("{index}")')[0][2]
-                assert first_column == "account_id", index
+def numbers(database: Database) -> list[int]:
+    """Return the migrations that the database says it has had."""
+    return [number for (number,) in database.rows("SELECT number FROM migrations ORDER BY number")]
 
 
-def test_a_second_start_applies_nothing_and_keeps_the_data(store: Store, url: str) -> None:
-    accounts.add_account(open_store(url), {"account_id": 1})
-    with open_store(url).reader() as database:
-        assert len(database.rows("SELECT * FROM migrations")) == len(migrations(store.kind))
+class Upgraded(NamedTuple):
+    """A database of an earlier version, opened by this one: what it held, and what it is now."""
+
+    number: int
+    before: Content
+    store: OpenStore
+
+
+@pytest.fixture(scope="module", params=EARLIER)
+def upgraded(request: pytest.FixtureRequest, store: Store) -> Iterator[Upgraded]:
+    """A database of each earlier version in turn."""
+    with new_url(store) as url:
+        before = make_earlier(url, request.param)
+        with opening(url) as opened:
+            yield Upgraded(request.param, before, opened)
+
+
+def test_a_database_of_an_earlier_version_keeps_its_data(upgraded: Upgraded) -> None:
+    """decisions, "Migrations"; a later version's columns stand behind those that there were."""
+    with upgraded.store.writer() as database:
+        after = content(database)
+        assert numbers(database) == list(range(1, len(migrations(database.dialect)) + 1))
+        epochs = database.rows("SELECT account_id, epoch_at FROM accounts ORDER BY account_id")
+    assert epochs == [(1, EPOCH_US if upgraded.number >= 2 else None), (2, None)]
+    for table, rows in upgraded.before.items():
+        assert rows, table
+        width = len(rows[0])
+        assert [row[:width] for row in after[table][: len(rows)]] == rows, table
+        assert table == "migrations" or len(after[table]) == len(rows)
+
+
+def test_a_database_of_an_earlier_version_gets_its_texts_in_lower_case(upgraded: Upgraded) -> None:
+    """decisions, "Subscriber search": of ASCII alone."""
+    with upgraded.store.writer() as database:
+        found = database.rows(
+            """
+            SELECT renewal_code_lower, email_lower, source_lower FROM subscribers
+            WHERE account_id = 1 ORDER BY subscriber_id
+            """
+        )
+    assert found == [
+        ("abc-1", "ada@example.org", "spring fair"),
+        ("Äbc-2", "bÉn@example.org", "web"),
+        (None, None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"email": "ADA@example.org"}, [1]),
+        ({"email": "bÉN@*"}, [2]),
+        ({"email": "bén@*"}, []),
+        ({"renewal_code": "aBC-1"}, [1]),
+        ({"renewal_code": "Äbc*"}, [2]),
+        ({"source": "spring FAIR"}, [1]),
+        ({"source": "web"}, [2]),
+        ({"first_name": "STRASSE"}, [1]),
+        ({"email": ""}, [3]),
+    ],
+)
+def test_subscribers_of_an_earlier_version_are_found(
+    upgraded: Upgraded, filters: dict[str, str], found: list[int]
+) -> None:
+    with upgraded.store.reader() as database:
+        database.speak_for(1)
+        rows = reading.search_subscribers(database, 1, filters, after=0, limit=100)
+    assert [row[0] for row in rows] == found
+
+
+@each_earlier
+def test_an_account_of_an_earlier_version_goes_on_where_it_was(
+    url: str, number: int, clock: Clock
+) -> None:
+    """Its credentials open it, its waiting commit is stamped, its codes stay unique."""
+    make_earlier(url, number)
+    with opening(url, clock) as opened:
+        commits.stamp_all(opened)
+        with opened.reader() as database:
+            caller = accounts.account_for_credentials(database, "Key-1", "Login-1")
+            assert caller == (1, 0, 0)
+            database.speak_for(1)
+            position = commits.position_of(database, 1)
+            assert position == (START_US, EPOCH_US if number >= 2 else None)
+            assert commits.first_commit_since(database, 1, START_US) == 2
+        with opened.writer() as database, pytest.raises((apsw.ConstraintError, psycopg.Error)):
+            database.change(
+                "UPDATE subscribers SET renewal_code = 'aBc-1' "
+                "WHERE account_id = 1 AND subscriber_id = 3"
+            )
+
+
+@each_earlier
+def test_an_upgrade_that_fails_leaves_the_database_as_it_was(url: str, number: int) -> None:
+    """decisions, "Migrations": in one transaction."""
+    make_earlier(url, number)
+
+    def broken(known: list[Migration]) -> list[Migration]:
+        return [*known, Migration(99, "broken", "CREATE TABLE half_done (n BIGINT); Nonsense")]
+
+    with (
+        knowing(lambda all_: all_[:number]),
+        opening(url) as opened,
+        opened.writer() as database,
+    ):
+        before = content(database)
+        with (
+            knowing(broken),
+            pytest.raises((apsw.SQLError, psycopg.errors.SyntaxError)),
+        ):
+            open_store(url)
+        assert content(database) == before
+        assert numbers(database) == list(range(1, number + 1))
+
+
+def test_a_second_start_applies_nothing_and_keeps_the_data(url: str) -> None:
+    with opening(url) as opened:
+        accounts.add_account(opened, {"account_id": 1})
+    with opening(url) as opened, opened.writer() as database:
+        assert len(numbers(database)) == len(migrations(opened.dialect))
         assert accounts.get_account(database, 1)
 
 
-def test_migrations_are_numbered_without_gaps(store: Store) -> None:
-    numbers = [migration.number for migration in migrations(store.kind)]
-    assert numbers == list(range(1, len(numbers) + 1))
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_migrations_are_numbered_without_gaps(dialect: Dialect) -> None:
+    known = [migration.number for migration in migrations(dialect)]
+    assert known == list(range(1, len(known) + 1))
 
 
-def test_a_database_of_a_newer_version_is_refused_with_a_sentence(
-    url: str, opened: OpenStore
-) -> None:
+def test_a_database_of_a_newer_version_is_refused_with_a_sentence(url: str) -> None:
     """decisions, "Migrations"."""
-    newest = migrations(opened.dialect)[-1].number
-    with opened.writer() as database, database.transaction():
-        database.rows("INSERT INTO migrations (number, name) VALUES (99, 'from_the_future')")
-    with pytest.raises(MastheadError, match="use a newer version, or another database") as refusal:
-        open_store(url)
-    assert f"has schema 99, this version of Masthead knows schemas up to {newest}" in str(
-        refusal.value
-    )
+    with opening(url) as opened, opened.writer() as database:
+        database.change("INSERT INTO migrations (number, name) VALUES (99, 'from_the_future')")
+        newest = migrations(opened.dialect)[-1].number
+        before = content(database)
+        with pytest.raises(
+            MastheadError, match="use a newer version, or another database"
+        ) as refusal:
+            open_store(url)
+        assert f"has schema 99, this version of Masthead knows schemas up to {newest}" in str(
+            refusal.value
+        )
+        assert content(database) == before
 
 
-def test_several_processes_may_make_the_database_at_once(url: str) -> None:
+def start_six(work: Callable[[int], None]) -> list[BaseException]:
+    """Let six threads do the work at once; return what any of them raised."""
     failures: list[BaseException] = []
     barrier = threading.Barrier(6)
 
-    def start(account_id: int) -> None:
+    def start(number: int) -> None:
         try:
             barrier.wait()
-            accounts.add_account(open_store(url), {"account_id": account_id})
+            work(number)
         except BaseException as failure:  # noqa: BLE001 - the test's own thread shows it
             failures.append(failure)
 
-    threads = [threading.Thread(target=start, args=(n,)) for n in range(6)]
+    threads = [threading.Thread(target=start, args=(number,)) for number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert not failures
-    with open_store(url).reader() as database:
+    return failures
+
+
+def test_several_processes_may_make_the_database_at_once(url: str) -> None:
+    def start(account_id: int) -> None:
+        with opening(url) as opened:
+            accounts.add_account(opened, {"account_id": account_id})
+
+    assert not start_six(start)
+    with opening(url) as opened, opened.writer() as database:
         assert len(accounts.accounts(database)) == 6
+        assert numbers(database) == [each.number for each in migrations(opened.dialect)]
+
+
+@each_earlier
+def test_several_processes_may_bring_the_database_up_to_date_at_once(url: str, number: int) -> None:
+    make_earlier(url, number)
+    assert not start_six(lambda _: open_store(url).close())
+    with opening(url) as opened, opened.writer() as database:
+        assert numbers(database) == [each.number for each in migrations(opened.dialect)]
 
 
 @pytest.mark.parametrize("url_", ["", "sqlite", "sqlite:///", "mysql://x", "masthead.db"])
-def test_a_url_of_another_kind_is_refused_with_an_example(url_: str) -> None:
-    with pytest.raises(BadUsage, match=r"sqlite:///masthead\.db"):
+def test_a_url_of_another_kind_is_refused_with_examples(url_: str) -> None:
+    with pytest.raises(BadUsage, match=r"sqlite:///masthead\.db.*postgresql://user@host/name"):
         open_store(url_)
 
 
-def test_a_database_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be opened"):
         open_store(f"sqlite:///{tmp_path}/no/such/folder/x.db")
     with pytest.raises(StoreUnavailable, match="cannot be opened"):
@@ -179,3 +305,26 @@ def test_a_file_that_is_no_database_says_so(tmp_path: Path) -> None:
     path.write_text("a shopping list, and no database at all\n" * 100)
     with pytest.raises(StoreUnavailable, match="not a database"):
         open_store(f"sqlite:///{path}")
+
+
+@ON_POSTGRESQL
+def test_a_server_that_does_not_have_the_database_says_so(store: Store) -> None:
+    assert store.postgres is not None
+    with pytest.raises(StoreUnavailable, match=r"cannot be opened: .*no-such.* does not exist"):
+        open_store(store.postgres.url("masthead-no-such"))
+
+
+def test_a_server_that_does_not_answer_is_named() -> None:
+    """Nobody listens on the port 1."""
+    with pytest.raises(StoreUnavailable, match=r"cannot be opened: .*127\.0\.0\.1.*port 1"):
+        open_store("postgresql://masthead@127.0.0.1:1/masthead")
+
+
+def test_only_a_database_on_a_server_has_a_replica(tmp_path: Path) -> None:
+    """The replica is on a server too."""
+    file = f"sqlite:///{tmp_path}/x.db"
+    with pytest.raises(BadUsage, match="only a PostgreSQL database has a replica"):
+        open_store(file, read_url="postgresql://masthead@127.0.0.1:1/masthead")
+    with pytest.raises(BadUsage, match="named as postgresql://host/name"):
+        open_store("postgresql://masthead@127.0.0.1:1/masthead", read_url=file)
+    assert not list(tmp_path.iterdir())

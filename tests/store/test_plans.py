@@ -1,79 +1,45 @@
-"""How the database finds rows: by an index where a few are asked for, never by walking an account.
+"""How SQLite finds rows: by an index where a few are asked for, never by walking an account.
 
 The planner is told of a large database (`0001_start.sql`), so the plans seen here, over a small
-one, are those of any size.
+one, are those of any size. PostgreSQL's, which depend on what a database holds, are looked at in
+`test_plans_postgresql.py`.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.loading.checks import check_batch
-from masthead.loading.files import find_files, read_batches
-from masthead.store import accounts, changes, checking, commits, merging, reading
-from masthead.store.staging import Staging
+from masthead.store import accounts, changes, reading
 from tests.loading.publisher import SMALL, Publisher
+from tests.store.conftest import ON_SQLITE, new_url
+from tests.store.plans import CHANGES, POINT_LOOKUPS, SEARCHED, load_in_steps, statements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from masthead.store import Database
     from tests.servers import Store
 
-POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
-    "credentials": lambda database: accounts.account_for_credentials(database, "key", "login"),
-    "one account": lambda database: accounts.get_account(database, 1),
-    "settings": lambda database: accounts.settings_of(database, 1),
-    "order": lambda database: reading.order(database, 1, 1),
-    "answers": lambda database: reading.answers_of(database, 1, 1),
-    "login": lambda database: reading.login_candidates(
-        database, 1, "ada@example.org", password_md5="x", today="2026-11-20"
-    ),
-    "received issues": lambda database: list(reading.received_subscriptions(database, 1, 1)),
-    "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
-    "subscriptions of a subscriber": lambda database: reading.subscriptions(
-        database, 1, {"subscriber_id": 1}, after=0, limit=100
-    ),
-    "first commit since": lambda database: commits.first_commit_since(database, 1, 5),
-    "position": lambda database: commits.position_of(database, 1),
-}
-SEARCHED = ("email", "first_name", "last_name", "renewal_code", "source")
+pytestmark = ON_SQLITE
 
 
-@contextmanager
-def statements(database: Database) -> Iterator[list[tuple[str, Any]]]:
-    """Collect the statements that run on the connection, with their values."""
-    found: list[tuple[str, Any]] = []
-
-    def keep(_cursor: object, sql: str, values: Any) -> bool:
-        if sql.split(maxsplit=1)[0] in {"SELECT", "INSERT", "UPDATE", "DELETE"}:
-            found.append((sql, values))
-        return True
-
-    database._connection.exec_trace = keep
-    try:
-        yield found
-    finally:
-        database._connection.exec_trace = None
-
-
-def plan(database: Database, sql: str, values: Any) -> list[str]:
+def plan(database: Database, sql: str, values: dict[str, Any]) -> list[str]:
     """Return the lines of the database's plan for a statement."""
-    rows = database._connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)
-    return [row[3] for row in rows]
+    return [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", **values)]
 
 
 @pytest.fixture(scope="module")
-def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Publisher:
+def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
     """An account that holds the small publisher."""
-    publisher = Publisher(store.new_database("plans"), tmp_path_factory.mktemp("plans"))
-    publisher.load(SMALL)
-    return publisher
+    with new_url(store) as url:
+        publisher = Publisher(url, tmp_path_factory.mktemp("plans"))
+        publisher.load(SMALL)
+        yield publisher
+        publisher.store.close()
 
 
 @pytest.mark.parametrize("name", POINT_LOOKUPS)
@@ -85,6 +51,15 @@ def test_a_point_lookup_finds_its_rows_by_an_index(loaded: Publisher, name: str)
         assert found
         for sql, values in found:
             assert_finds_by_index(plan(database, sql, values))
+
+
+def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> None:
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            accounts.account_for_credentials(database, "key", "login")
+        ((sql, values),) = found
+        (line,) = plan(database, sql, values)
+        assert line == "SEARCH accounts USING INDEX accounts_by_api_key (api_key=?)"
 
 
 @pytest.mark.parametrize("name", SEARCHED)
@@ -119,41 +94,6 @@ def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
         assert plan(database, sql, values) == [
             "SEARCH subscriptions USING PRIMARY KEY (account_id=? AND subscription_id>?)"
         ]
-
-
-@contextmanager
-def load_in_steps(
-    publisher: Publisher, files: dict[str, str], *, discard: bool
-) -> Iterator[tuple[Database, list[tuple[str, Any]]]]:
-    """Load the files, and give the statements of checking and merging while all is still there."""
-    with publisher.store.writer() as database:
-        staging = Staging(database, publisher.account_id)
-        for number, file in enumerate(find_files([publisher.write(files)])):
-            for batch in read_batches(file):
-                checked = check_batch(file.table, batch)
-                staging.add(file.table, number, checked.columns, checked.rows)
-        staging.finish()
-        database.rows("BEGIN IMMEDIATE")
-        with statements(database) as found:
-            checking.check(staging, discard=discard)
-            merging.merge(staging, lambda _doing: None)
-        yield database, found
-        database.rows("ROLLBACK")
-
-
-CHANGES = {
-    name: content.replace("Tide", "Ebb")
-    .replace("Spring", "Easter")
-    .replace("AAAAA", "ZZZZZ")
-    .replace("Salem", "Boise")
-    .replace("Print", "Digital")
-    .replace("Your", "The")
-    .replace("Farming", "Farms")
-    .replace("10|11", "10")
-    .replace("10.5", "11.5")
-    .replace("March", "April")
-    for name, content in SMALL.items()
-}
 
 
 @pytest.mark.parametrize("discard", [False, True])

@@ -57,12 +57,13 @@ def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.service = Service(
-            store, store.open_reader(), feed_overlap_us=feed_overlap_s * 1_000_000
+            store, store.open_loop_reader(), feed_overlap_us=feed_overlap_s * 1_000_000
         )
         stamping = asyncio.create_task(_stamp_for_ever(store))
         yield
         stamping.cancel()
-        app.state.service.database.close()
+        if app.state.service.database:
+            app.state.service.database.close()
         store.close()
 
     app = Starlette(
@@ -93,12 +94,17 @@ def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
 async def _stamp_for_ever(store: Store) -> None:
     while True:
         try:
-            await to_thread.run_sync(commits.stamp_all, store)
+            await to_thread.run_sync(_stamp, store, abandon_on_cancel=True)
         except StoreUnavailable as reason:
             _log.warning("commits wait for their stamps", reason=str(reason))
         except Exception:  # noqa: BLE001 - whatever it is, the next try may do better
             _log.exception("commits wait for their stamps")
         await asyncio.sleep(STAMP_EVERY_S)
+
+
+def _stamp(store: Store) -> None:
+    store.beat()
+    commits.stamp_all(store)
 
 
 async def _bad_input(_request: Request, reason: Exception) -> Response:

@@ -89,7 +89,8 @@ def begin(question: Question) -> Content:
     """
     with ExitStack() as stack:
         database = stack.enter_context(question.service.store.reader())
-        now = question.service.store.clock()
+        database.speak_for(question.account_id)
+        now = database.now()
         stack.enter_context(database.snapshot())
         headers, first = _bounds(question, database, now)
         pieces = _body(database, question, first)
@@ -99,7 +100,7 @@ def begin(question: Question) -> Content:
 
 def _nothing(question: Question, database: Database) -> Response | None:
     """Return the answer where nothing has changed, which a few looks into indexes tell."""
-    now = question.service.store.clock()
+    now = database.now()
     with database.snapshot():
         headers, first = _bounds(question, database, now)
         if first is not None and any(

@@ -11,16 +11,15 @@ from starlette.exceptions import HTTPException
 from masthead.store import Database
 from masthead.store.accounts import Caller, account_for_credentials
 
-__all__ = ["caller_of"]
+__all__ = ["caller_of", "credentials_in"]
 
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
 
-def caller_of(authorization: bytes | None, database: Database) -> Caller:
-    """Return the account that the value of an ``Authorization`` header opens.
+def credentials_in(authorization: bytes | None) -> tuple[str, str]:
+    """Return user name and password from the value of an ``Authorization`` header.
 
-    Raises HTTPException: 401 where credentials are missing or malformed, 403 where they open
-    nothing, for whatever reason (decisions, "Callers and tenants").
+    Raises HTTPException 401 where they are missing or malformed (decisions, "Callers and tenants").
     """
     scheme, _, encoded = (authorization or b"").partition(b" ")
     try:
@@ -36,7 +35,16 @@ def caller_of(authorization: bytes | None, database: Database) -> Caller:
             "api_login as password",
             _CHALLENGE,
         ) from None
-    caller = account_for_credentials(database, user, password)
+    return user, password
+
+
+def caller_of(credentials: tuple[str, str], database: Database) -> Caller:
+    """Return the account that the credentials open.
+
+    Raises HTTPException 403 where they open nothing, for whatever reason (decisions, "Callers and
+    tenants").
+    """
+    caller = account_for_credentials(database, *credentials)
     if caller is None:
         raise HTTPException(403, "these credentials open no account")
     return caller

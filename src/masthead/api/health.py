@@ -1,19 +1,29 @@
 """``GET /health``: whether the service and its database answer, for whoever watches it."""
 
+from functools import partial
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from masthead.api.answers import json
+from masthead.api.operation import Service, in_time
 from masthead.contract.encoding import encode
+from masthead.store import Store
 
 __all__ = ["routes"]
 
 
 async def health(request: Request) -> Response:
     """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
-    request.app.state.service.database.rows("SELECT 1 FROM accounts LIMIT 1")
+    service: Service = request.app.state.service
+    await in_time(partial(_ask, service.store))
     return json(encode({"status": "ok"}))
+
+
+def _ask(store: Store) -> None:
+    with store.reader() as database:
+        database.rows("SELECT 1 FROM accounts LIMIT 1")
 
 
 routes = [Route("/health", health)]

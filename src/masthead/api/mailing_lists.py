@@ -32,6 +32,8 @@ def _begin(call: Call) -> Content:
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
     with ExitStack() as stack:
         database = stack.enter_context(call.service.store.reader())
+        database.speak_for(call.account_id)
+        stack.enter_context(database.snapshot())
         rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
         if rows is None:
             raise NotFound(f"there is no mailing list {call.path_id}")

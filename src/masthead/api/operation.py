@@ -1,37 +1,52 @@
 """The path of a request: credentials, parameters, handler.
 
-A handler is a plain function of one :class:`Call`. It runs in the event loop where its query takes
-microseconds (a hop to a thread would halve the rate), and in a thread where it can take longer.
+A handler is a plain function of one :class:`Call`. On an embedded database it runs in the event
+loop where its query takes microseconds (a hop to a thread would halve the rate), and in a thread
+where it can take longer. On any other database all of the path runs in a thread, and a request that
+has no answer in time gets 503, however long the database makes the thread wait.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
-from anyio import to_thread
+from anyio import CapacityLimiter, fail_after, from_thread, to_thread
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from masthead.api.credentials import caller_of
+from masthead.api.credentials import caller_of, credentials_in
 from masthead.api.parameters import Values, read_body, read_parameters
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
+from masthead.errors import StoreUnavailable
 from masthead.store import Database, Store
 from masthead.store.accounts import Caller
 
-__all__ = ["Call", "Handler", "Service", "route", "route_for"]
+__all__ = ["Call", "Handler", "Service", "in_time", "route", "route_for"]
+
+PATIENCE_S = 1.7
+"""So long may a database take until a request is given up, with 503."""
+
+LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
+"""So many requests are answered at a time where the database needs threads; others wait. What may
+visit many rows waits for itself alone."""
+
+Result = TypeVar("Result")
+_looking_up = CapacityLimiter(LOOK_UPS_AT_ONCE)
+_scanning = CapacityLimiter(SCANS_AT_ONCE)
 
 
 class Service(NamedTuple):
     """What all requests share.
 
-    ``database`` is the connection that reads for the event loop's thread. ``feed_overlap_us`` is
-    how much earlier than asked the change feed begins.
+    ``database`` is the connection that reads for the event loop's thread, None where the database
+    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins.
     """
 
     store: Store
-    database: Database
+    database: Database | None
     feed_overlap_us: int
 
 
@@ -101,27 +116,56 @@ class _Endpoint:
         self._operation = operation
         self._handler = handler
         self._in_thread = in_thread if callable(in_thread) else lambda _: in_thread
+        self._limiter = _scanning if in_thread else _looking_up
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         service: Service = scope["app"].state.service
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        caller = caller_of(headers.get(b"authorization"), service.database)
-        scope["masthead.account_id"] = caller.account_id
+        credentials = credentials_in(headers.get(b"authorization"))
         body = await read_body(headers, receive)
-        values = read_parameters(self._operation, scope["query_string"], body)
-        call = Call(
-            caller,
-            values,
-            _path_id(scope["path_params"]),
-            service.database,
-            service,
-            is_head=scope["method"] == "HEAD",
-        )
-        if self._in_thread(values):
-            answer = await to_thread.run_sync(_in_thread, self._handler, call)
+
+        def call_on(database: Database) -> Call:
+            caller = caller_of(credentials, database)
+            scope["masthead.account_id"] = caller.account_id
+            database.speak_for(caller.account_id)
+            return Call(
+                caller,
+                read_parameters(self._operation, scope["query_string"], body),
+                _path_id(scope["path_params"]),
+                database,
+                service,
+                is_head=scope["method"] == "HEAD",
+            )
+
+        if service.database is None:
+            answer = await in_time(partial(self._answer, service, call_on), limiter=self._limiter)
         else:
-            answer = self._handler(call)
+            call = call_on(service.database)
+            if self._in_thread(call.values):
+                answer = await to_thread.run_sync(
+                    self._answer, service, lambda database: call._replace(database=database)
+                )
+            else:
+                answer = self._handler(call)
         await answer(scope, receive, send)
+
+    def _answer(self, service: Service, call_on: Callable[[Database], Call]) -> ASGIApp:
+        with service.store.reader() as database:
+            # A request that was given up while it waited for its turn asks nothing any more.
+            from_thread.check_cancelled()
+            return self._handler(call_on(database))
+
+
+async def in_time(work: Callable[[], Result], *, limiter: CapacityLimiter | None = None) -> Result:
+    """Return what ``work`` returns, which runs in a thread.
+
+    Raises StoreUnavailable where that takes too long; the thread is left to end by itself.
+    """
+    try:
+        with fail_after(PATIENCE_S):
+            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
+    except TimeoutError:
+        raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
 
 
 def _path_id(path_params: dict[str, Any]) -> int | None:
@@ -130,8 +174,3 @@ def _path_id(path_params: dict[str, Any]) -> int | None:
             raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
         return int(value)
     return None
-
-
-def _in_thread(handler: Handler, call: Call) -> ASGIApp:
-    with call.service.store.reader() as database:
-        return handler(call._replace(database=database))

@@ -23,6 +23,7 @@ __all__ = ["app_of_environment", "bind", "serve"]
 
 DRAIN_S_MAX = 30
 _DATABASE = SETTINGS["database"].variable
+_READ_DATABASE = SETTINGS["read_database"].variable
 _FEED_OVERLAP = SETTINGS["feed_overlap"].variable
 
 
@@ -47,21 +48,23 @@ def serve(
     listener: socket.socket,
     database: str,
     *,
+    read_database: str | None = None,
     workers: int = 1,
     feed_overlap: int = 0,
-    certificate: str | None = None,
-    certificate_key: str | None = None,
+    certificate: tuple[str, str] | None = None,
     ready: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
 
-    ``ready`` is called when the database is open and migrated, just before the first answer.
+    ``certificate`` names the files of a TLS certificate and of its key. ``ready`` is called when
+    the database is open and migrated, just before the first answer.
     Raises BadUsage where the certificate and its key cannot be used.
     """
-    open_store(database)
+    open_store(database, read_url=read_database)
     if certificate:
-        _check_certificate(certificate, certificate_key)
+        _check_certificate(*certificate)
     os.environ[_DATABASE] = database
+    os.environ[_READ_DATABASE] = read_database or ""
     os.environ[_FEED_OVERLAP] = str(feed_overlap)
     config = uvicorn.Config(
         "masthead.api.server:app_of_environment",
@@ -76,8 +79,8 @@ def serve(
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=DRAIN_S_MAX,
-        ssl_certfile=certificate,
-        ssl_keyfile=certificate_key,
+        ssl_certfile=certificate[0] if certificate else None,
+        ssl_keyfile=certificate[1] if certificate else None,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn drains first, and then leaves the signal to this.
@@ -89,7 +92,7 @@ def serve(
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def _check_certificate(certificate: str, key: str | None) -> None:
+def _check_certificate(certificate: str, key: str) -> None:
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
     except OSError as error:
@@ -110,6 +113,5 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def app_of_environment() -> Starlette:
     """Return the app that the environment's settings describe; each worker calls it."""
     configure_logs()
-    return create_app(
-        open_store(os.environ[_DATABASE]), feed_overlap_s=int(os.environ[_FEED_OVERLAP])
-    )
+    store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
+    return create_app(store, feed_overlap_s=int(os.environ[_FEED_OVERLAP]))

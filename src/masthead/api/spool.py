@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.answers import head, json, stream
 from masthead.api.compression import coding_for, compressor
+from masthead.api.operation import in_time
 from masthead.errors import StoreUnavailable
 
 __all__ = ["AT_ONCE", "WHOLE_BYTES_MAX", "Content", "Spooled"]
@@ -54,10 +55,11 @@ class Content(NamedTuple):
 class Spooled:
     """An ASGI app that sends the content which ``begin`` returns, once.
 
-    ``begin`` is called in a thread, and may raise what a handler may. Where its pieces raise after
-    the answer has begun, the connection breaks without the last chunk, so that the client can tell.
-    The body comes in the best coding that the client accepts. A client of HTTP/1.0, which knows no
-    chunks, gets it with its length, once all of it is made (RFC 9112 section 6.1).
+    ``begin`` is called in a thread, and may raise what a handler may; where it or the start of the
+    body takes too long, the answer is 503. Where the pieces raise after the answer has begun, the
+    connection breaks without the last chunk, so that the client can tell. The body comes in the
+    best coding that the client accepts. A client of HTTP/1.0, which knows no chunks, gets it with
+    its length, once all of it is made (RFC 9112 section 6.1).
     """
 
     def __init__(self, begin: Callable[[], Content], *, is_head: bool) -> None:
@@ -93,36 +95,50 @@ class Spooled:
 
     async def _make(self, coding: str) -> None:
         try:
-            await to_thread.run_sync(self._fill, coding, limiter=_making)
+            async with _making:
+                content, start = await in_time(self._begin)
+                await to_thread.run_sync(self._fill, content, start, coding)
         except OSError as error:
             raise StoreUnavailable(f"no temporary file for an answer: {error}") from error
         self._is_complete = True
         self._grown.set()
 
-    def _fill(self, coding: str) -> None:
+    def _begin(self) -> tuple[Content, bytes]:
+        """Return the content, and the start of its body; or all of it, and done with its source."""
         content = self.begin()
+        start = bytearray()
+        is_whole = self._is_head
+        try:
+            while not is_whole and len(start) <= WHOLE_BYTES_MAX:
+                piece = next(content.pieces, None)
+                start += piece or b""
+                is_whole = piece is None
+            from_thread.check_cancelled()
+        except BaseException:
+            content.source.close()
+            raise
+        if is_whole:
+            content.source.close()
+        return content, bytes(start)
+
+    def _fill(self, content: Content, start: bytes, coding: str) -> None:
         headers = {**content.headers, "Vary": "Accept-Encoding"}
         pieces = content.pieces
         with content.source:
             if self._is_head:
                 from_thread.run_sync(self._start, head(headers))
                 return
-            start = bytearray()
-            for piece in pieces:
-                start += piece
-                if len(start) > WHOLE_BYTES_MAX:
-                    break
             if len(start) < _COMPRESSED_BYTES_MIN:
                 coding = "identity"
             if coding != "identity":
                 headers["Content-Encoding"] = coding
             compress = compressor(coding)
             if len(start) <= WHOLE_BYTES_MAX:
-                body = compress.compress(bytes(start)) + compress.flush()
+                body = compress.compress(start) + compress.flush()
                 from_thread.run_sync(self._start, json(body, headers))
                 return
             self._file = TemporaryFile()  # noqa: SIM115 - closed when it is sent
-            self._write(compress.compress(bytes(start)))
+            self._write(compress.compress(start))
             if self._is_streamed:
                 from_thread.run_sync(self._start, stream(self._chunks(), headers))
             for piece in pieces:

@@ -12,6 +12,7 @@ import click
 from masthead import __version__
 from masthead.cli.accounts import accounts
 from masthead.cli.data import export_command, generate_command, import_command
+from masthead.cli.database import database_group
 from masthead.cli.feed import feed
 from masthead.cli.serving import demo, openapi, serve_command
 from masthead.errors import BadUsage, MastheadError
@@ -48,6 +49,7 @@ def cli() -> None:
 
 for command in (
     accounts,
+    database_group,
     demo,
     export_command,
     feed,

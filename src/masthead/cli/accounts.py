@@ -1,5 +1,7 @@
-"""``masthead accounts``: add, list, show, set, rotate-key."""
+"""``masthead accounts``: add, list, show, set, rotate-key, export."""
 
+import csv
+import sys
 from typing import Any
 
 import click
@@ -80,9 +82,9 @@ def add(account_id: int, database: str, **given: Any) -> None:
 @setting("database")
 def list_(database: str) -> None:
     """List all accounts: id, name, and whether their API is active."""
-    with open_store(database).reader() as reader:
+    with open_store(database).writer() as found:
         for account_id, company_name, _, _, active, api_active, *_ in store_accounts.accounts(
-            reader
+            found
         ):
             state = "active" if active and api_active else "inactive"
             click.echo(f"{account_id}\t{company_name or ''}\t{state}")
@@ -97,8 +99,8 @@ def show(account_id: int, database: str) -> None:
 
 
 def _show(database: str, account_id: int) -> None:
-    with open_store(database).reader() as reader:
-        values = store_accounts.settings_of(reader, account_id)
+    with open_store(database).writer() as found:
+        values = store_accounts.settings_of(found, account_id)
     for name, value in values.items():
         click.echo(f"{name}: {'' if value is None else value}")
 
@@ -124,3 +126,16 @@ def rotate_key(account_id: int, database: str) -> None:
     """Give an account new random credentials; the old ones end at once."""
     store_accounts.rotate_key(open_store(database), account_id)
     _show(database, account_id)
+
+
+@accounts.command("export")
+@setting("database")
+def export(database: str) -> None:
+    """Print all accounts, their credentials included, as the file that `masthead import` reads."""
+    columns = [column.name for column in ACCOUNTS.columns]
+    with open_store(database).writer() as found:
+        ids = [row[0] for row in store_accounts.accounts(found)]
+        rows = [store_accounts.settings_of(found, account_id) for account_id in ids]
+    writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)

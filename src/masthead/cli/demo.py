@@ -33,8 +33,8 @@ def make_demo(database: str) -> None:
     whole by the next start. Raises BadUsage where account 1 is not the demo's.
     """
     store = open_store(database)
-    with store.reader() as reader:
-        found = {row[0]: row for row in accounts.accounts(reader)}.get(_ACCOUNT_ID)
+    with store.writer() as writer:
+        found = {row[0]: row for row in accounts.accounts(writer)}.get(_ACCOUNT_ID)
     if found and _COMPANY_NAME not in found:
         raise BadUsage("account 1 of this database is not the demo's: choose another --database")
     if found and _API_KEY in found:

@@ -21,6 +21,7 @@ _DAY_S = 86_400
 
 @click.command("serve")
 @setting("database")
+@setting("read_database")
 @setting("host")
 @setting("port", kind=_PORT)
 @setting("workers", kind=click.IntRange(1))
@@ -30,6 +31,7 @@ _DAY_S = 86_400
 @setting("certificate_key")
 def serve_command(
     database: str,
+    read_database: str | None,
     host: str,
     port: int,
     *,
@@ -57,10 +59,10 @@ def serve_command(
     serve(
         listener,
         database,
+        read_database=read_database,
         workers=workers,
         feed_overlap=feed_overlap,
-        certificate=certificate,
-        certificate_key=certificate_key,
+        certificate=(certificate, certificate_key) if certificate and certificate_key else None,
         ready=ready,
     )
 

@@ -6,6 +6,7 @@ always give the same bytes.
 
 import csv
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from masthead.contract.records import TABLES
@@ -31,7 +32,10 @@ def export(
     counts = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with store.reader() as database, database.snapshot():
+        with ExitStack() as stack:
+            database = stack.enter_context(store.reader())
+            database.speak_for(account_id)
+            stack.enter_context(database.snapshot())
             accounts.settings_of(database, account_id)
             for table in TABLES:
                 path = folder / f"{table.name}.csv"

@@ -90,6 +90,7 @@ def _load_data(
         staging.finish()
         tell("waiting for other writers")
         with database.transaction():
+            database.lock_account(account_id)
             tell("checking")
             checking.check(staging, discard=reject is not None)
             if reject is None and staging.problem_count():

@@ -9,29 +9,45 @@ in the order of the contract's fields, and know neither HTTP nor the wire's form
 from pathlib import Path
 
 from masthead.errors import BadUsage
-from masthead.store.sqlite import Clock, Database, SqliteStore, system_clock
+from masthead.store.database import Clock, Database, Store, system_clock
+from masthead.store.postgresql import PostgresStore
+from masthead.store.sqlite import SqliteStore
 
-__all__ = ["Clock", "Database", "Store", "open_store", "system_clock"]
-
-Store = SqliteStore
-"""A database; today always an embedded one."""
+__all__ = ["Clock", "Database", "Store", "find_store", "open_store", "system_clock"]
 
 _SQLITE = "sqlite:///"
+_POSTGRESQL = ("postgresql://", "postgres://")
 
 
-def open_store(url: str, *, clock: Clock = system_clock) -> Store:
-    """Return the database that ``url`` names, created and migrated if need be.
+def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
+    """Return the database that :func:`find_store` finds, its schema brought up to date.
+
+    Raises MastheadError where a newer version of Masthead made it, and what that function does.
+    """
+    store = find_store(url, clock=clock, read_url=read_url)
+    store.migrate()
+    return store
+
+
+def find_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
+    """Return the database that ``url`` names, as it is.
 
     ``sqlite:///masthead.db`` is a file in the current folder, ``sqlite:////var/lib/masthead.db``
-    one by its full path. Raises BadUsage for another kind of URL, StoreUnavailable where the
-    database cannot be opened, MastheadError where a newer version of Masthead made it.
+    one by its full path, ``postgresql://user@host/name`` a database of a server, of which
+    ``read_url`` may name a replica to read from. Stamps go by ``clock``, if that is given. Raises
+    BadUsage for another kind of URL, StoreUnavailable where the database cannot be opened.
     """
+    if url.startswith(_POSTGRESQL):
+        if read_url and not read_url.startswith(_POSTGRESQL):
+            raise BadUsage("a replica of a PostgreSQL database is named as postgresql://host/name")
+        return PostgresStore(url, clock, read_url=read_url)
+    if read_url:
+        raise BadUsage("only a PostgreSQL database has a replica to read from")
     path = url.removeprefix(_SQLITE)
     if path in {url, ""}:
         raise BadUsage(
-            f"{url.partition(':')[0]!r} is not a database that Masthead knows: "
-            "the URL reads sqlite:///masthead.db, or sqlite:////full/path/masthead.db"
+            f"{url.partition(':')[0]!r} is not a database that Masthead knows: the URL reads "
+            "sqlite:///masthead.db, sqlite:////full/path/masthead.db or "
+            "postgresql://user@host/name"
         )
-    store = SqliteStore(Path(path), clock)
-    store.migrate()
-    return store
+    return SqliteStore(Path(path), clock or system_clock)

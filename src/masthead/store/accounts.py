@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
-from masthead.store import Database, Store, commits
+from masthead.store import commits
+from masthead.store.database import Database, Dialect, Store
 from masthead.store.reading import columns_of
 
 __all__ = [
@@ -35,6 +36,17 @@ SETTINGS = (*(column.name for column in ACCOUNTS.columns), "hide_password_md5")
 
 _COLUMNS = ", ".join(SETTINGS)
 _KEY_BYTES = 20
+_NO_ACCOUNT = (None, 0, 0, 0, 0)
+_FOR_KEYS: dict[Dialect, str] = {
+    "sqlite": """
+        SELECT api_key, api_login, active AND api_active, account_id, is_master, hide_password_md5
+        FROM accounts WHERE api_key IN (:user, :password)
+        """,
+    "postgresql": """
+        SELECT api_key, api_login, is_open, account_id, is_master, hide_password_md5
+        FROM accounts_for_keys(:user, :password)
+        """,
+}
 
 
 class Caller(NamedTuple):
@@ -53,20 +65,18 @@ def new_credentials() -> tuple[str, str]:
 def account_for_credentials(database: Database, user: str, password: str) -> Caller | None:
     """Return the account whose api_key and api_login these are, in either order, or None.
 
-    None too where the account or its API access is not active. Both orders are always tried and
+    None too where the account or its API access is not active. Both orders are always asked for and
     both comparisons made, so that no cause of a refusal is told from another by its time
     (decisions, "Wrong credentials").
     """
+    if "\x00" in user + password:
+        # No key has one, and PostgreSQL cannot even be asked for it.
+        return None
+    rows = database.rows(_FOR_KEYS[database.dialect], user=user, password=password)
+    by_key = {api_key: row for api_key, *row in rows}
     found = None
     for key, login in ((user, password), (password, user)):
-        row = database.row(
-            """
-            SELECT api_login, active AND api_active, account_id, is_master, hide_password_md5
-            FROM accounts WHERE api_key = :key
-            """,
-            key=key,
-        )
-        api_login, is_open, *caller = row or (None, 0, 0, 0, 0)
+        api_login, is_open, *caller = by_key.get(key, _NO_ACCOUNT)
         matches = compare_digest((api_login or "").encode(), login.encode())
         if matches and is_open and login:
             found = Caller(*caller)
@@ -115,9 +125,10 @@ def add_account(store: Store, values: Values) -> None:
     """
     account_id = values["account_id"]
     with store.writer() as database, database.transaction():
+        database.lock_accounts()
         if database.row("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id):
             raise BadInput(f"account {account_id} exists already")
-        _save(database, store, values)
+        _save(database, values)
 
 
 def set_account(store: Store, account_id: int, values: Values) -> None:
@@ -127,11 +138,13 @@ def set_account(store: Store, account_id: int, values: Values) -> None:
     "Passwords"). Raises NotFound, and BadInput where the api_key is another account's.
     """
     with store.writer() as database, database.transaction():
+        database.lock_accounts()
         before = settings_of(database, account_id)
-        _save(database, store, {**values, "account_id": account_id})
+        _save(database, {**values, "account_id": account_id})
         hides = values.get("hide_password_md5", before["hide_password_md5"])
         changes_subscribers = hides != before["hide_password_md5"]
         if changes_subscribers:
+            database.lock_account(account_id)
             database.change(
                 "UPDATE subscribers SET commit_id = :commit_id WHERE account_id = :account_id",
                 commit_id=commits.begin_commit(database, account_id),
@@ -154,6 +167,7 @@ def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
     """
     inserted = changed = 0
     with store.writer() as database, database.transaction():
+        database.lock_accounts()
         for values in rows:
             account_id = values["account_id"]
             columns = ", ".join(values)
@@ -166,11 +180,11 @@ def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
                 changed += 1
             else:
                 continue
-            _save(database, store, values)
+            _save(database, values)
     return inserted, changed, len(rows) - inserted - changed
 
 
-def _save(database: Database, store: Store, values: Values) -> None:
+def _save(database: Database, values: Values) -> None:
     account_id = values["account_id"]
     if api_key := values.get("api_key"):
         owner = database.row(
@@ -185,7 +199,7 @@ def _save(database: Database, store: Store, values: Values) -> None:
     is_new = not database.row("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id)
     if is_new:
         api_key, api_login = new_credentials()
-        created = datetime.fromtimestamp(store.clock() / 1_000_000, UTC)
+        created = datetime.fromtimestamp(database.now() // 1_000_000, UTC)
         defaults = {
             "api_key": api_key,
             "api_login": api_login,
@@ -197,7 +211,7 @@ def _save(database: Database, store: Store, values: Values) -> None:
         f"""
         INSERT INTO accounts ({", ".join(values)}) VALUES (:{", :".join(values)})
         ON CONFLICT (account_id) DO UPDATE SET
-            {", ".join(f"{name} = excluded.{name}" for name in values)}
+            {", ".join(f"{name} = excluded.{name}" for name in values if name != "account_id")}
         """,
         **values,
     )
@@ -208,7 +222,7 @@ def _save(database: Database, store: Store, values: Values) -> None:
             UPDATE commits SET visible_at = :now
             WHERE account_id = :account_id AND commit_id = :commit_id
             """,
-            now=store.clock(),
+            now=database.now(),
             account_id=account_id,
             commit_id=commit_id,
         )

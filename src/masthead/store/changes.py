@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from masthead.contract import shapes
-from masthead.store import Database
+from masthead.store.database import Database
 from masthead.store.reading import columns_of
 
 __all__ = ["CHANGED", "has_changed"]
@@ -117,7 +117,8 @@ def has_changed(database: Database, entity: str, account_id: int, first_commit: 
     found = database.row(
         f"""
         SELECT 1 FROM {table}
-        WHERE account_id = :account_id AND {column} >= :first_commit LIMIT 1
+        WHERE account_id = :account_id AND {column} >= :first_commit
+        ORDER BY {column} LIMIT 1
         """,
         account_id=account_id,
         first_commit=first_commit,

@@ -5,9 +5,16 @@ Each check finds its bad rows with one query over the staged rows and keeps a pr
 
 from masthead.contract.kinds import Missing
 from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
+from masthead.store.database import Dialect
 from masthead.store.staging import Staging
 
 __all__ = ["check"]
+
+_IS_EARLIER = "(e.file, e.line) < (s.file, s.line)"
+_OPTIONS: dict[Dialect, str] = {
+    "sqlite": "json_each('[' || replace(s.option_ids, '|', ',') || ']') AS j",
+    "postgresql": "unnest(CAST(string_to_array(s.option_ids, '|') AS BIGINT[])) AS j (value)",
+}
 
 
 def check(staging: Staging, *, discard: bool) -> None:
@@ -44,9 +51,9 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
 
 def _check_duplicates(staging: Staging, table: Table) -> None:
     keys = ", ".join(table.key)
-    twice = f"SELECT {keys} FROM temp.staged_{table.name} GROUP BY {keys} HAVING count(*) > 1"
+    twice = f"SELECT {keys} FROM staged_{table.name} GROUP BY {keys} HAVING count(*) > 1"
     same = " AND ".join(f"e.{name} = s.{name}" for name in table.key)
-    earlier = f"FROM temp.staged_{table.name} AS e WHERE {same} AND e.rowid < s.rowid"
+    earlier = f"FROM staged_{table.name} AS e WHERE {same} AND {_IS_EARLIER}"
     value = " || ', ' || ".join(f"s.{name}" for name in table.key)
     staging.find(
         table,
@@ -66,25 +73,22 @@ def _check_required(staging: Staging, table: Table) -> None:
                 table,
                 column.name,
                 "'missing: a new row needs it'",
-                f"""NOT (s.present >> {position} & 1) AND NOT EXISTS (
+                f"""(s.present >> {position} & 1) = 0 AND NOT EXISTS (
                     SELECT 1 FROM {table.name} AS o WHERE o.account_id = :account_id AND {same})""",
             )
 
 
-def _same_unique(table: Table, name: str) -> str:
-    key = table.key[0]
-    return f"lower(o.{name}) = lower(s.{name}) AND o.{key} <> s.{key}"
-
-
 def _check_unique_among_staged(staging: Staging, table: Table) -> None:
+    key = table.key[0]
     for name in table.unique:
         staging.index(table, name, f"lower({name})")
         staging.find(
             table,
             name,
             f"'an earlier row has ' || s.{name} || ' too'",
-            f"""EXISTS (SELECT 1 FROM temp.staged_{table.name} AS o
-                WHERE {_same_unique(table, name)} AND o.rowid < s.rowid)""",
+            f"""EXISTS (SELECT 1 FROM staged_{table.name} AS e
+                WHERE lower(e.{name}) = lower(s.{name}) AND e.{key} <> s.{key}
+                AND {_IS_EARLIER})""",
         )
 
 
@@ -95,9 +99,9 @@ def _check_unique_among_stored(staging: Staging, table: Table) -> None:
         if name not in table.unique:
             continue
         stored = f"""FROM {table.name} AS o
-            WHERE o.account_id = :account_id AND {_same_unique(table, name)}
-            AND NOT EXISTS (SELECT 1 FROM temp.staged_{table.name} AS n
-                WHERE n.{key} = o.{key} AND n.present >> {position} & 1)"""
+            WHERE o.account_id = :account_id AND o.{name}_lower = lower(s.{name})
+            AND o.{key} <> s.{key} AND NOT EXISTS (SELECT 1 FROM staged_{table.name} AS n
+                WHERE n.{key} = o.{key} AND (n.present >> {position} & 1) = 1)"""
         owner = f"'{_singular(key)} ' || (SELECT o.{key} {stored})"
         staging.find(
             table,
@@ -127,10 +131,10 @@ def _unknown(
         WHERE o.account_id = :account_id AND o.{key} = {value} AND {where})"""
     if target in staging.tables:
         condition += f""" AND NOT EXISTS (
-            SELECT 1 FROM temp.staged_{target} AS o WHERE o.{key} = {value} AND {where})"""
+            SELECT 1 FROM staged_{target} AS o WHERE o.{key} = {value} AND {where})"""
     if not discard:
         condition += f""" AND NOT EXISTS (
-            SELECT 1 FROM temp.refused_keys AS o WHERE o.name = '{target}' AND o.key = {value})"""
+            SELECT 1 FROM refused_keys AS o WHERE o.name = '{target}' AND o.key = {value})"""
     return condition
 
 
@@ -142,7 +146,7 @@ def _check_options(staging: Staging, table: Table, *, discard: bool) -> None:
         discard=discard,
         where="o.field_id = s.field_id",
     )
-    bad = f"""FROM json_each('[' || replace(s.option_ids, '|', ',') || ']') AS j WHERE {unknown}"""
+    bad = f"FROM {_OPTIONS[staging.database.dialect]} WHERE {unknown}"
     staging.find(
         table,
         "option_ids",
@@ -169,7 +173,7 @@ def _check_bundle_or_product(staging: Staging, table: Table) -> None:
     def is_missing(name: str) -> str:
         stored = f"""(SELECT o.{name} FROM order_items AS o
             WHERE o.account_id = :account_id AND o.order_item_id = s.order_item_id)"""
-        is_present = f"s.present >> {positions[name]} & 1"
+        is_present = f"(s.present >> {positions[name]} & 1) = 1"
         return f"CASE WHEN {is_present} THEN s.{name} ELSE {stored} END IS NULL"
 
     staging.find(

@@ -12,9 +12,10 @@ Stamps are microseconds since 1970 in UTC. The times that a request may ask for 
 ``masthead.api.changes``.
 """
 
+from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.store import Database, Store
+from masthead.store.database import Database, Dialect, Store
 
 __all__ = [
     "IDLE_US",
@@ -33,6 +34,16 @@ time that its partners hold never falls out of the change feed's window."""
 
 
 _SECOND_US = 1_000_000
+_TO_STAMP: dict[Dialect, str] = {
+    "sqlite": """
+        SELECT account_id, FALSE FROM commits WHERE visible_at IS NULL
+        UNION
+        SELECT account_id, TRUE FROM accounts WHERE :idle_before > (
+            SELECT max(visible_at) FROM commits WHERE commits.account_id = accounts.account_id)
+        """,
+    "postgresql": "SELECT account_id, is_idle FROM accounts_to_stamp(:idle_before)",
+}
+"""The accounts that have commits without a stamp, and the idle ones."""
 
 
 class Position(NamedTuple):
@@ -43,7 +54,10 @@ class Position(NamedTuple):
 
 
 def begin_commit(database: Database, account_id: int) -> int:
-    """Add a commit that has no stamp yet, inside the caller's transaction; return its id."""
+    """Add a commit that has no stamp yet, inside the caller's transaction; return its id.
+
+    The caller has locked the account.
+    """
     ((commit_id,),) = database.rows(
         """
         INSERT INTO commits (account_id, commit_id)
@@ -62,10 +76,11 @@ def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> Non
     Raises StoreUnavailable where it is not ``patient`` and another process is writing.
     """
     with store.writer(patient=patient) as database, database.transaction():
-        _stamp_waiting(store, database, account_id)
+        _stamp_waiting(database, account_id)
 
 
-def _stamp_waiting(store: Store, database: Database, account_id: int) -> None:
+def _stamp_waiting(database: Database, account_id: int) -> None:
+    database.lock_stamps(account_id)
     waiting = database.rows(
         """
         SELECT commit_id FROM commits
@@ -75,7 +90,7 @@ def _stamp_waiting(store: Store, database: Database, account_id: int) -> None:
     )
     for (commit_id,) in waiting:
         newest = position_of(database, account_id).newest_stamp
-        _stamp(database, account_id, commit_id, max(store.clock(), newest + 1))
+        _stamp(database, account_id, commit_id, max(database.now(), newest + 1))
 
 
 def _stamp(database: Database, account_id: int, commit_id: int, visible_at: int) -> None:
@@ -98,11 +113,14 @@ def start_epoch(store: Store) -> int:
     time only to the second comes to lie inside of it (design, "The change feed").
     """
     with store.writer() as database, database.transaction():
-        account_ids = [found for (found,) in database.rows("SELECT account_id FROM accounts")]
+        database.lock_accounts()
+        found = database.rows("SELECT account_id FROM accounts ORDER BY account_id")
+        account_ids = [account_id for (account_id,) in found]
         for account_id in account_ids:
-            _stamp_waiting(store, database, account_id)
+            database.lock_account(account_id)
+            _stamp_waiting(database, account_id)
             newest = position_of(database, account_id).newest_stamp
-            epoch_at = -(-max(store.clock(), newest + 1) // _SECOND_US) * _SECOND_US
+            epoch_at = -(-max(database.now(), newest + 1) // _SECOND_US) * _SECOND_US
             _stamp(database, account_id, begin_commit(database, account_id), epoch_at)
             database.change(
                 "UPDATE accounts SET epoch_at = :epoch_at WHERE account_id = :account_id",
@@ -117,19 +135,15 @@ def stamp_all(store: Store) -> None:
 
     Raises StoreUnavailable where another process is writing; a later call makes up for it.
     """
-    with store.reader() as database:
-        waiting = database.rows("SELECT DISTINCT account_id FROM commits WHERE visible_at IS NULL")
-        idle = database.rows(
-            """
-            SELECT account_id FROM accounts WHERE :idle_before > (
-                SELECT max(visible_at) FROM commits WHERE commits.account_id = accounts.account_id)
-            """,
-            idle_before=store.clock() - IDLE_US,
-        )
-    for (account_id,) in idle:
-        with store.writer(patient=False) as database, database.transaction():
-            begin_commit(database, account_id)
-    for (account_id,) in {*waiting, *idle}:
+    # Asked by a writer, since a replica that readers are lent may not have heard of a stamp yet.
+    with store.writer(patient=False) as database:
+        found = database.rows(_TO_STAMP[database.dialect], idle_before=database.now() - IDLE_US)
+    # The idle ones last: an empty commit waits for a load of its account, a stamp does not.
+    for account_id, is_idle in sorted(found, key=itemgetter(1)):
+        if is_idle:
+            with store.writer(patient=False) as database, database.transaction():
+                database.lock_account(account_id)
+                begin_commit(database, account_id)
         stamp_commits(store, account_id, patient=False)
 
 

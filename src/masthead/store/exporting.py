@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from masthead.contract.records import Table
-from masthead.store import Database
+from masthead.store.database import Database
 
 __all__ = ["batches"]
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from masthead.contract.kinds import Missing
 from masthead.contract.records import TABLES, Table
 from masthead.store import commits
+from masthead.store.database import Dialect
 from masthead.store.staging import Staging, column_names
 
 __all__ = ["Counts", "merge"]
@@ -31,6 +32,10 @@ _HAVE_DEPENDENTS = {
     "custom_field_options",
 }
 _SHOWN_OF_OPTION = ("value", "display_as", "order")
+_SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
+"""Lets the planner walk the staged rows, not the stored ones, of which there may be many more."""
+
+_ANALYZED_ROWS_MIN = 10_000
 
 
 class Counts(NamedTuple):
@@ -76,7 +81,11 @@ class _Merge:
     def run(self) -> Counts:
         name, staged = self.table.name, self.staging.count(self.table)
         has_rows = self.database.row(
-            f"SELECT 1 FROM {name} WHERE account_id = :account_id LIMIT 1",
+            # In order, so that the planner takes the index, however many rows it thinks there are.
+            f"""
+            SELECT 1 FROM {name} WHERE account_id = :account_id
+            ORDER BY {self.table.key[0]} LIMIT 1
+            """,
             **self._account,
         )
         groups = [(m, column_names(self.table, m)) for m in self.staging.masks(self.table)]
@@ -88,6 +97,8 @@ class _Merge:
                 self._make_way(mask, columns)
             changed = sum(self._update(mask, columns) for mask, columns in groups)
         inserted = sum(self._insert(mask, columns) for mask, columns in groups)
+        if inserted + changed >= _ANALYZED_ROWS_MIN:
+            self.database.analyze(name)
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _update(self, mask: int, columns: list[str]) -> int:
@@ -100,7 +111,7 @@ class _Merge:
         return self._change(
             f"""
             UPDATE {self.table.name} AS o SET {", ".join(sets)}
-            FROM temp.staged_{self.table.name} AS s NOT INDEXED
+            FROM staged_{self.table.name} AS s{_SCANNED[self.database.dialect]}
             WHERE o.account_id = :account_id AND {self.same_key} AND s.present = {mask}
             AND ({_differ(values)})
             """
@@ -112,8 +123,8 @@ class _Merge:
         for name in set(self.table.unique).intersection(columns):
             self._change(
                 f"""
-                UPDATE {self.table.name} AS o SET {name} = char(1) || o.{key}
-                FROM temp.staged_{self.table.name} AS s NOT INDEXED
+                UPDATE {self.table.name} AS o SET {name} = '\x01' || o.{key}
+                FROM staged_{self.table.name} AS s{_SCANNED[self.database.dialect]}
                 WHERE o.account_id = :account_id AND {self.same_key} AND s.present = {mask}
                 AND ({_differ([name])})
                 """
@@ -137,7 +148,7 @@ class _Merge:
         return self._change(
             f"""
             INSERT INTO {self.table.name} (account_id, {into}{commit_columns})
-            SELECT :account_id, {into}{commit_values} FROM temp.staged_{self.table.name} AS s
+            SELECT :account_id, {into}{commit_values} FROM staged_{self.table.name} AS s
             WHERE s.present = {mask} AND NOT EXISTS (
                 SELECT 1 FROM {self.table.name} AS o
                 WHERE o.account_id = :account_id AND {self.same_key})
@@ -172,14 +183,14 @@ class _Merge:
                     WITH n AS MATERIALIZED (
                         SELECT o.option_id, o.field_id {changed} AND o.option_id IS NOT NULL)
                     SELECT a.subscriber_id FROM n CROSS JOIN custom_field_answers AS a
-                        ON a.account_id = :account_id AND a.field_id = n.field_id
+                    WHERE a.account_id = :account_id AND a.field_id = n.field_id
                         AND '|' || a.option_ids || '|' LIKE '%|' || n.option_id || '|%')
                 """
             )
 
     def _changed_rows(self, mask: int, values: list[str]) -> str:
         """Return FROM and WHERE of the staged rows ``s`` that are new or differ from ``o``."""
-        return f"""FROM temp.staged_{self.table.name} AS s LEFT JOIN {self.table.name} AS o
+        return f"""FROM staged_{self.table.name} AS s LEFT JOIN {self.table.name} AS o
             ON o.account_id = :account_id AND {self.same_key}
             WHERE s.present = {mask} AND (o.account_id IS NULL OR {_differ(values)})"""
 
@@ -188,7 +199,9 @@ class _Merge:
 
     def _mark(self, name: str, column: str, condition: str) -> None:
         older = f"account_id = :account_id AND {column} < :commit_id"
-        if self.database.row(f"SELECT 1 FROM {name} WHERE {older} LIMIT 1", **self.values):
+        if self.database.row(
+            f"SELECT 1 FROM {name} WHERE {older} ORDER BY {column} LIMIT 1", **self.values
+        ):
             self._change(f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}")
 
     def _change(self, sql: str) -> int:

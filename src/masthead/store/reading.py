@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from masthead.contract import shapes
 from masthead.contract.kinds import Many
 from masthead.contract.shapes import fields_of
-from masthead.store import Database
+from masthead.store.database import Database
 
 __all__ = [
     "CustomFields",
@@ -46,11 +46,11 @@ _SUBSCRIPTION_FILTERS = {
     "type": "type = :type",
 }
 _SEARCH_COLUMNS = {
-    "email": "lower(email)",
+    "email": "email_lower",
     "first_name": "first_name_folded",
     "last_name": "last_name_folded",
-    "renewal_code": "lower(renewal_code)",
-    "source": "lower(source)",
+    "renewal_code": "renewal_code_lower",
+    "source": "source_lower",
 }
 _UNICODE_FOLDED = {"first_name", "last_name"}
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
@@ -180,7 +180,7 @@ def login_candidates(
     by_email = database.rows(
         f"""
         {select} NULL FROM subscribers AS s
-        WHERE s.account_id = :account_id AND lower(s.email) = :login
+        WHERE s.account_id = :account_id AND s.email_lower = :login
         AND s.password_md5 = :password_md5 AND s.delete_date IS NULL {best_first} LIMIT 1
         """,
         password_md5=password_md5,
@@ -190,7 +190,7 @@ def login_candidates(
         f"""
         {select} a.zip_code FROM subscribers AS s
         JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
-        WHERE s.account_id = :account_id AND lower(s.renewal_code) = :login
+        WHERE s.account_id = :account_id AND s.renewal_code_lower = :login
         AND s.delete_date IS NULL AND a.zip_code IS NOT NULL {best_first}
         """,
         **values,

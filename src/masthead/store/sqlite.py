@@ -1,8 +1,7 @@
 """The embedded database: connections, transactions and errors of SQLite.
 
-The queries stand in the modules beside this one and know only :class:`Database`. SQLite comes with
-apsw, which brings a current release: those that Python links are often among the ones that can
-corrupt a database in WAL mode when two connections write or checkpoint at once.
+SQLite comes with apsw, which brings a current release: those that Python links are often among the
+ones that can corrupt a database in WAL mode when two connections write or checkpoint at once.
 
 Readers never wait for a writer (WAL). A writer takes the one write lock at the start of its
 transaction, so that it can wait for it instead of failing halfway.
@@ -11,24 +10,18 @@ transaction, so that it can wait for it instead of failing halfway.
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
+from masthead.store.database import Clock, Dialect, Row, Value, system_clock
 
-__all__ = ["Clock", "Database", "SqliteStore", "system_clock"]
-
-Clock = Callable[[], int]
-"""Returns microseconds since 1970 in UTC."""
-
-Value = int | str | None
-Row = tuple[Any, ...]
+__all__ = ["SqliteDatabase", "SqliteStore"]
 
 BUSY_TIMEOUT_MS = 5_000
 STATEMENTS_CACHED = 500
@@ -48,58 +41,68 @@ _UNAVAILABLE = (
 """Errors of the database, as against those of a query, which are ours to mend."""
 
 
-def system_clock() -> int:
-    """Return the time of this machine in microseconds since 1970."""
-    return time.time_ns() // 1_000
+class SqliteDatabase:
+    """A connection to the file (``store.database`` says what its methods do)."""
 
+    dialect: Dialect = "sqlite"
 
-class Database:
-    """A connection to the database, to be used by one thread at a time."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
         self._connection = connection
+        self.now = clock
+
+    def speak_for(self, account_id: int) -> None:
+        """Do nothing: each query names the account, and SQLite has no policies beside that."""
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows that ``sql`` yields; ``values`` are its ``:name`` parameters.
-
-        Raises StoreUnavailable when the database does not answer.
-        """
+        """Return all rows; a statement stays prepared."""
         try:
             return self._connection.execute(sql, values).fetchall()
         except _UNAVAILABLE as error:
             raise _explained(error) from error
 
     def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None; raises as :meth:`rows` does."""
+        """Return the first row, or None."""
         found = self.rows(sql, **values)
         return found[0] if found else None
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one, in flat memory; raises as :meth:`rows` does."""
+        """Yield the rows one by one."""
         try:
             yield from self._connection.execute(sql, values)
         except _UNAVAILABLE as error:
             raise _explained(error) from error
 
     def change(self, sql: str, /, **values: Value) -> int:
-        """Run a statement that writes; return how many rows it inserted, updated or deleted."""
+        """Write, and return how many rows that changed."""
         self.rows(sql, **values)
         return self._connection.changes()
 
-    def insert_many(self, sql: str, rows: Iterable[Sequence[Value]], /) -> None:
-        """Run a statement with ``?`` parameters once for each of ``rows``."""
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert the rows with one statement, run for each."""
+        names = ", ".join(f'"{name}"' for name in (*same, *columns))
+        places = ", ".join([*map(str, same.values()), *"?" * len(columns)])
         try:
-            self._connection.executemany(sql, rows)
+            self._connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)
         except _UNAVAILABLE as error:
             raise _explained(error) from error
 
     def script(self, sql: str, /) -> None:
-        """Run several statements without parameters."""
+        """Run several statements."""
         self.rows(sql)
+
+    def analyze(self, table: str, /) -> None:
+        """Do nothing: the planner was told what it needs once and for all."""
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let all reads of the block see one and the same state of the database."""
+        """Read in one transaction."""
         self.rows("BEGIN")
         try:
             self.rows("SELECT 1 FROM commits LIMIT 1")
@@ -109,7 +112,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all that the block writes, or nothing of it if the block raises."""
+        """Write in one transaction; it is the only one that writes to the file."""
         self.rows("BEGIN IMMEDIATE")
         try:
             yield
@@ -118,52 +121,55 @@ class Database:
             if self._connection.in_transaction:
                 self.rows("ROLLBACK")
 
+    def lock_account(self, account_id: int, /) -> None:
+        """Do nothing: the transaction excludes every other writer."""
+
+    def lock_stamps(self, account_id: int, /) -> None:
+        """Do nothing: the transaction excludes every other writer."""
+
+    def lock_accounts(self) -> None:
+        """Do nothing: the transaction excludes every other writer."""
+
     def close(self) -> None:
         """Give the connection back to the system."""
         self._connection.close()
 
 
 class SqliteStore:
-    """A database in a file.
+    """A database in a file (``store.database`` says what its methods do)."""
 
-    ``clock`` is what stamps go by; the system's unless a caller has reasons of its own.
-    """
-
-    dialect = "sqlite"
+    dialect: Dialect = "sqlite"
 
     def __init__(self, path: Path, clock: Clock = system_clock) -> None:
         self.path = path
         self.clock = clock
-        self._idle_readers: list[Database] = []
+        self._idle_readers: list[SqliteDatabase] = []
         self._lock = threading.Lock()
 
     def migrate(self) -> None:
-        """Create the database where there is none, and bring its schema up to date.
-
-        Raises MastheadError where it was made by a newer version, StoreUnavailable where it
-        cannot be opened.
-        """
+        """Create the file where there is none, and bring its schema up to date."""
         self._use_wal()
         with self.writer() as database:
-            if migrations.missing(database, self.dialect):
+            if migrations.missing(database):
                 with database.transaction():
-                    migrations.apply_missing(database, self.dialect)
+                    migrations.apply_missing(database)
 
-    def open_reader(self) -> Database:
-        """Return a new connection that can only read, for many small reads.
+    def open_loop_reader(self) -> SqliteDatabase:
+        """Return a connection that has the file mapped into its memory.
 
-        The file is mapped into its memory: that makes look-ups faster, but not long streams.
+        That makes look-ups faster, but not long streams.
         """
         connection = self._connect(apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
-        return Database(connection)
+        return SqliteDatabase(connection, self.clock)
 
     @contextmanager
-    def reader(self) -> Iterator[Database]:
-        """Lend a connection that can only read; a thread at a time has it."""
+    def reader(self) -> Iterator[SqliteDatabase]:
+        """Lend a connection, which is kept for the next one."""
         with self._lock:
             database = self._idle_readers.pop() if self._idle_readers else None
-        database = database or Database(self._connect(apsw.SQLITE_OPEN_READONLY))
+        if database is None:
+            database = SqliteDatabase(self._connect(apsw.SQLITE_OPEN_READONLY), self.clock)
         try:
             yield database
         except BaseException:
@@ -172,26 +178,25 @@ class SqliteStore:
         with self._lock:
             self._idle_readers.append(database)
 
+    def beat(self) -> None:
+        """Do nothing: a file has no replicas."""
+
     def close(self) -> None:
-        """Give all connections back that nobody has."""
+        """Close the connections that nobody has."""
         with self._lock:
             while self._idle_readers:
                 self._idle_readers.pop().close()
 
     @contextmanager
-    def writer(self, *, patient: bool = True) -> Iterator[Database]:
-        """Lend a connection that can write, for one or a few transactions.
-
-        A ``patient`` one waits until other writers have finished, however large their loads are;
-        another gives up after five seconds with StoreUnavailable.
-        """
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    def writer(self, *, patient: bool = True) -> Iterator[SqliteDatabase]:
+        """Lend a new connection, for one or a few transactions."""
+        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
         if patient:
             connection.set_busy_handler(_wait_for_ever)
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            yield Database(connection)
+            yield SqliteDatabase(connection, self.clock)
         except _UNAVAILABLE as error:
             raise _explained(error) from error
         finally:

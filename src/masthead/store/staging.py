@@ -9,8 +9,9 @@ here; what only the whole can show is left to ``checking``, and changing the acc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store import Database
+from masthead.store.database import Database, Dialect
 
 __all__ = ["DERIVED", "Problem", "Staging", "column_names"]
 
@@ -24,6 +25,17 @@ DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
     }
 }
 """Columns of a table that are computed from another one of its columns."""
+
+
+_TYPES: dict[Dialect, dict[str, str]] = {
+    "sqlite": {"INTEGER": "INTEGER", "TEXT": "TEXT", "NUMBERED": "INTEGER PRIMARY KEY"},
+    "postgresql": {
+        "INTEGER": "BIGINT",
+        "TEXT": 'TEXT COLLATE "C"',
+        "NUMBERED": "BIGINT GENERATED ALWAYS AS IDENTITY",
+    },
+}
+"""What a column of the staging tables is called: the contract's two types, and a serial number."""
 
 
 class Problem(NamedTuple):
@@ -52,11 +64,16 @@ class Staging:
         self.database = database
         self.account_id = account_id
         self.tables: set[str] = set()
+        self._types = _TYPES[database.dialect]
+        integer, text = self._types["INTEGER"], self._types["TEXT"]
         database.script(
-            """
-            CREATE TEMP TABLE problems (file INTEGER, line INTEGER, "column" TEXT, sentence TEXT);
-            CREATE INDEX temp.problems_by_row ON problems (file, line);
-            CREATE TEMP TABLE refused_keys (name TEXT, key INTEGER, PRIMARY KEY (name, key));
+            f"""
+            CREATE TEMP TABLE problems (
+                number {self._types["NUMBERED"]},
+                file {integer}, line {integer}, "column" {text}, sentence {text});
+            CREATE INDEX problems_by_row ON problems (file, line);
+            CREATE TEMP TABLE refused_keys (name {text}, key {integer});
+            CREATE INDEX refused_keys_by_key ON refused_keys (name, key);
             BEGIN;
             """
         )
@@ -77,76 +94,74 @@ class Staging:
         if derived:
             rows = [(*row, *(make(row[n]) for n, make in derived)) for row in rows]
         names = [*columns, *column_names(table, present)[len(columns) :]]
-        quoted = ", ".join(f'"{name}"' for name in names)
-        places = ", ".join("?" * (1 + len(names)))
         self.database.insert_many(
-            f"""
-            INSERT INTO temp.staged_{table.name} (file, present, line, {quoted})
-            VALUES ({file}, {present}, {places})
-            """,
-            rows,
+            f"staged_{table.name}", ["line", *names], rows, file=file, present=present
         )
 
     def _create(self, table: Table) -> None:
         self.tables.add(table.name)
-        columns = [f'"{column.name}" {column.kind.column}' for column in table.columns]
-        columns += [f"{name} TEXT" for name in DERIVED.get(table.name, {})]
+        integer = self._types["INTEGER"]
+        columns = [f'"{c.name}" {self._types[c.kind.column]}' for c in table.columns]
+        columns += [f"{name} {self._types['TEXT']}" for name in DERIVED.get(table.name, {})]
         self.database.script(
             f"""
             CREATE TEMP TABLE staged_{table.name} (
-                file INTEGER, line INTEGER, present INTEGER, {", ".join(columns)})
+                file {integer}, line {integer}, present {integer}, {", ".join(columns)})
             """
         )
 
     def refuse(self, problems: Iterable[Problem]) -> None:
         """Keep what is wrong with rows that were not staged."""
-        self.database.insert_many("INSERT INTO temp.problems VALUES (?, ?, ?, ?)", problems)
+        self.database.insert_many("problems", Problem._fields, problems)
 
     def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
         """Keep the keys of rows that were not staged.
 
         So no row that refers to one of them is called bad for that alone.
         """
-        self.database.insert_many(
-            "INSERT OR IGNORE INTO temp.refused_keys VALUES (?, ?)",
-            ((table.name, key) for key in keys),
-        )
+        rows = ((table.name, key) for key in keys)
+        self.database.insert_many("refused_keys", ("name", "key"), rows)
 
     def finish(self) -> None:
         """Say that all rows are staged; what follows runs inside the caller's transaction."""
         for name in self.tables:
             key = ", ".join(TABLES_BY_NAME[name].key)
-            self.database.script(f"CREATE INDEX temp.staged_{name}_key ON staged_{name} ({key})")
+            self.database.script(f"CREATE INDEX staged_{name}_key ON staged_{name} ({key})")
+            self.database.analyze(f"staged_{name}")
         self.database.script("COMMIT")
 
     def masks(self, table: Table) -> list[int]:
         """Return the different sets of columns that the staged rows of ``table`` have."""
         return [
             row[0]
-            for row in self.database.rows(f"SELECT DISTINCT present FROM temp.staged_{table.name}")
+            for row in self.database.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
         ]
 
     def count(self, table: Table) -> int:
         """Return how many rows of ``table`` are staged."""
-        ((count,),) = self.database.rows(f"SELECT count(*) FROM temp.staged_{table.name}")
+        ((count,),) = self.database.rows(f"SELECT count(*) FROM staged_{table.name}")
         return int(count)
 
     def problem_count(self) -> int:
         """Return how many problems there are."""
-        ((count,),) = self.database.rows("SELECT count(*) FROM temp.problems")
+        ((count,),) = self.database.rows("SELECT count(*) FROM problems")
         return int(count)
 
-    def problems(self, limit: int = -1) -> Iterator[Problem]:
+    def problems(self, limit: int = BIGGEST_INTEGER) -> Iterator[Problem]:
         """Yield the problems in the order of files and lines; at most ``limit`` of them."""
         rows = self.database.stream(
-            "SELECT * FROM temp.problems ORDER BY file, line, rowid LIMIT :limit", limit=limit
+            """
+            SELECT file, line, "column", sentence FROM problems
+            ORDER BY file, line, number LIMIT :limit
+            """,
+            limit=limit,
         )
         return (Problem(*row) for row in rows)
 
     def index(self, table: Table, name: str, expression: str) -> None:
         """Let rows of ``table`` be found by ``expression``."""
         self.database.script(
-            f"CREATE INDEX temp.staged_{table.name}_{name} ON staged_{table.name} ({expression})"
+            f"CREATE INDEX staged_{table.name}_{name} ON staged_{table.name} ({expression})"
         )
 
     def find(self, table: Table, column: str, sentence: str, condition: str) -> None:
@@ -158,8 +173,8 @@ class Staging:
         values = {"account_id": self.account_id} if uses_account else {}
         self.database.change(
             f"""
-            INSERT INTO temp.problems
-            SELECT s.file, s.line, '{column}', {sentence} FROM temp.staged_{table.name} AS s
+            INSERT INTO problems (file, line, "column", sentence)
+            SELECT s.file, s.line, '{column}', {sentence} FROM staged_{table.name} AS s
             WHERE {condition}
             """,
             **values,
@@ -169,7 +184,7 @@ class Staging:
         """Drop the staged rows of ``table`` that have a problem; return how many they were."""
         return self.database.change(
             f"""
-            DELETE FROM temp.staged_{table.name}
-            WHERE (file, line) IN (SELECT file, line FROM temp.problems)
+            DELETE FROM staged_{table.name}
+            WHERE (file, line) IN (SELECT file, line FROM problems)
             """
         )

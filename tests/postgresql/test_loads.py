@@ -1,0 +1,143 @@
+"""A load whose database goes away half-way says so, and a second try does all of it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.loading.publisher import SMALL
+from tests.postgresql.service import ACCOUNT, PASSWORD, fill, new_database, outage, session
+from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.postgres import Cluster
+
+# `masthead` that waits at a moment of a load: it prints a line, and goes on when it is given one.
+WAITS = """
+import sys
+from masthead.cli import data, main
+from masthead.store import commits
+
+moment = sys.argv.pop(1)
+load, stamp = data.load, commits.stamp_commits
+
+def reached(now):
+    if now == moment:
+        print("reached", flush=True)
+        sys.stdin.readline()
+
+def waiting_load(*given, tell, advance, **named):
+    def told(doing):
+        tell(doing)
+        reached(doing)
+
+    def advanced(file, done):
+        advance(file, done)
+        reached(f"reading {file.table.name}")
+
+    return load(*given, tell=told, advance=advanced, **named)
+
+def waiting_stamp(*given):
+    reached("before the stamp")
+    stamp(*given)
+
+data.load = waiting_load
+commits.stamp_commits = waiting_stamp
+main()
+"""
+CHANGED = {
+    **SMALL,
+    "subscribers.csv": "subscriber_id,email\n1,new@example.org\n3,cy@example.org\n",
+}
+OLD, NEW = ["ada@example.org", "ben@example.org"], ["new@example.org", "ben@example.org"]
+NEWER = [*NEW, "cy@example.org"]
+
+
+@pytest.fixture
+def database(cluster: Cluster, tmp_path: Path) -> str:
+    """A database that holds the small publisher."""
+    url = new_database(cluster, "loads")
+    fill(url, tmp_path / "small")
+    return url
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Path:
+    """Files that change the small publisher."""
+    folder = tmp_path / "changed"
+    folder.mkdir()
+    for name, text in CHANGED.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def emails(database: str) -> list[str]:
+    """Return the email of each subscriber."""
+    with session(database) as connection:
+        found = connection.execute("SELECT email FROM subscribers ORDER BY subscriber_id")
+        return [email for (email,) in found]
+
+
+@contextmanager
+def load_at(moment: str, database: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run ``masthead import`` up to that moment, from which it goes on when it is given a line."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS, moment, "import", str(folder), "--account", str(ACCOUNT)],
+        env=environment(database),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "reached\n", process.communicate()[1]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "reading subscribers",
+        "waiting for other writers",
+        "writing orders",
+        "before the stamp",
+    ],
+)
+def test_a_load_whose_database_stops_says_so_and_a_second_try_works(
+    cluster: Cluster, database: str, changed: Path, moment: str
+) -> None:
+    with load_at(moment, database, changed) as process, outage(cluster, "stopped"):
+        out, err = process.communicate("\n", timeout=COMMAND_SECONDS_MAX)
+    assert process.returncode == 1
+    assert re.fullmatch("the database (does not answer|cannot be opened): .+\n", err)
+    for secret in ("Traceback", PASSWORD):
+        assert secret not in out + err
+    assert emails(database) == (NEWER if moment == "before the stamp" else OLD)
+
+    masthead("import", changed, "--account", ACCOUNT, database=database)
+    assert emails(database) == NEWER
+    with session(database) as connection:
+        found = connection.execute("SELECT count(*) FROM commits WHERE visible_at IS NULL")
+        assert found.fetchone() == (0,)
+
+
+def test_a_load_goes_on_when_a_frozen_database_does(
+    cluster: Cluster, database: str, changed: Path
+) -> None:
+    with load_at("writing orders", database, changed) as process:
+        with outage(cluster, "frozen"), pytest.raises(subprocess.TimeoutExpired):
+            process.communicate("\n", timeout=0.5)
+        _, err = process.communicate(timeout=COMMAND_SECONDS_MAX)
+    assert (process.returncode, err) == (0, "")
+    assert emails(database) == NEWER

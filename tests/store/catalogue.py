@@ -1,0 +1,129 @@
+"""What a database says of its own tables, in the same words for either kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from masthead.store import Database
+
+__all__ = ["Column", "Index", "Reference", "columns", "indexes", "references", "tables"]
+
+# A type of PostgreSQL, in the contract's words.
+_TYPES = {"bigint": "INTEGER", "integer": "INTEGER", "text": "TEXT"}
+# The names of the columns in an array of their numbers, in its order.
+_NAMES = """ARRAY(
+    SELECT a.attname::TEXT FROM unnest({numbers}::INT2[]) WITH ORDINALITY AS n (number, place)
+    LEFT JOIN pg_attribute AS a ON a.attrelid = {table} AND a.attnum = n.number
+    ORDER BY n.place)"""
+
+
+class Column(NamedTuple):
+    """A column: its type as the contract calls it, and its place in the primary key (0: none)."""
+
+    name: str
+    type: str
+    is_required: bool
+    place: int
+
+
+class Reference(NamedTuple):
+    """A foreign key."""
+
+    columns: tuple[str, ...]
+    target: str
+    target_columns: tuple[str, ...]
+
+
+class Index(NamedTuple):
+    """An index, that of the primary key included; an expression is None."""
+
+    columns: tuple[str | None, ...]
+    is_unique: bool
+
+
+def tables(database: Database) -> set[str]:
+    """Return the names of all tables, and of what looks like one."""
+    if database.dialect == "sqlite":
+        rows = database.rows("SELECT name FROM pragma_table_list WHERE schema = 'main'")
+        return {name for (name,) in rows if not name.startswith("sqlite_")}
+    rows = database.rows(
+        "SELECT relname FROM pg_class WHERE relkind NOT IN ('i', 't') AND relnamespace = "
+        "(SELECT oid FROM pg_namespace WHERE nspname = current_schema)"
+    )
+    return {name for (name,) in rows}
+
+
+def columns(database: Database, table: str) -> list[Column]:
+    """Return the columns of a table in their order."""
+    if database.dialect == "sqlite":
+        sql = 'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(:table)'
+    else:
+        sql = """
+            SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+                coalesce(array_position(k.conkey, a.attnum), 0)
+            FROM pg_attribute AS a
+            LEFT JOIN pg_constraint AS k ON k.conrelid = a.attrelid AND k.contype = 'p'
+            WHERE a.attrelid = to_regclass(:table) AND a.attnum > 0 AND NOT a.attisdropped
+            ORDER BY a.attnum
+            """
+    return [
+        Column(name, _TYPES.get(type_, str(type_)), bool(is_required), place)
+        for name, type_, is_required, place in database.rows(sql, table=table)
+    ]
+
+
+def references(database: Database, table: str) -> set[Reference]:
+    """Return the foreign keys of a table."""
+    if database.dialect == "sqlite":
+        found: dict[int, list[tuple[str, str, str]]] = {}
+        sql = 'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(:table) ORDER BY seq'
+        for number, column, target, target_column in database.rows(sql, table=table):
+            found.setdefault(number, []).append((column, target, target_column))
+        return {
+            Reference(
+                tuple(column for column, _, _ in key),
+                key[0][1],
+                tuple(target_column for _, _, target_column in key),
+            )
+            for key in found.values()
+        }
+    rows = database.rows(
+        f"""
+        SELECT {_NAMES.format(table="k.conrelid", numbers="k.conkey")}, k.confrelid::REGCLASS::TEXT,
+            {_NAMES.format(table="k.confrelid", numbers="k.confkey")}
+        FROM pg_constraint AS k WHERE k.contype = 'f' AND k.conrelid = to_regclass(:table)
+        """,
+        table=table,
+    )
+    return {Reference(tuple(own), target, tuple(others)) for own, target, others in rows}
+
+
+def indexes(database: Database, table: str) -> dict[str, Index]:
+    """Return the indexes of a table by name."""
+    if database.dialect == "sqlite":
+        listed = database.rows(
+            'SELECT name, "unique" FROM pragma_index_list(:table)',
+            table=table,
+        )
+        return {
+            name: Index(
+                tuple(
+                    column
+                    for (column,) in database.rows(
+                        "SELECT name FROM pragma_index_info(:index) ORDER BY seqno", index=name
+                    )
+                ),
+                bool(is_unique),
+            )
+            for name, is_unique in listed
+        }
+    rows = database.rows(
+        f"""
+        SELECT i.indexrelid::REGCLASS::TEXT,
+            {_NAMES.format(table="i.indrelid", numbers="i.indkey")}, i.indisunique
+        FROM pg_index AS i WHERE i.indrelid = to_regclass(:table)
+        """,
+        table=table,
+    )
+    return {name: Index(tuple(names), is_unique) for name, names, is_unique in rows}

@@ -1,0 +1,103 @@
+"""What the tests of the plans of either kind of database ask of it, and the data that they ask."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.loading.checks import check_batch
+from masthead.loading.files import find_files, read_batches
+from masthead.store import accounts, checking, commits, merging, reading
+from masthead.store.staging import Staging
+from tests.loading.publisher import SMALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from masthead.store import Database
+    from tests.loading.publisher import Publisher
+
+    Statement = tuple[str, dict[str, Any]]
+
+__all__ = ["CHANGES", "POINT_LOOKUPS", "SEARCHED", "load_in_steps", "statements"]
+
+POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
+    "one account": lambda database: accounts.get_account(database, 1),
+    "settings": lambda database: accounts.settings_of(database, 1),
+    "hidden digests": lambda database: accounts.hides_password_md5(database, 1),
+    "order": lambda database: reading.order(database, 1, 1),
+    "answers": lambda database: reading.answers_of(database, 1, 1),
+    "login by email": lambda database: reading.login_candidates(
+        database, 1, "ada@example.org", password_md5="x", today="2026-11-20"
+    ),
+    "login by code": lambda database: reading.login_candidates(
+        database, 1, "AAAAA", password_md5="x", today="2026-11-20"
+    ),
+    "received issues": lambda database: list(reading.received_subscriptions(database, 1, 1)),
+    "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
+    "subscriptions of a subscriber": lambda database: reading.subscriptions(
+        database, 1, {"subscriber_id": 1}, after=0, limit=100
+    ),
+    "first commit since": lambda database: commits.first_commit_since(database, 1, 5),
+    "position": lambda database: commits.position_of(database, 1),
+}
+SEARCHED = ("email", "first_name", "last_name", "renewal_code", "source")
+CHANGES = {
+    name: content.replace("Tide", "Ebb")
+    .replace("Spring", "Easter")
+    .replace("AAAAA", "ZZZZZ")
+    .replace("Salem", "Boise")
+    .replace("Print", "Digital")
+    .replace("Your", "The")
+    .replace("Farming", "Farms")
+    .replace("10|11", "10")
+    .replace("10.5", "11.5")
+    .replace("March", "April")
+    for name, content in SMALL.items()
+}
+
+
+@contextmanager
+def statements(database: Database) -> Iterator[list[Statement]]:
+    """Collect the statements that are run on the connection, with their values."""
+    found: list[Statement] = []
+
+    def keeping(ask: Callable[..., Any]) -> Callable[..., Any]:
+        def kept(sql: str, /, **values: Any) -> Any:
+            if sql.split(maxsplit=1)[0] in {"SELECT", "INSERT", "UPDATE", "DELETE"}:
+                found.append((sql, values))
+            return ask(sql, **values)
+
+        return kept
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "rows", keeping(database.rows))
+        patch.setattr(database, "stream", keeping(database.stream))
+        yield found
+
+
+@contextmanager
+def load_in_steps(
+    publisher: Publisher, files: dict[str, str], *, discard: bool
+) -> Iterator[tuple[Database, list[Statement]]]:
+    """Load the files, and give the statements of checking and merging while all is still there."""
+    with publisher.store.writer() as database:
+        staging = Staging(database, publisher.account_id)
+        for number, file in enumerate(find_files([publisher.write(files)])):
+            for batch in read_batches(file):
+                checked = check_batch(file.table, batch)
+                staging.add(file.table, number, checked.columns, checked.rows)
+        staging.finish()
+        with suppress(_NotWrittenError), database.transaction():
+            database.lock_account(publisher.account_id)
+            with statements(database) as found:
+                checking.check(staging, discard=discard)
+                merging.merge(staging, lambda _doing: None)
+            yield database, found
+            raise _NotWrittenError
+
+
+class _NotWrittenError(Exception):
+    """Ends a load that was only to be looked at."""

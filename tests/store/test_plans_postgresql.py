@@ -1,0 +1,396 @@
+"""How PostgreSQL finds rows: by an index where a few are asked for, in order where all are.
+
+It plans by what a database holds, so this one holds enough; and it plans for the role and under the
+policies of a server, since behind a policy an index is used only by what is known to keep what it
+reads to itself. A statement that stays prepared may at some time be planned for whatever values
+come, and not for those at hand: both plans are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.contract.records import TABLES, TABLES_BY_NAME
+from masthead.store import accounts, changes, exporting, reading
+from masthead.store.postgresql import PostgresDatabase
+from tests.loading.publisher import SMALL, Publisher
+from tests.store.catalogue import tables
+from tests.store.conftest import ON_POSTGRESQL, new_url
+from tests.store.plans import POINT_LOOKUPS, SEARCHED, load_in_steps, statements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from masthead.store import Database
+    from tests.servers import Store
+
+    Node = dict[str, Any]
+
+pytestmark = ON_POSTGRESQL
+
+# Twenty thousand rows of the account 1 in each large table, two thousand of the account 2.
+MANY = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 20000 / (9 * a - 8)) AS n"
+SOME = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 5000 / (9 * a - 8)) AS n"
+FEW = "generate_series(1, 2) AS a, generate_series(1001, 3000) AS n"
+ROWS = {
+    "accounts (account_id, api_key, api_login)": (
+        "n, 'key-' || n, 'login-' || n FROM generate_series(1001, 3000) AS n"
+    ),
+    "commits (account_id, commit_id, visible_at)": f"a, n, 1000 * n FROM {FEW}",
+    "publications (account_id, publication_id, name)": f"a, n, 'Title ' || n FROM {FEW}",
+    "issues (account_id, issue_id, publication_id)": f"a, n, 1001 + n % 200 FROM {SOME}",
+    """subscribers (account_id, subscriber_id, renewal_code, email, source, first_name_folded,
+        last_name_folded, commit_id, custom_fields_commit_id)""": (
+        "a, n, 'R' || n, 'reader' || n || '@example.org', 'Source ' || n % 8, 'first ' || n % 300, "
+        f"'last ' || n % 2000, 1001 + n / 100, 1001 + n / 100 FROM {MANY}"
+    ),
+    "addresses (account_id, address_id, subscriber_id, zip_code, commit_id)": (
+        f"a, n, n, n % 90000, 1001 + n / 100 FROM {MANY}"
+    ),
+    """subscriptions (account_id, subscription_id, subscriber_id, publication_id, issues, copies,
+        type, date_expired, commit_id)""": (
+        "a, n, n, 1001 + n % 200, n % 20, 1 + n % 3, (ARRAY['Print', 'Digital'])[1 + n % 2], "
+        f"'2026-12-31', 1001 + n / 100 FROM {MANY}"
+    ),
+    "subscription_issues (account_id, subscription_id, issue_id)": (
+        f"a, n, 1001 + n % 500 FROM {MANY}"
+    ),
+    "custom_fields (account_id, field_id, type)": f"a, n, 'text' FROM {FEW}",
+    'custom_field_options (account_id, option_id, field_id, "order")': (
+        f"a, n, 1001 + n % 200, n FROM {SOME}"
+    ),
+    "custom_field_answers (account_id, subscriber_id, field_id, option_ids)": (
+        f"a, n, 1001 + n % 200, '1001' FROM {MANY}"
+    ),
+    "orders (account_id, order_id, subscriber_id, commit_id)": (
+        f"a, n, n, 1001 + n / 100 FROM {MANY}"
+    ),
+    "order_items (account_id, order_item_id, order_id, bundle_id)": f"a, n, n, 7 FROM {MANY}",
+    "purchases (account_id, purchase_id, subscriber_id, commit_id)": (
+        f"a, n, n, 1001 + n / 100 FROM {MANY}"
+    ),
+    "list_downloads (account_id, mailing_list_id, commit_id)": (
+        f"a, n, 1001 + n / 100 FROM {SOME}"
+    ),
+    "mailing_list_entries (account_id, mailing_list_id, subscription_id, copies)": (
+        f"a, 1001 + n % 500, n, 1 FROM {MANY}"
+    ),
+}
+# A row of each table out of the middle of those.
+CHANGES = {
+    "publications.csv": "publication_id,name\n1101,New\n",
+    "issues.csv": "issue_id,publication_id,name,date\n2101,1101,New,2026-04-01\n",
+    "subscribers.csv": "subscriber_id,renewal_code,email,source\n9001,NEW,new@example.org,X\n",
+    "addresses.csv": "address_id,subscriber_id,city,zip_code\n9001,9001,New,97301\n",
+    "subscriptions.csv": (
+        "subscription_id,subscriber_id,publication_id,mailing_address_id,issues,copies,type\n"
+        "9001,9001,1101,9001,4,1,Both\n"
+    ),
+    "subscription_issues.csv": "subscription_id,issue_id\n9001,2101\n",
+    "custom_fields.csv": "field_id,name,display_as,type,allow_other\n1101,new,New,checkbox,1\n",
+    "custom_field_options.csv": (
+        "option_id,field_id,value,display_as,active,order\n2101,1102,n,New,1,1\n"
+    ),
+    "custom_field_answers.csv": "subscriber_id,field_id,option_ids,text_value\n9001,1002,2001,\n",
+    "orders.csv": "order_id,subscriber_id,import_name,grand_total\n9001,9001,New,1\n",
+    "order_items.csv": "order_item_id,order_id,bundle_id,grand_total\n9001,9001,7,1\n",
+    "purchases.csv": "purchase_id,subscriber_id,total\n9001,9001,1\n",
+    "list_downloads.csv": "mailing_list_id,name\n2101,New\n",
+    "mailing_list_entries.csv": "mailing_list_id,subscription_id,copies,type\n1002,9001,2,Both\n",
+}
+PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
+
+for_these_and_for_any_values = pytest.mark.parametrize("for_any", [False, True])
+
+
+@pytest.fixture(scope="module")
+def large(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
+    """The small publisher amid many rows, which the planner knows of."""
+    with new_url(store) as url:
+        publisher = Publisher(url, tmp_path_factory.mktemp("plans"))
+        publisher.load(SMALL)
+        accounts.add_account(publisher.store, {"account_id": 2})
+        with publisher.store.writer() as database:
+            for table in tables(database):
+                # Else a plan would depend on how far that has come.
+                database.script(f"ALTER TABLE {table} SET (autovacuum_enabled = off)")
+            for columns, rows in ROWS.items():
+                database.script(f"INSERT INTO {columns} SELECT {rows}")
+            database.script("ANALYZE")
+        yield publisher
+        publisher.store.close()
+
+
+def plan(
+    database: Database, sql: str, values: dict[str, Any], *, for_any: bool = False
+) -> list[Node]:
+    """Return the nodes of the plan for a statement, with these values or for any: a parent first.
+
+    PostgreSQL puts a node "Result" where it has nothing else to say; those are left out.
+    """
+    assert isinstance(database, PostgresDatabase)
+    if for_any:
+        names = list(dict.fromkeys(PARAMETER.findall(sql)))
+        asked = PARAMETER.sub(lambda found: f"${1 + names.index(found[1])}", sql)
+        rows = database._run(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {asked}".encode(), None)
+    else:
+        rows = database.rows(f"EXPLAIN (FORMAT JSON) {sql}", **values)
+    return [node for node in nodes(rows[0][0][0]["Plan"]) if node["Node Type"] != "Result"]
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """Yield a node of a plan and all beneath it."""
+    yield node
+    for below in node.get("Plans", ()):
+        yield from nodes(below)
+
+
+@contextmanager
+def asking(
+    publisher: Publisher, ask: Callable[[Database], object], *, as_a_stream: bool = False
+) -> Iterator[tuple[Database, list[tuple[str, dict[str, Any]]]]]:
+    """A server's connection that speaks for the account 1, and the statements of the question."""
+    with publisher.store.reader() as database:
+        database.speak_for(1)
+        with database.snapshot() if as_a_stream else nullcontext():
+            with statements(database) as found:
+                ask(database)
+            assert found
+            yield database, found
+
+
+def assert_finds_by_index(found: list[Node]) -> None:
+    """Assert that nothing walks a table, or the part of a table that is the account's."""
+    for node in found:
+        assert node["Node Type"] != "Seq Scan", node
+        if "Index Name" in node and node["Relation Name"] not in {"accounts", "commits"}:
+            assert len(columns_of(node)) > 1, node
+
+
+def columns_of(node: Node) -> set[str]:
+    """Return the columns by which an index is entered."""
+    return set(re.findall(r"\((\w+) (?:=|<|>|<=|>=|IS) ", node["Index Cond"]))
+
+
+@for_these_and_for_any_values
+@pytest.mark.parametrize("name", POINT_LOOKUPS)
+def test_a_point_lookup_finds_its_rows_by_an_index(
+    large: Publisher, name: str, *, for_any: bool
+) -> None:
+    """design, "The store"."""
+    with asking(large, POINT_LOOKUPS[name]) as (database, found):
+        for sql, values in found:
+            assert_finds_by_index(plan(database, sql, values, for_any=for_any))
+
+
+def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> None:
+    """A function of the database looks there, whose plan nobody shows: its scans are counted."""
+
+    def scans(database: Database) -> tuple[int, int]:
+        ((walks, looks),) = database.rows(
+            "SELECT seq_scan, coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
+            "WHERE relname = 'accounts'"
+        )
+        return walks, looks
+
+    with large.store.reader() as database, database.transaction():
+        walks, looks = scans(database)
+        assert accounts.account_for_credentials(database, "login-2001", "key-2001")
+        walks_since, looks_since = scans(database)
+        assert walks_since == walks
+        assert looks_since > looks
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+@pytest.mark.parametrize("asked", ["ada", "ada*", "a*", ""])
+def test_a_search_finds_its_rows_by_the_index_of_its_column(
+    large: Publisher, name: str, asked: str
+) -> None:
+    """decisions, "Subscriber search"; the columns in lower case are there for this."""
+    with asking(
+        large,
+        lambda database: reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100),
+    ) as (database, found):
+        ((sql, values),) = found
+        *above, scan = plan(database, sql, values)
+        assert [node["Node Type"] for node in above] == ["Limit", "Sort"]
+        assert scan["Index Name"] == f"subscribers_by_{name}"
+        assert_finds_by_index([scan])
+
+
+@pytest.mark.parametrize("name", ["email", "renewal_code"])
+@pytest.mark.parametrize("asked", ["ada", ""])
+def test_a_search_of_what_is_hardly_ever_the_same_is_planned_so_for_any_value(
+    large: Publisher, name: str, asked: str
+) -> None:
+    """Of a source or a name, which many may share, only the value tells what is best."""
+    with asking(
+        large,
+        lambda database: reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100),
+    ) as (database, found):
+        ((sql, values),) = found
+        *_, scan = plan(database, sql, values, for_any=True)
+        assert scan["Index Name"] == f"subscribers_by_{name}"
+        assert_finds_by_index([scan])
+
+
+def test_many_subscribers_of_one_source_are_read_in_the_order_of_their_ids(
+    large: Publisher,
+) -> None:
+    """Until there are enough: not all of them are collected to be sorted."""
+    with asking(
+        large,
+        lambda database: reading.search_subscribers(
+            database, 1, {"source": "source*"}, after=0, limit=100
+        ),
+    ) as (database, found):
+        ((sql, values),) = found
+        limit, scan = plan(database, sql, values)
+        assert limit["Node Type"] == "Limit"
+        assert scan["Index Name"] == "subscribers_pkey"
+        assert columns_of(scan) == {"account_id", "subscriber_id"}
+
+
+@for_these_and_for_any_values
+@pytest.mark.parametrize("filters", [{}, {"type": "Print"}, {"min_copies": 2, "copies": 2}])
+def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
+    large: Publisher, filters: dict[str, int | str], *, for_any: bool
+) -> None:
+    with asking(
+        large, lambda database: reading.subscriptions(database, 1, filters, after=0, limit=100)
+    ) as (database, found):
+        ((sql, values),) = found
+        limit, scan = plan(database, sql, values, for_any=for_any)
+        assert limit["Node Type"] == "Limit"
+        assert scan["Index Name"] == "subscriptions_pkey"
+        assert columns_of(scan) == {"account_id", "subscription_id"}
+
+
+# Streams.
+
+
+def assert_comes_in_order(found: list[Node]) -> None:
+    """Assert that the first row comes at once: nothing is collected, hashed or sorted before."""
+    kinds = {node["Node Type"] for node in found}
+    assert kinds <= {"Index Scan", "Index Only Scan", "Nested Loop", "Memoize", "Incremental Sort"}
+
+
+@for_these_and_for_any_values
+@pytest.mark.parametrize("first_commit", [0, 1100, 1300])
+@pytest.mark.parametrize("entity", changes.CHANGED)
+def test_the_feed_finds_what_changed_by_its_commit_and_sorts_nothing(
+    large: Publisher, entity: str, first_commit: int, *, for_any: bool
+) -> None:
+    """design, "The change feed"; only the few rows of one record may be put in order."""
+    with asking(
+        large,
+        lambda database: list(changes.CHANGED[entity](database, 1, first_commit)),
+        as_a_stream=True,
+    ) as (database, found):
+        ((sql, values),) = found
+        lines = plan(database, sql, values, for_any=for_any)
+        assert_comes_in_order(lines)
+        assert_finds_by_index(lines)
+        first = next(node for node in lines if "Index Name" in node)
+        assert re.fullmatch(r"\w+_by_\w*commit", first["Index Name"])
+        assert {re.sub(r"\w*commit_id", "commit_id", name) for name in columns_of(first)} == {
+            "account_id",
+            "commit_id",
+        }
+
+
+@for_these_and_for_any_values
+@pytest.mark.parametrize("entity", changes.CHANGED)
+def test_whether_anything_changed_is_seen_by_the_commit(
+    large: Publisher, entity: str, *, for_any: bool
+) -> None:
+    with asking(
+        large,
+        lambda database: changes.has_changed(database, entity, 1, 1100),
+        as_a_stream=True,
+    ) as (database, found):
+        ((sql, values),) = found
+        limit, scan = plan(database, sql, values, for_any=for_any)
+        assert limit["Node Type"] == "Limit"
+        assert re.fullmatch(r"\w+_by_\w*commit", scan["Index Name"])
+        assert_finds_by_index([scan])
+
+
+@for_these_and_for_any_values
+def test_a_mailing_list_is_read_in_the_order_of_its_key(large: Publisher, *, for_any: bool) -> None:
+    with asking(
+        large,
+        lambda database: list(reading.mailing_list_entries(database, 1, 1001) or ()),
+        as_a_stream=True,
+    ) as (database, found):
+        for sql, values in found:
+            lines = plan(database, sql, values, for_any=for_any)
+            assert lines[-1]["Index Name"] in {"list_downloads_pkey", "mailing_list_entries_pkey"}
+            assert {node["Node Type"] for node in lines[:-1]} <= {"Limit"}
+            assert columns_of(lines[-1]) == {"account_id", "mailing_list_id"}
+
+
+@for_these_and_for_any_values
+@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
+def test_an_export_is_read_in_the_order_of_its_key(
+    large: Publisher, table: Any, *, for_any: bool
+) -> None:
+    with asking(
+        large, lambda database: list(exporting.batches(database, 1, table)), as_a_stream=True
+    ) as (database, found):
+        ((sql, values),) = found
+        (scan,) = plan(database, sql, values, for_any=for_any)
+        assert scan["Index Name"] == f"{table.name}_pkey"
+
+
+# Loads, which no policy binds.
+
+
+@pytest.mark.parametrize("discard", [False, True])
+def test_a_small_load_into_a_large_account_walks_only_its_own_rows(
+    large: Publisher, *, discard: bool
+) -> None:
+    """Each staged row looks its target up by the primary key, when it checks and when it writes."""
+    with load_in_steps(large, CHANGES, discard=discard) as (database, found):
+        updated = set()
+        for sql, values in found:
+            if "UPDATE subscribers SET custom_fields_commit_id" in sql and sql.endswith("TRUE"):
+                continue  # a new field shows in each subscriber's record
+            lines = plan(database, sql, values)
+            for node in lines:
+                if node.get("Relation Name") in TABLES_BY_NAME and "Operation" not in node:
+                    assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, (sql, node)
+            if match := re.match(r"\s*UPDATE (\w+) AS o SET", sql):
+                updated.add(match[1])
+                target = next(
+                    node for node in lines if node.get("Alias") == "o" and "Index Name" in node
+                )
+                assert target["Index Name"] == f"{match[1]}_pkey"
+                assert columns_of(target) == {"account_id", *TABLES_BY_NAME[match[1]].key}
+        with_values = {table.name for table in TABLES if table.values}
+        assert updated == with_values
+
+
+@pytest.mark.parametrize(
+    ("name", "marked", "key"),
+    [
+        ("order_items.csv", "orders", "order_id"),
+        ("custom_field_answers.csv", "subscribers", "subscriber_id"),
+    ],
+)
+def test_what_shows_a_changed_row_is_found_by_its_key(
+    large: Publisher, name: str, marked: str, key: str
+) -> None:
+    with load_in_steps(large, {name: CHANGES[name]}, discard=False) as (database, found):
+        ((sql, values),) = (each for each in found if each[0].startswith(f"UPDATE {marked}"))
+        (target,) = (
+            node
+            for node in plan(database, sql, values)
+            if node.get("Alias") == marked and "Index Name" in node
+        )
+        assert target["Index Name"] == f"{marked}_pkey"
+        assert columns_of(target) == {"account_id", key}

@@ -1,0 +1,329 @@
+"""The database itself keeps tenants apart: a query that forgets the account shows nothing more.
+
+decisions, "Tenants in the database". Two accounts hold the same ids here, so that whatever forgets
+the account has something to show. The policies are PostgreSQL's; of SQLite there is only what each
+query says, which the tests of the loading and of the HTTP face look at.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from masthead.contract.records import TABLES
+from masthead.errors import MastheadError
+from masthead.store import accounts, changes, commits, exporting, reading
+from tests.loading.publisher import SMALL, Publisher
+from tests.store.conftest import ON_POSTGRESQL, new_url, opening
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from masthead.contract.records import Table
+    from masthead.store import Database
+    from masthead.store import Store as OpenStore
+    from tests.servers import Store
+
+    Query = Callable[[Database], Any]
+
+pytestmark = ON_POSTGRESQL
+
+TENANTS_TABLES = ("commits", *(table.name for table in TABLES))
+each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES)
+DIGEST = "5f4dcc3b5aa765d61d8327deb882cf99"
+SUBSCRIBERS = "subscriber_id,renewal_code,email,first_name,last_name,source,password_md5\n"
+OF_ONE = {
+    **SMALL,
+    "subscribers.csv": (
+        f"{SUBSCRIBERS}1,AAAAA,ada@example.org,Ada,Ames,Web,{DIGEST}\n"
+        f"2,BBBBB,ben@example.org,Ben,Birch,Web,{DIGEST}\n"
+    ),
+}
+# Ids, codes and logins are the same; what they lead to is not.
+OTHERS = {
+    "Ada": "Eve",
+    "Ben": "Bob",
+    "Tide": "Ebb",
+    "Spring": "Easter",
+    "Salem": "Boise",
+    "Print": "Digital",
+    "Your trade": "Your craft",
+    "Farming": "Farms",
+    "10|11": "10",
+    "10.5": "11.5",
+    "March": "April",
+    "2026": "2027",
+}
+OF_TWO = dict(OF_ONE)
+for mine, theirs in OTHERS.items():
+    OF_TWO = {name: content.replace(mine, theirs) for name, content in OF_TWO.items()}
+
+
+@pytest.fixture(scope="module")
+def shared(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenStore]:
+    """Two accounts with the same ids; the other one has changed last, and a commit more."""
+    folder = tmp_path_factory.mktemp("tenants")
+    with new_url(store) as url:
+        one, two = (Publisher(url, folder, account_id) for account_id in (1, 2))
+        one.load(OF_ONE)
+        two.load(OF_ONE)
+        two.load(OF_TWO)
+        one.store.close()
+        two.store.close()
+        with opening(url) as opened:
+            yield opened
+
+
+@each_tenants_table
+def test_before_it_speaks_for_an_account_a_connection_sees_no_row(
+    shared: OpenStore, table: str
+) -> None:
+    """design, "The store"."""
+    with shared.reader() as database:
+        assert database.rows(f"SELECT * FROM {table}") == []
+        with database.snapshot():
+            assert database.rows(f"SELECT * FROM {table}") == []
+
+
+def test_before_it_speaks_for_an_account_a_connection_sees_no_credentials(
+    shared: OpenStore,
+) -> None:
+    with shared.reader() as database:
+        assert database.rows("SELECT api_key, api_login FROM accounts") == []
+        assert accounts.accounts(database) == []
+
+
+@each_tenants_table
+def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
+    shared: OpenStore, table: str
+) -> None:
+    """design, "The store"."""
+    everything = f"SELECT * FROM {table} ORDER BY 1, 2, 3"
+    with shared.writer() as database:
+        rows = database.rows(everything)
+    assert {row[0] for row in rows} == {1, 2}
+    for account_id in (1, 2):
+        own = [row for row in rows if row[0] == account_id]
+        with shared.reader() as database:
+            database.speak_for(account_id)
+            assert database.rows(everything) == own
+            assert list(database.stream(everything)) == own
+            with database.snapshot():
+                assert list(database.stream(everything)) == own
+
+
+def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore) -> None:
+    """decisions, "/2/accounts/"."""
+
+    def seen() -> list[int]:
+        with shared.reader() as database:
+            database.speak_for(2)
+            for table in TENANTS_TABLES:
+                assert {row[0] for row in database.rows(f"SELECT * FROM {table}")} == {2}
+            return [row[0] for row in accounts.accounts(database)]
+
+    assert seen() == [2]
+    accounts.set_account(shared, 2, {"is_master": 1})
+    try:
+        assert seen() == [1, 2]
+    finally:
+        accounts.set_account(shared, 2, {"is_master": 0})
+    assert seen() == [2]
+
+
+# What becomes of the account that a connection has spoken for.
+
+
+def read(database: Database) -> None:
+    database.rows("SELECT 1")
+
+
+def read_a_snapshot(database: Database) -> None:
+    with database.snapshot():
+        read(database)
+
+
+def leave_a_stream(database: Database) -> None:
+    next(database.stream("SELECT * FROM subscribers"))
+
+
+def leave_a_snapshot(database: Database) -> None:
+    with database.snapshot():
+        leave_a_stream(database)
+        raise ZeroDivisionError
+
+
+def fail(database: Database) -> None:
+    read(database)
+    raise ZeroDivisionError
+
+
+def fail_in_the_database(database: Database) -> None:
+    database.rows("SELECT 1 / 0 FROM subscribers")
+
+
+def write(database: Database) -> None:
+    database.change("DELETE FROM subscribers")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        read,
+        read_a_snapshot,
+        leave_a_stream,
+        leave_a_snapshot,
+        fail,
+        fail_in_the_database,
+        write,
+    ],
+)
+def test_an_account_is_spoken_for_until_the_connection_is_given_back(
+    shared: OpenStore, use: Callable[[Database], None]
+) -> None:
+    """Whatever happened meanwhile, the next borrower sees nothing until it names an account."""
+    failures = (ZeroDivisionError, psycopg.DataError, MastheadError)
+    with suppress(*failures), shared.reader() as database:
+        database.speak_for(1)
+        assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {1}
+        use(database)
+    with shared.reader() as database:
+        assert not database.rows("SELECT * FROM subscribers")
+        assert database.rows("SELECT current_account()") == [(None,)]
+        database.speak_for(2)
+        assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {2}
+
+
+def test_an_account_is_spoken_for_no_longer_than_a_transaction(shared: OpenStore) -> None:
+    """So a connection that a pooler lends out between two transactions tells nothing either."""
+    with shared.reader() as database:
+        database.speak_for(1)
+        with database.snapshot():
+            assert database.rows("SELECT current_account()") == [(1,)]
+        # Asked beside the store, which would begin a transaction for the account.
+        assert database._connection.execute(  # type: ignore[attr-defined]
+            "SELECT current_account()"
+        ).fetchall() == [(None,)]
+
+
+def test_a_connection_that_is_borrowed_again_is_the_same_one(shared: OpenStore) -> None:
+    """Else the tests above would show nothing."""
+    pids = set()
+    for account_id in (1, 2, 1):
+        with shared.reader() as database:
+            database.speak_for(account_id)
+            pids |= set(database.rows("SELECT pg_backend_pid()"))
+    assert len(pids) == 1
+
+
+def test_a_connection_speaks_for_the_account_that_was_named_last(shared: OpenStore) -> None:
+    with shared.reader() as database:
+        for account_id in (1, 2):
+            database.speak_for(account_id)
+            assert accounts.accounts(database)[0][0] == account_id
+        with database.snapshot():
+            assert accounts.accounts(database)[0][0] == 2
+
+
+# The queries of the store, had they forgotten the account.
+
+ACCOUNT_FILTER = re.compile(r"(\w+\.)?account_id = :account_id")
+
+QUERIES: dict[str, Query] = {
+    "subscriptions": lambda database: reading.subscriptions(database, 1, {}, after=0, limit=9),
+    "subscriptions by type": lambda database: reading.subscriptions(
+        database, 1, {"copies": 2}, after=0, limit=9
+    ),
+    "subscribers": lambda database: reading.search_subscribers(database, 1, {}, after=0, limit=9),
+    "subscribers by email": lambda database: reading.search_subscribers(
+        database, 1, {"email": "ada*", "source": "web"}, after=0, limit=9
+    ),
+    "login by code": lambda database: reading.login_candidates(
+        database, 1, "aaaaa", password_md5=DIGEST, today="2026-11-20"
+    ),
+    "received issues": lambda database: list(reading.received_subscriptions(database, 1, 1)),
+    "custom fields": lambda database: reading.custom_fields(database, 1),
+    "answers": lambda database: reading.answers_of(database, 1, 1),
+    "order": lambda database: reading.order(database, 1, 1),
+    "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
+    "accounts": accounts.accounts,
+    "first commit": lambda database: commits.first_commit_since(database, 1, 2**61),
+}
+
+
+def changed(entity: str) -> Query:
+    return lambda database: list(changes.CHANGED[entity](database, 1, 0))
+
+
+def has_changed(entity: str) -> Query:
+    return lambda database: changes.has_changed(database, entity, 1, 3)
+
+
+def export(table: Table) -> Query:
+    return lambda database: list(exporting.batches(database, 1, table))
+
+
+QUERIES |= {f"changed {entity}": changed(entity) for entity in changes.CHANGED}
+QUERIES |= {f"has changed {entity}": has_changed(entity) for entity in changes.CHANGED}
+QUERIES |= {f"export of {table.name}": export(table) for table in TABLES}
+
+
+@contextmanager
+def forgetful(lent: AbstractContextManager[Database]) -> Iterator[Database]:
+    """A connection whose queries have lost the account out of their conditions."""
+
+    def forgetting(ask: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda sql, /, **values: ask(ACCOUNT_FILTER.sub("TRUE", sql), **values)
+
+    with lent as database, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database, "rows", forgetting(database.rows))
+        patch.setattr(database, "stream", forgetting(database.stream))
+        yield database
+
+
+@pytest.fixture
+def waiting(shared: OpenStore) -> Iterator[None]:
+    """The other account has a commit that has no stamp yet."""
+    with shared.writer() as database, database.transaction():
+        database.lock_account(2)
+        commits.begin_commit(database, 2)
+    yield
+    commits.stamp_commits(shared, 2)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_that_forgets_the_account_shows_nothing_of_another(
+    shared: OpenStore, waiting: None, name: str
+) -> None:
+    """design, "The store": the policy is the second lock on that door."""
+    ask = QUERIES[name]
+    with shared.reader() as database:
+        database.speak_for(1)
+        with database.snapshot():
+            expected = ask(database)
+    with forgetful(shared.reader()) as database:
+        database.speak_for(1)
+        assert ask(database) == expected
+        with database.snapshot():
+            assert ask(database) == expected
+    # Whom no policy binds would have seen it.
+    with forgetful(shared.writer()) as database:
+        assert ask(database) != expected
+
+
+def test_where_the_feed_stands_is_told_of_the_own_account_alone(shared: OpenStore) -> None:
+    """Nobody sees when another tenant loads (design, "The change feed")."""
+    found = {}
+    for account_id in (1, 2):
+        with shared.reader() as database:
+            database.speak_for(account_id)
+            found[account_id] = commits.position_of(database, account_id)
+        with forgetful(shared.reader()) as database:
+            database.speak_for(account_id)
+            assert commits.position_of(database, account_id) == found[account_id]
+    assert found[1].newest_stamp < found[2].newest_stamp

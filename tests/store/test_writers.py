@@ -1,0 +1,255 @@
+"""Who writes beside whom: accounts do not wait for one another, an account's writers do.
+
+SQLite has one writer for all accounts, and readers that never wait (`test_commits.py`). What is
+seen here of sessions that wait is what PostgreSQL itself tells of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.errors import BadInput, StoreUnavailable
+from masthead.store import accounts, commits
+from tests.store.conftest import ON_POSTGRESQL, START_US
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from masthead.store import Database
+    from masthead.store import Store as OpenStore
+    from tests.store.conftest import Clock
+
+
+class Beside:
+    """Work that goes on in a thread of its own, until its result is asked for."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as failure:  # noqa: BLE001 - whoever asks for the result gets it
+            self._failure = failure
+
+    def wait_until_it_waits(self, database: Database, count: int = 1) -> None:
+        """Return once so many sessions of the database wait for a lock."""
+        while waiting_sessions(database) < count:
+            assert self._thread.is_alive(), "it has ended, and never had to wait"
+
+    def end_without_waiting(self, database: Database) -> None:
+        """Return once it has ended, and no session of the database waited for a lock."""
+        while self._thread.is_alive():
+            assert waiting_sessions(database) == 0, "it waits"
+        assert self.result() is None
+
+    def result(self) -> BaseException | None:
+        """Wait for the end; return what the work raised."""
+        self._thread.join()
+        return self._failure
+
+
+def waiting_sessions(database: Database) -> int:
+    """Return how many sessions of the same database wait for a lock."""
+    ((count,),) = database.rows(
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    return int(count)
+
+
+def load(store: OpenStore, account_id: int) -> None:
+    """Do what a load of nothing but a commit does."""
+    with store.writer() as database, database.transaction():
+        database.lock_account(account_id)
+        commits.begin_commit(database, account_id)
+
+
+def stamps(store: OpenStore, account_id: int) -> list[int | None]:
+    with store.reader() as database:
+        database.speak_for(account_id)
+        rows = database.rows("SELECT visible_at FROM commits ORDER BY account_id, commit_id")
+    return [stamp for (stamp,) in rows]
+
+
+@ON_POSTGRESQL
+def test_writers_of_different_accounts_do_not_wait_for_each_other(opened: OpenStore) -> None:
+    """design, "The store": both transactions are open at once, and end in either order."""
+    with ExitStack() as stack:
+        transactions = {}
+        for account_id in (1, 2):
+            database = stack.enter_context(opened.writer(patient=False))
+            transactions[account_id] = stack.enter_context(ExitStack())
+            transactions[account_id].enter_context(database.transaction())
+            database.lock_account(account_id)
+            assert commits.begin_commit(database, account_id) == 2
+        transactions[1].close()
+        assert stamps(opened, 1) == [START_US, None]
+        assert stamps(opened, 2) == [START_US]
+        transactions[2].close()
+    assert stamps(opened, 2) == [START_US, None]
+
+
+@ON_POSTGRESQL
+def test_the_second_writer_of_an_account_waits_for_the_first(opened: OpenStore) -> None:
+    """design, "The store": so commits are numbered in the order in which they become visible."""
+    with opened.writer() as onlooker:
+        with opened.writer() as database, database.transaction():
+            database.lock_account(1)
+            assert commits.begin_commit(database, 1) == 2
+            second = Beside(lambda: load(opened, 1))
+            second.wait_until_it_waits(onlooker)
+            assert onlooker.rows(
+                "SELECT mode FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
+            )
+            assert stamps(opened, 1) == [START_US]
+        assert second.result() is None
+        assert waiting_sessions(onlooker) == 0
+    assert stamps(opened, 1) == [START_US, None, None]
+
+
+@ON_POSTGRESQL
+def test_a_writer_that_is_not_patient_gives_up(opened: OpenStore, hasty: None) -> None:
+    def load_impatiently() -> None:
+        with opened.writer(patient=False) as database, database.transaction():
+            database.lock_account(1)
+
+    with opened.writer() as database, database.transaction():
+        database.lock_account(1)
+        with pytest.raises(StoreUnavailable, match="lock timeout"):
+            load_impatiently()
+
+
+@ON_POSTGRESQL
+def test_stamping_does_not_wait_for_a_load_of_the_same_account(
+    opened: OpenStore, clock: Clock
+) -> None:
+    """design, "The change feed": what is visible is stamped, what is not yet comes later."""
+    load(opened, 1)
+    with opened.writer() as database, database.transaction():
+        database.lock_account(1)
+        assert commits.begin_commit(database, 1) == 3
+        clock.now += 5
+        commits.stamp_commits(opened, 1, patient=False)
+        assert stamps(opened, 1) == [START_US, START_US + 5]
+    clock.now += 5
+    commits.stamp_commits(opened, 1, patient=False)
+    assert stamps(opened, 1) == [START_US, START_US + 5, START_US + 10]
+
+
+@ON_POSTGRESQL
+def test_who_stamps_sees_all_that_was_stamped_before(opened: OpenStore, clock: Clock) -> None:
+    """A second one waits, and finds nothing left to stamp: a stamp is never changed."""
+    load(opened, 1)
+    with opened.writer() as onlooker:
+        with opened.writer() as database, database.transaction():
+            commits._stamp_waiting(database, 1)
+            clock.now += 5
+            second = Beside(lambda: commits.stamp_commits(opened, 1))
+            second.wait_until_it_waits(onlooker)
+        assert second.result() is None
+    assert stamps(opened, 1) == [START_US, START_US + 1]
+
+
+@ON_POSTGRESQL
+def test_a_load_of_an_idle_account_does_not_keep_others_without_stamps(
+    opened: OpenStore, clock: Clock, hasty: None
+) -> None:
+    """An idle account's empty commit would have to wait for its load; a killed one's need not."""
+    load(opened, 2)
+    clock.now += commits.IDLE_US + 1
+    with opened.writer() as database, database.transaction():
+        database.lock_account(1)
+        with pytest.raises(StoreUnavailable, match="lock timeout"):
+            commits.stamp_all(opened)
+        assert stamps(opened, 2) == [START_US, clock.now]
+    commits.stamp_all(opened)
+    assert stamps(opened, 1) == [START_US, clock.now]
+
+
+@ON_POSTGRESQL
+def test_a_load_does_not_keep_accounts_from_being_added_and_changed(opened: OpenStore) -> None:
+    """A key that has leaked is replaced at once, however long its account's load takes."""
+
+    def change() -> None:
+        accounts.add_account(opened, {"account_id": 3})
+        accounts.set_account(opened, 1, {"plan": "Premium"})
+        accounts.rotate_key(opened, 1)
+
+    with opened.writer() as onlooker:
+        with opened.writer() as database, database.transaction():
+            database.lock_account(1)
+            commits.begin_commit(database, 1)
+            Beside(change).end_without_waiting(onlooker)
+        settings = accounts.settings_of(onlooker, 1)
+    assert settings["plan"] == "Premium"
+    assert settings["api_key"] != "key-1"
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize("first", ["epoch", "setting"])
+def test_an_epoch_and_a_change_of_an_account_wait_for_each_other_but_not_for_ever(
+    opened: OpenStore, first: str
+) -> None:
+    """Both wait for the same load, and each needs what the other would hold meanwhile."""
+
+    def start_epoch() -> None:
+        commits.start_epoch(opened)
+
+    def hide() -> None:
+        accounts.set_account(opened, 1, {"hide_password_md5": 1})
+
+    begun = (start_epoch, hide) if first == "epoch" else (hide, start_epoch)
+    with opened.writer() as onlooker:
+        with opened.writer() as database, database.transaction():
+            database.lock_account(1)
+            waiting = []
+            for count, work in enumerate(begun, 1):
+                waiting.append(Beside(work))
+                waiting[-1].wait_until_it_waits(onlooker, count)
+        assert [each.result() for each in waiting] == [None, None]
+        assert accounts.hides_password_md5(onlooker, 1)
+        assert commits.position_of(onlooker, 1).epoch_at is not None
+
+
+def test_of_accounts_that_are_given_one_key_at_once_one_gets_it(opened: OpenStore) -> None:
+    """The others are told what they would be told a moment later, on either kind."""
+    barrier = threading.Barrier(4)
+
+    def add(account_id: int) -> Callable[[], None]:
+        def work() -> None:
+            barrier.wait()
+            accounts.add_account(opened, {"account_id": account_id, "api_key": "shared"})
+
+        return work
+
+    added = {account_id: Beside(add(account_id)) for account_id in range(11, 15)}
+    results = {account_id: each.result() for account_id, each in added.items()}
+    (owner,) = (account_id for account_id, result in results.items() if result is None)
+    for account_id, result in results.items():
+        if account_id != owner:
+            assert isinstance(result, BadInput)
+            assert str(result) == (
+                f"account {account_id}: api_key: another account has this key; choose another"
+            )
+    with opened.writer() as database:
+        assert [row[0] for row in accounts.accounts(database)] == [1, 2, owner]
+
+
+def test_of_those_who_add_one_account_at_once_one_does(opened: OpenStore) -> None:
+    barrier = threading.Barrier(4)
+
+    def add() -> None:
+        barrier.wait()
+        accounts.add_account(opened, {"account_id": 11})
+
+    added = [Beside(add) for _ in range(4)]
+    results = [each.result() for each in added]
+    assert sorted(map(str, results)) == ["None", *["account 11 exists already"] * 3]
