@@ -45,15 +45,12 @@ _EVENTS = st.sampled_from(
 _AT_ONCE = st.lists(
     st.sampled_from(["tick", "step", "back", "commit", "stamp", "poll", "finish"]), max_size=3
 )
-_WORST = st.builds(
-    lambda readings, worst: [*[[]] * readings, worst],
-    st.integers(0, 2),
-    st.sampled_from([["commit", "stamp", "step"], ["tick", "stamp", "poll", "commit"]]),
+_WHILE_STAMPING = st.lists(_AT_ONCE, max_size=2) | st.just([["tick", "stamp", "poll", "commit"]])
+_WHILE_ANSWERING = st.lists(_AT_ONCE, max_size=3) | st.builds(
+    lambda readings: [*[[]] * readings, ["commit", "stamp", "step"]], st.integers(0, 2)
 )
-"""By what one is overtaken: one who answers, and one who stamps."""
-
-_MEANWHILE = st.lists(_AT_ONCE, max_size=3) | _WORST
-"""What happens at the next readings of the clock, before those who read it can go on."""
+"""What happens at the next readings of the clock, before those who read it can go on: anything, or
+the worst by which they can be overtaken."""
 
 _STEPS = st.one_of(
     _step(
@@ -62,15 +59,16 @@ _STEPS = st.one_of(
         edits=_LOADS,
         meanwhile=st.just([]) | st.just(["step", "poll"]) | _AT_ONCE,
         end=st.integers(0, 3),
+        stamping=_WHILE_STAMPING,
     ),
     _step("end_load", account_id=_ACCOUNTS, is_killed=st.booleans()),
-    _step("stamp", account_id=_ACCOUNTS, meanwhile=_MEANWHILE),
+    _step("stamp", account_id=_ACCOUNTS, meanwhile=_WHILE_STAMPING),
     _step(
         "poll",
         numbers=st.lists(st.integers(0, 4), min_size=1, max_size=4),
         after_us=st.sampled_from([0, 0, 1, SECOND_US]),
         form=_FORMS,
-        meanwhile=_MEANWHILE,
+        meanwhile=_WHILE_ANSWERING,
         reads=st.sampled_from([0, 1, 6, None, None, None]),
     ),
     _step("set_clock", by_us=_FORWARD | _BACK),
@@ -118,7 +116,14 @@ class Schedules(RuleBasedStateMachine):
         name, given = step
         getattr(self, name)(**given)
 
-    def load(self, account_id: int, edits: list[Edit], meanwhile: list[str], end: int) -> None:
+    def load(
+        self,
+        account_id: int,
+        edits: list[Edit],
+        meanwhile: list[str],
+        end: int,
+        stamping: list[list[str]],
+    ) -> None:
         """Load something, as far as ``end``: begun, committed, or stamped too."""
         if account_id not in self.world.free:
             self.end_load(account_id, is_killed=False)
@@ -127,7 +132,7 @@ class Schedules(RuleBasedStateMachine):
         if end > 0 and account_id in self.world.loads:
             self.world.commit(account_id)
         if end > 1:
-            self.world.stamp(account_id)
+            self.stamp(account_id, stamping)
 
     def end_load(self, account_id: int, is_killed: bool) -> None:
         """Let an open load commit, or kill it before."""
@@ -139,7 +144,10 @@ class Schedules(RuleBasedStateMachine):
                 self.world.commit(loading)
 
     def stamp(self, account_id: int, meanwhile: list[list[str]]) -> None:
-        """Stamp an account's commits; all the rest goes on when the stamper looks at the clock."""
+        """Stamp an account's commits; all the rest goes on when the stamper looks at the clock.
+
+        What was committed then is stamped right after, by whoever loaded it.
+        """
         if self.world.is_exclusive:
             return
         self.interrupt(meanwhile)
@@ -147,6 +155,8 @@ class Schedules(RuleBasedStateMachine):
         self.world.stamp(account_id)
         self.is_stamping = False
         self.world.clock.interruptions.clear()
+        if meanwhile:
+            self.world.stamp(account_id)
 
     def poll(
         self,
