@@ -162,7 +162,7 @@ FAULTS: dict[str, Plant] = {
     "a stamp is taken before the commit": _stamps_before_the_commit,
     "a stamp is what the clock says, though a newer one exists": _stamps_of_the_clock_alone,
     "> stands for >=": _sql(r"visible_at >= :since", "visible_at > :since"),
-    "changes without a stamp are left out": _sql(r"visible_at IS NULL OR (visible_at >=)", r"\1"),
+    "changes without a stamp are left out": _sql(r"visible_at IS NULL(?=\),\s+\(SELECT)", "FALSE"),
     "the header is read after the snapshot": _answers(_header_of_later),
     "the header is what the clock says": _answers(_header_of_clock),
     "Date is read after the snapshot": _answers(_date_of_later),

@@ -237,11 +237,11 @@ class Schedules(RuleBasedStateMachine):
     def poll_all(self) -> None:
         """Let all clients that wait for no answer ask for one, and read it.
 
-        While stamps are being made, only those that go by the header are told of each. Another
-        may have a time from between the stamp and its commit, and keep a ``modified_date`` of null.
+        While stamps are being made, one that goes by its own clock may have a time from between
+        the stamp and its commit, and keep a ``modified_date`` of null.
         """
         for client in self.clients:
-            if client.poll is None and not (self.is_stamping and client.goes_by != BY_HEADER):
+            if client.poll is None and not (self.is_stamping and client.goes_by == BY_OWN_CLOCK):
                 client.open_poll(Form(0, floored=False))
                 client.finish()
 

@@ -186,7 +186,7 @@ def test_an_account_of_an_earlier_version_goes_on_where_it_was(
             assert caller == (1, 0, 0)
             database.speak_for(1)
             position = commits.position_of(database, 1)
-            assert position == (START_US, EPOCH_US if number >= 2 else None)
+            assert position == (START_US, EPOCH_US if number >= 2 else None, False)
             assert commits.first_commit_since(database, 1, START_US) == 2
         with opened.writer() as database, pytest.raises((apsw.ConstraintError, psycopg.Error)):
             database.change(

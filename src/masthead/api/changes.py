@@ -85,7 +85,9 @@ def begin(question: Question) -> Content:
 
     The snapshot, and the database that it is of, are given back when the content is closed.
     ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
-    early rather than too late. Raises what :func:`changes` does.
+    early rather than too late. Where a commit waits for its stamp, ``Date`` is not later than the
+    newest stamp, since the clock may have been read for the next one already. Raises what
+    :func:`changes` does.
     """
     with ExitStack() as stack:
         database = stack.enter_context(question.service.store.reader())
@@ -133,7 +135,8 @@ def _bounds(question: Question, database: Database, now: int) -> tuple[dict[str,
         _check_window(question.since, now, through, position.epoch_at)
         earliest = question.since - question.service.feed_overlap_us
         first = commits.first_commit_since(database, question.account_id, earliest)
-    return {"Masthead-Changes-Through": format_moment(through), "Date": http_date(now)}, first
+    date = min(now, position.newest_stamp) if position.is_stamp_awaited else now
+    return {"Masthead-Changes-Through": format_moment(through), "Date": http_date(date)}, first
 
 
 def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> None:

@@ -47,10 +47,15 @@ _TO_STAMP: dict[Dialect, str] = {
 
 
 class Position(NamedTuple):
-    """Where the feed of an account stands: its newest stamp, and the start of its epoch or None."""
+    """Where the feed of an account stands.
+
+    That is its newest stamp, the start of its epoch or None, and whether a commit that is visible
+    waits for its stamp.
+    """
 
     newest_stamp: int
     epoch_at: int | None
+    is_stamp_awaited: bool
 
 
 def begin_commit(database: Database, account_id: int) -> int:
@@ -149,28 +154,33 @@ def stamp_all(store: Store) -> None:
 
 def position_of(database: Database, account_id: int) -> Position:
     """Return where the account's feed stands, in what ``database`` sees."""
-    ((newest_stamp, epoch_at),) = database.rows(
+    ((newest_stamp, epoch_at, is_stamp_awaited),) = database.rows(
         """
-        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at
+        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at,
+            EXISTS (SELECT 1 FROM commits WHERE account_id = :account_id AND visible_at IS NULL)
         FROM accounts WHERE account_id = :account_id
         """,
         account_id=account_id,
     )
-    return Position(newest_stamp or 0, epoch_at)
+    return Position(newest_stamp or 0, epoch_at, bool(is_stamp_awaited))
 
 
 def first_commit_since(database: Database, account_id: int, since_us: int) -> int | None:
     """Return the first commit that is not stamped, or stamped at ``since_us`` or later.
 
     None where there is no such commit. All that changed since that time carries this commit's id
-    or a greater one.
+    or a greater one. As stamps rise with the ids, the first stamp leads to the first commit.
     """
-    ((commit_id,),) = database.rows(
+    ((first_without, first_since),) = database.rows(
         """
-        SELECT min(commit_id) FROM commits
-        WHERE account_id = :account_id AND (visible_at IS NULL OR visible_at >= :since)
+        SELECT
+            (SELECT min(commit_id) FROM commits
+                WHERE account_id = :account_id AND visible_at IS NULL),
+            (SELECT commit_id FROM commits
+                WHERE account_id = :account_id AND visible_at >= :since
+                ORDER BY visible_at LIMIT 1)
         """,
         account_id=account_id,
         since=since_us,
     )
-    return None if commit_id is None else int(commit_id)
+    return min((found for found in (first_without, first_since) if found is not None), default=None)
