@@ -10,23 +10,19 @@ PostgreSQL, by INSERT of the rows that Python's CSV reader yields into SQLite. T
 import argparse
 import csv
 import json
-import os
-import select
 import signal
-import subprocess
 import sys
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import apsw
 import psycopg
 
 from benchmarks import databases, machine
 from benchmarks.databases import STORES, Place, fresh, is_postgresql, place, stores_in
-from benchmarks.processes import memory
+from benchmarks.processes import Finished, finished
 from benchmarks.publisher import ACCOUNT_ID, SUBSCRIBERS_MIN, add_account, make_files
 from benchmarks.report import Figures, Measured, Ratio, Row, report, text
 from masthead.contract.records import TABLES
@@ -46,7 +42,6 @@ ROWS: tuple[Row, ...] = (
     Measured(PEAK),
 )
 BLOCK_BYTES = 1_048_576
-LOOK_EVERY_S = 0.02
 SAME = {
     "account_id": [table.name for table in TABLES],
     "commit_id": [
@@ -57,37 +52,10 @@ SAME = {
 """The columns that no file has, and the tables that have them: account and commit 1."""
 
 
-class Import(NamedTuple):
-    """How a run of ``masthead import`` went."""
-
-    seconds: float
-    peak_mib: float
-    printed: str
-
-
-def run_import(database: str, files: Path) -> Import:
-    """Run ``masthead import``; its peak is that of the one process that it is."""
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "masthead", "import", str(files)),
-            *("--account", str(ACCOUNT_ID), "--database", database),
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    peak = 0.0
-    ended = os.pidfd_open(process.pid)
-    try:
-        while not select.select([ended], [], [], LOOK_EVERY_S)[0]:
-            peak = max(peak, memory(process.pid, "VmHWM"))
-    finally:
-        os.close(ended)
-    seconds = time.perf_counter() - start
-    printed, _ = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"masthead import ended with {process.returncode}")
-    return Import(seconds, peak, printed)
+def run_import(database: str, files: Path) -> Finished:
+    """Run ``masthead import``; it is one process."""
+    given = ("--account", str(ACCOUNT_ID), "--database", database)
+    return finished("import", str(files), *given)
 
 
 def plain(database: str, files: Path) -> float:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from benchmarks.publisher import AUTHORIZATION
 
 SERVER_S_MAX = 30
 LOOK_EVERY_S = 1
+PEAK_EVERY_S = 0.02
 IDLE_CPU_S = 0.05
 _SERVES = re.compile(r"Masthead serves on http://127\.0\.0\.1:(\d+)")
 
@@ -52,6 +54,37 @@ class Asked(NamedTuple):
     def rate(self) -> float:
         """Answers a second."""
         return self.answers / self.seconds
+
+
+class Finished(NamedTuple):
+    """How a command of Masthead went, which has ended with 0."""
+
+    seconds: float
+    peak_mib: float
+    printed: str
+
+
+def finished(*arguments: str, **environment: str) -> Finished:
+    """Run ``masthead`` to its end."""
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "masthead", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment,
+    )
+    peak = 0.0
+    ended = os.pidfd_open(process.pid)
+    try:
+        while not select.select([ended], [], [], PEAK_EVERY_S)[0]:
+            peak = max(peak, memory(process.pid, "VmHWM"))
+    finally:
+        os.close(ended)
+    seconds = time.perf_counter() - start
+    printed, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"masthead {arguments[0]} ended with {process.returncode}")
+    return Finished(seconds, peak, printed)
 
 
 def memory(pid: int, field: str) -> float:

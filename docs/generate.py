@@ -12,7 +12,7 @@ import click
 from masthead.cli import cli
 from masthead.contract.kinds import Bit, Bool, Flag, Kind, Many, Missing, OneOf, Text
 from masthead.contract.openapi import document
-from masthead.contract.operations import ENTITIES, OPERATIONS, SNAPSHOT, Operation
+from masthead.contract.operations import DIGEST, ENTITIES, OPERATIONS, SNAPSHOT, Operation
 from masthead.contract.records import ACCOUNTS, TABLES, Table
 from masthead.contract.shapes import fields_of
 from masthead.settings import SETTINGS
@@ -56,7 +56,7 @@ def _word(kind: Kind) -> str:
 def _operations() -> Iterator[str]:
     yield "## Operations"
     yield "Each is a GET, and answers HEAD too; with and without a slash at its end."
-    for operation in (*OPERATIONS.values(), SNAPSHOT):
+    for operation in (*OPERATIONS.values(), SNAPSHOT, DIGEST):
         number = f"{operation.number}. " if operation.number else ""
         yield f"### {number}{operation.summary}"
         yield f"`GET {operation.path}` answers {_answer(operation)}."
@@ -71,6 +71,8 @@ def _operations() -> Iterator[str]:
 
 
 def _answer(operation: Operation) -> str:
+    if operation is DIGEST:
+        return "an object with `count` and `digest` under the key of each entity asked for"
     if operation.answer is None:
         keys = ", ".join(f"`{e.key}` ({e.shape.__name__}) for `{e.name}`" for e in ENTITIES)
         return f"an object with a list for each entity asked for: {keys}"
@@ -178,8 +180,10 @@ def _commands() -> Iterator[str]:
 def _all_commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        for name in sorted(command.commands):
-            yield from _all_commands(f"{path} {name}", command.commands[name])
+        context = click.Context(command)
+        for name in sorted(command.list_commands(context)):
+            if inner := command.get_command(context, name):
+                yield from _all_commands(f"{path} {name}", inner)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,25 @@
 """Masthead serves a publisher's subscribers, subscriptions, orders and mailing lists over HTTP.
 
-The command line is `masthead`; `masthead.errors` holds every error that the package raises.
+The command line is `masthead`; :class:`Client` and :class:`AsyncClient` ask any service of that
+interface; `masthead.errors` holds every error that the package raises.
 """
 
-__all__ = ["__version__"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from masthead.client import AsyncClient, Client
+
+__all__ = ["AsyncClient", "Client", "__version__"]
 
 __version__ = "0.1.0"
+
+
+if not TYPE_CHECKING:  # A type checker would take it for leave to import any name.
+
+    def __getattr__(name: str) -> Any:
+        """Import the clients when they are asked for: a server has no use for them."""
+        if name in {"AsyncClient", "Client"}:
+            from masthead import client  # noqa: PLC0415
+
+            return getattr(client, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,11 +10,15 @@ __all__ = ["SETTINGS", "Setting"]
 
 
 class Setting(NamedTuple):
-    """A setting; ``default`` None means that there is none."""
+    """A setting; ``default`` None means that there is none.
+
+    ``variable_name`` is the variable's name where it is not the flag's.
+    """
 
     name: str
     default: str | int | bool | None
     meaning: str
+    variable_name: str | None = None
 
     @property
     def flag(self) -> str:
@@ -24,7 +28,7 @@ class Setting(NamedTuple):
     @property
     def variable(self) -> str:
         """The environment variable, ``MASTHEAD_BEHIND_PROXY``."""
-        return f"MASTHEAD_{self.name.upper()}"
+        return self.variable_name or f"MASTHEAD_{self.name.upper()}"
 
 
 SETTINGS = {
@@ -62,5 +66,10 @@ SETTINGS = {
         Setting(
             "seed", 1, "Number that decides all that is made up: the same one, the same files."
         ),
+        Setting("to", None, "URL of the database that holds the copy."),
+        Setting("key", None, "The account's api_key at the service.", "MASTHEAD_API_KEY"),
+        Setting("login", None, "The account's api_login at the service.", "MASTHEAD_API_LOGIN"),
+        Setting("every", "60s", "Time from one pass of the mirror to the next: 60s, 5m, 1h."),
+        Setting("once", False, "End after one pass of the mirror."),
     )
 }

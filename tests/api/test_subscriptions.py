@@ -171,6 +171,16 @@ def test_a_full_page_names_the_next(lists: Caller) -> None:
     assert next_page(response) == f"/2/subscriptions/?limit=2&after={last}"
 
 
+@pytest.mark.parametrize("path", [PATH, PATH.removesuffix("/")])
+def test_the_address_of_the_next_page_is_nothing_but_a_query(lists: Caller, path: str) -> None:
+    """decisions, "Order of lists: the address of the next page": right below any path."""
+    first = lists.ask(path, limit=2, type="print")
+    last = ids(first.json()["subscriptions"], "subscription_id")[-1]
+    assert first.headers["Link"] == f'<?limit=2&type=Print&after={last}>; rel="next"'
+    second = lists.read(next_page(first))["subscriptions"]
+    assert ids(second, "subscription_id") == expected(type="Print")[2:4]
+
+
 def test_a_page_that_is_not_full_names_no_other(lists: Caller) -> None:
     """decisions, "Order of lists": a full page carries ``Link``."""
     assert "Link" not in lists.ask(PATH, subscriber_id=999).headers

@@ -87,6 +87,24 @@ def test_a_changed_item_shows_its_order_whole(publisher: Publisher) -> None:
     assert ids(changes["orders"][0]["order_items"], "order_item_id") == [1, 3]
 
 
+@pytest.mark.parametrize(
+    ("entry", "list_id"),
+    [
+        ({"mailing_list_id": 1, "subscription_id": 1, "copies": 2}, 1),
+        ({"mailing_list_id": 2, "subscription_id": 1, "copies": 1}, 2),
+    ],
+    ids=["changed", "new"],
+)
+def test_an_entry_sends_its_list_download_again(
+    publisher: Publisher, entry: dict[str, Any], list_id: int
+) -> None:
+    """decisions, "A mailing list's entries": who keeps them has to know."""
+    changes = publisher.changes(mailing_list_entries=[entry])
+    assert list(changes) == ["list_downloads"]
+    assert ids(changes["list_downloads"], "mailing_list_id") == [list_id]
+    assert publisher.changes(mailing_list_entries=[entry]) == {}
+
+
 def test_a_renamed_field_changes_every_record(publisher: Publisher) -> None:
     """decisions, "Change feed": every record that shows it."""
     changes = publisher.changes(custom_fields=[{"field_id": 2, "display_as": "Your motto"}])

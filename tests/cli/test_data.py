@@ -130,7 +130,7 @@ def test_export_says_how_many_rows_each_file_has(account: str, tmp_path: Path) -
     out = tmp_path / "deep" / "out"
     printed = masthead("export", out, "--account", 1, database=account).stdout
     assert "subscribers           2 rows\n" in printed
-    assert printed.count("\n") == len(list(out.iterdir())) == 14
+    assert printed.count("\n") == len(list(out.glob("*.csv"))) == 14
 
 
 def test_import_of_an_export_exported_again_is_the_same_bytes(account: str, tmp_path: Path) -> None:
@@ -139,8 +139,8 @@ def test_import_of_an_export_exported_again_is_the_same_bytes(account: str, tmp_
     masthead("export", tmp_path / "a", "--account", 1, database=account)
     import_files(tmp_path / "a", account_id="2", database=account)
     masthead("export", tmp_path / "b", "--account", 2, database=account)
-    first = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
-    assert first == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    first = {path.name: path.read_bytes() for path in (tmp_path / "a").glob("*.csv")}
+    assert first == {path.name: path.read_bytes() for path in (tmp_path / "b").glob("*.csv")}
 
 
 def test_generate_writes_files_that_load(account: str, tmp_path: Path) -> None:

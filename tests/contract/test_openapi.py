@@ -201,9 +201,9 @@ def test_each_document_is_a_new_one() -> None:
 
 
 def test_all_ten_operations_and_what_is_served_beside_them_are_described() -> None:
-    beside = ["/snapshot", "/health"]
+    beside = ["/snapshot", "/digest", "/health"]
     assert list(PATHS) == [operation.path for operation in OPERATIONS.values()] + beside
-    assert len(PATHS) == 10 + 2
+    assert len(PATHS) == 10 + 3
     assert all(list(item) == ["get"] for item in PATHS.values())
 
 

@@ -2,7 +2,7 @@
 
 A page's ``sh``, ``console`` and ``python`` blocks run in their order, in one shell and one empty
 folder. A ``text`` or ``json`` block right behind one is what it prints; ``…`` in it stands for
-anything.
+anything. Blocks of ``php`` are left to ``tests/system``, since PHP is not everywhere.
 A line that starts a server leaves it running until the page ends.
 """
 
@@ -20,6 +20,8 @@ PAGE_SECONDS_MAX = 120
 POSTGRESQL = "postgresql://masthead@localhost/masthead"
 """What pages call a PostgreSQL database."""
 
+LANGUAGES = ("sh", "console", "python")
+_INTERPRETERS = {"python": "python -", "php": "php -n -d display_errors=stderr"}
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _DEMO = 'env MASTHEAD_DATABASE="sqlite:///$PWD/demo.db" make -C "$ROOT" demo'
 _SERVER = re.compile(r"^(make demo|masthead (demo|serve)\b.*)$", re.MULTILINE)
@@ -52,20 +54,20 @@ class Block(NamedTuple):
     prints: str | None
 
 
-def blocks_of(page: Path) -> list[Block]:
-    """Return the blocks of commands of a page."""
+def blocks_of(page: Path, *languages: str) -> list[Block]:
+    """Return the blocks of commands of a page, or those of other languages."""
     text = page.read_text()
     fences = list(_FENCE.finditer(text))
     blocks = []
     for fence, following in zip(fences, [*fences, None][1:], strict=True):
         language, commands = fence.groups()
-        if language not in {"sh", "console", "python"}:
+        if language not in (languages or LANGUAGES):
             continue
         prints = None
         if following and not text[fence.end() : following.start()].strip():
             prints = following.group(2) if following.group(1) in {"text", "json"} else None
-        if language == "python":
-            commands = f"python - <<'END'\n{commands}END\n"
+        if language in _INTERPRETERS:
+            commands = f"{_INTERPRETERS[language]} <<'END'\n{commands}END\n"
         blocks.append(Block(commands, prints))
     return blocks
 

@@ -10,7 +10,7 @@ import pytest
 
 from masthead.cli import cli
 from masthead.contract import shapes
-from masthead.contract.operations import OPERATIONS, SNAPSHOT
+from masthead.contract.operations import DIGEST, OPERATIONS, SNAPSHOT
 from masthead.contract.records import ACCOUNTS, TABLES
 from masthead.settings import SETTINGS
 from tests.docs.pages import PAGES, ROOT
@@ -67,7 +67,10 @@ def commands(path: str, command: click.Command) -> Iterator[str]:
     if not isinstance(command, click.Group):
         yield path
         return
-    for name, inner in command.commands.items():
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        assert inner
         yield from commands(f"{path} {name}", inner)
 
 
@@ -92,7 +95,7 @@ def test_the_reference_has_each_file_column_and_parameter() -> None:
         (section,) = re.findall(rf"^### {table.name}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
         for column in table.columns:
             assert f"| `{column.name}` " in section, f"{table.name}: {column.name}"
-    for operation in (*OPERATIONS.values(), SNAPSHOT):
+    for operation in (*OPERATIONS.values(), SNAPSHOT, DIGEST):
         for parameter in operation.parameters:
             assert f"| `{parameter.name}`" in text, parameter.name
 

@@ -12,7 +12,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from masthead.api import changes as feed
-from masthead.api.moments import format_moment, http_date, parse_moment
+from masthead.contract.moments import format_moment, http_date, parse_moment
 from masthead.store import changes as queries
 from masthead.store import commits, merging, postgresql
 from masthead.store.postgresql import PostgresDatabase

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from masthead.api.spool import WHOLE_BYTES_MAX
 from masthead.store import find_store
-from tests.feed.copier import ALL, THROUGH, Copy, authorization, records_of
+from tests.feed.copier import ALL, THROUGH, authorization, records_of
 from tests.feed.cutting import Cut, CuttingProxy
 from tests.feed.loader import BEFORE_THE_COMMIT, BEFORE_THE_STAMP, NEW_IDS
 from tests.servers import SERVES, environment, import_files, masthead
@@ -31,13 +31,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tests.feed.copier import Records
+    from tests.feed.copies import KeptCopy
     from tests.feed.loader import Base
 
-__all__ = ["Chaos"]
+__all__ = ["LONG_ANSWER_BYTES", "Chaos"]
 
 ROOT = Path(__file__).parents[2]
+SNAPSHOT = f"/snapshot?entities={ALL}"
 USER, PASSWORD = "key-chaos", "login-chaos"
+CREDENTIALS = {
+    "COPIER_USER": USER,
+    "COPIER_PASSWORD": PASSWORD,
+    "MASTHEAD_API_KEY": USER,
+    "MASTHEAD_API_LOGIN": PASSWORD,
+}
 WAIT_SECONDS_MAX = 60
+LONG_ANSWER_BYTES = 20_000
+"""What the feed answers after a large load is longer, all else shorter."""
+
 TICK_S = 0.02
 CHAOS_S = (0.8, 1.8)
 LIVES_S = {"server": (0.1, 1.5), "copier": (0.1, 1.0), "loader": (0.1, 0.8)}
@@ -123,18 +134,17 @@ class Standing(NamedTuple):
 class Chaos:
     """A database with its loaders, a server, a proxy and a copier, through many rounds.
 
-    ``counts`` is told what has happened. With ``forget`` the copier is one that goes wrong.
+    ``counts`` is told what has happened.
     """
 
     def __init__(
-        self, database: str, base: Base, folder: Path, counts: Counter[str], *, forget: bool = False
+        self, database: str, copy: KeptCopy, base: Base, folder: Path, counts: Counter[str]
     ) -> None:
         self._database = database
+        self._copy = copy
         self._base = base
         self._folder = folder
-        self._copy = folder / "copy.sqlite"
         self._counts = counts
-        self._copier_options = ["--forget"] if forget else []
         self._rng = Random(1)
         self._numbers = count(1)
         self._killed_loads: list[Load] = []
@@ -186,6 +196,23 @@ class Chaos:
         self._await_loaders()
         return NEW_IDS + load.number
 
+    def load_while_cut(self, size: int) -> None:
+        """Run a load while answers to the copier are cut, until one was; then let all go on."""
+        if self._copier:
+            self._kill([self._copier])
+        before, choose = len(self.proxy.cuts), self.proxy.choose
+        self.proxy.choose = lambda: Cut(after=LONG_ANSWER_BYTES, with_reset=False)
+        self.proxy.cutting = True
+        self._revive(1)
+        self.load(size)
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        while len(self.proxy.cuts) == before:
+            self._see_that_all_run()
+            assert time.monotonic() < deadline, f"no answer was cut in {WAIT_SECONDS_MAX} s"
+            time.sleep(TICK_S)
+        self.proxy.cutting, self.proxy.choose = False, choose
+        self.wait_until_level()
+
     def wait_until_level(self) -> None:
         """Wait until the copier has come as far as the server, and nothing waits for a stamp."""
         deadline = time.monotonic() + WAIT_SECONDS_MAX
@@ -196,22 +223,33 @@ class Chaos:
 
     def copied(self) -> Records:
         """Return what the copier has."""
-        with closing(Copy(self._copy)) as copy:
-            return copy.records()
+        return self._copy.records()
 
     def shown(self) -> Records:
-        """Return what the server's snapshot shows, asked without the proxy."""
-        return records_of(self._ask("GET")[1])
+        """Return what the server's snapshot shows, asked without the proxy.
+
+        And what each mailing list has, where the copy has it too.
+        """
+        shown = records_of(self._ask("GET")[1])
+        if self._copy.has_entries:
+            for list_id in [key for entity, key in shown if entity == "list_downloads"]:
+                _, body = self._ask("GET", f"/2/downloadmailinglist/{list_id}")
+                entries = records_of(b'{"":%s}' % body)
+                shown |= {
+                    ("mailing_list_entries", f"{list_id}/{key}"): entry
+                    for (_, key), entry in entries.items()
+                }
+        return shown
 
     # Chaos
 
     def _disturb(self) -> None:
         spared = {"server", "copier"}
-        ends_at = time.monotonic() + self._rng.uniform(*CHAOS_S)
+        ends_at = time.monotonic() + self._seconds(CHAOS_S)
         self.proxy.cutting = True
         self._revive(1)
         for process in self._running():
-            process.dies_at = time.monotonic() + self._rng.uniform(*LIVES_S[process.kind])
+            process.dies_at = time.monotonic() + self._seconds(LIVES_S[process.kind])
         for moment in (BEFORE_THE_STAMP, BEFORE_THE_COMMIT):
             self._start_loader(self._new_load(self._size()), moment, lives_s=math.inf)
         while time.monotonic() < ends_at:
@@ -250,16 +288,13 @@ class Chaos:
         if not self._server and self._rng.random() < chance:
             self._server = self._start("server", "masthead", "serve", "--port", "0")
         if not self._copier and self._rng.random() < chance:
-            options = (self.proxy.url, self._copy, "--seed", self._rng.random())
-            self._copier = self._start(
-                "copier", "tests.feed.copier", *options, *self._copier_options
-            )
+            command = self._copy.command(self.proxy.url, self._rng.random())
+            self._copier = self._start("copier", *command)
 
     def _start(self, kind: str, *command: object, lives_s: float | None = None) -> Running:
-        credentials = {"COPIER_USER": USER, "COPIER_PASSWORD": PASSWORD}
-        settings = environment(self._database) | credentials
+        settings = environment(self._database) | CREDENTIALS
         log = self._folder / f"{kind}-{next(self._numbers)}.log"
-        lives_s = self._rng.uniform(*LIVES_S[kind]) if lives_s is None else lives_s
+        lives_s = self._seconds(LIVES_S[kind]) if lives_s is None else lives_s
         return Running(kind, command, log, settings, lives_s)
 
     def _running(self) -> list[Running]:
@@ -269,6 +304,9 @@ class Chaos:
         for process in (self._server, self._copier):
             if process and process.status() is not None:
                 raise AssertionError(f"the {process.kind} ended by itself:\n{process.printed()}")
+
+    def _seconds(self, between: tuple[float, float]) -> float:
+        return self._rng.uniform(*between) * self._copy.pace
 
     def _choose_cut(self) -> Cut | None:
         if self._rng.random() < UNCUT_CHANCE:
@@ -345,8 +383,7 @@ class Chaos:
     def _standing(self) -> Standing:
         """How far the copier and the server are."""
         waiting = self._rows("SELECT commit_id FROM commits WHERE visible_at IS NULL")
-        with closing(Copy(self._copy)) as copy:
-            copied = copy.through()
+        copied = self._copy.through()
         served = self._ask("HEAD")[0] if self._address() else None
         return Standing(len(waiting), copied, served)
 
@@ -361,13 +398,13 @@ class Chaos:
         server = self._server
         return server.address if server else None
 
-    def _ask(self, method: str) -> tuple[str | None, bytes]:
-        """Ask the server itself for its snapshot; return how far it goes, and its body."""
+    def _ask(self, method: str, path: str = SNAPSHOT) -> tuple[str | None, bytes]:
+        """Ask the server itself; return how far the answer goes, and its body."""
         address = self._address()
         assert address
         with closing(http.client.HTTPConnection(*address, timeout=WAIT_SECONDS_MAX)) as connection:
             headers = {"Authorization": authorization(USER, PASSWORD)}
-            connection.request(method, f"/snapshot?entities={ALL}", headers=headers)
+            connection.request(method, path, headers=headers)
             response = connection.getresponse()
             assert response.status == 200, response.read()
             return response.getheader(THROUGH), response.read()

@@ -66,6 +66,7 @@ _CHANGES: Mapping[str, Callable[[Random, Row], Row]] = {
     },
     "purchases": lambda rng, _: {"notes": _word(rng), "total": f"{rng.randint(0, 99)}.50"},
     "list_downloads": lambda rng, _: {"count": str(rng.randint(0, 999))},
+    "mailing_list_entries": lambda rng, _: {"copies": str(rng.randint(1, 9))},
 }
 """New values for a row of the base, by table."""
 

@@ -1,5 +1,7 @@
 """A copy made by polling stays complete while loads, server and copier are killed (SIGKILL).
 
+The copier is the test's own client, and `masthead mirror`.
+
 ``pytest tests/feed/test_killed.py --rounds 1000 --seed 7`` for as many rounds as one has time for.
 """
 
@@ -12,19 +14,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.conftest import KINDS
+from tests.feed.copies import CopierCopy, MirrorCopy
 from tests.feed.cutting import Cut
-from tests.feed.killing import Chaos
+from tests.feed.killing import LONG_ANSWER_BYTES, Chaos
 from tests.feed.loader import Base
+from tests.servers import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.feed.copier import Records
-    from tests.servers import Store
+    from tests.feed.copies import KeptCopy
 
 ROUNDS_PER_DATABASE = 20
 SERVER_STAMPS_EVERY = 10
 LONG_RUN_ROUNDS = 100
+LARGE = 1_000
 ALWAYS = (
     "loads done",
     "loads killed before the commit",
@@ -66,7 +73,8 @@ def _differences(copied: Records, shown: Records) -> list[str]:
     lines = []
     for kind, keys in kinds.items():
         for entity in sorted({entity for entity, _ in keys}):
-            ids = sorted((key for of, key in keys if of == entity), key=int)
+            of_entity = (key for of, key in keys if of == entity)
+            ids = sorted(of_entity, key=lambda key: [*map(int, key.split("/"))])
             more = ", …" if len(ids) > IDS_SHOWN else ""
             lines.append(f"{entity}: {len(ids)} {kind}: {', '.join(ids[:IDS_SHOWN])}{more}")
     return lines
@@ -77,17 +85,29 @@ def base(store: Store, tmp_path: Path) -> Base:
     return Base(tmp_path / "base", store.new_database("killed-base"))
 
 
-def test_a_copy_is_complete_whatever_is_killed_and_whenever(
-    store: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
+@pytest.fixture(params=KINDS)
+def mirrors(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """Where the mirror has its copy."""
+    if request.param == "sqlite":
+        return Store("sqlite", tmp_path)
+    return Store("postgresql", tmp_path, request.getfixturevalue("postgres"))
+
+
+def play(
+    store: Store,
+    new_copy: Callable[[str], KeptCopy],
+    base: Base,
+    folder: Path,
+    options: pytest.Config,
 ) -> None:
-    """design, "The change feed": at least once, never zero times; a broken answer can be told."""
-    rounds = int(request.config.getoption("rounds", default=3))
-    seed = int(request.config.getoption("seed", default=1))
+    """Play as many rounds as are asked for, each of which ends with the check."""
+    rounds = int(options.getoption("rounds", default=3))
+    seed = int(options.getoption("seed", default=1))
     counts: Counter[str] = Counter()
     for first in range(0, rounds, ROUNDS_PER_DATABASE):
         name = f"killed-{first}"
         database = store.new_database(name)
-        with Chaos(database, base, tmp_path / name, counts) as chaos:
+        with Chaos(database, new_copy(name), base, folder / name, counts) as chaos:
             for number in range(first, min(first + ROUNDS_PER_DATABASE, rounds)):
                 try:
                     stamps = number % SERVER_STAMPS_EVERY == 1
@@ -96,25 +116,59 @@ def test_a_copy_is_complete_whatever_is_killed_and_whenever(
                 except Exception as failure:
                     failure.add_note(f"in round {number} of --seed {seed}, after {dict(counts)}")
                     raise
-        shutil.rmtree(tmp_path / name)
+            chaos.load_while_cut(LARGE)
+            check(chaos)
+        shutil.rmtree(folder / name)
         store.drop_database(database)
     print(dict(sorted(counts.items())))  # noqa: T201 - shown by pytest -s
     certain = ALWAYS if rounds < LONG_RUN_ROUNDS else (*ALWAYS, *IN_A_LONG_RUN)
     assert not [what for what in certain if not counts[what]]
 
 
-def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
-    store: Store, base: Base, tmp_path: Path
-) -> None:
-    """The check above can fail: it tells which records such a copy lacks."""
+def forget(store: Store, copy: KeptCopy, base: Base, folder: Path) -> None:
+    """Let a copier that goes wrong take the time of a cut answer; the check has to find it."""
     database = store.new_database("killed-forget")
-    with Chaos(database, base, tmp_path / "forget", Counter(), forget=True) as chaos:
-        chaos.proxy.choose = lambda: Cut(after=1_000, with_reset=False)
+    with Chaos(database, copy, base, folder / "forget", Counter()) as chaos:
+        chaos.proxy.choose = lambda: Cut(after=LONG_ANSWER_BYTES, with_reset=False)
         chaos.settle()
         chaos.wait_until_level()
         check(chaos)
         chaos.proxy.cutting = True
-        new = chaos.load(300)
+        new = chaos.load(LARGE)
         chaos.wait_until_level()
         with pytest.raises(Differs, match=f"subscribers: 1 missing: {new}"):
             check(chaos)
+    store.drop_database(database)
+
+
+def test_a_copy_is_complete_whatever_is_killed_and_whenever(
+    store: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """design, "The change feed": at least once, never zero times; a broken answer can be told."""
+    play(store, lambda name: CopierCopy(tmp_path / f"{name}.copy"), base, tmp_path, request.config)
+
+
+def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
+    store: Store, base: Base, tmp_path: Path
+) -> None:
+    """The check above can fail: it tells which records such a copy lacks."""
+    forget(store, CopierCopy(tmp_path / "copy", forget=True), base, tmp_path)
+
+
+def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
+    store: Store, mirrors: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """decisions, "Mirror: a pass"."""
+    play(
+        store,
+        lambda name: MirrorCopy(mirrors.new_database(f"{name}-copy")),
+        base,
+        tmp_path,
+        request.config,
+    )
+
+
+def test_a_mirror_that_takes_the_time_of_a_cut_answer_is_found_out(
+    store: Store, mirrors: Store, base: Base, tmp_path: Path
+) -> None:
+    forget(store, MirrorCopy(mirrors.new_database("forget-copy"), forget=True), base, tmp_path)

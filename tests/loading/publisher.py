@@ -128,7 +128,7 @@ class Publisher:
             return int(count)
 
     def exported(self) -> dict[str, bytes]:
-        """Export the account, and return the bytes of each file."""
+        """Export the account, and return the bytes of each file of data."""
         folder = self.folder / f"export-{next(self._numbers)}"
         export(self.store, folder, account_id=self.account_id)
-        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+        return {path.name: path.read_bytes() for path in sorted(folder.glob("*.csv"))}

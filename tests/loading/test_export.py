@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES
 from masthead.errors import BadInput, NotFound
-from masthead.loading.export import export
+from masthead.loading.export import CHANGES_THROUGH, export
+from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.records import publishers
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 def test_every_table_is_a_file_with_all_its_columns(small: Publisher) -> None:
     exported = small.exported()
-    assert set(exported) == {f"{table.name}.csv" for table in TABLES}
+    assert list(exported) == sorted(f"{table.name}.csv" for table in TABLES)
     for table in TABLES:
         header = exported[f"{table.name}.csv"].splitlines()[0].decode()
         assert header.split(",") == [column.name for column in table.columns]
@@ -50,9 +52,22 @@ def test_an_export_replaces_an_earlier_one_and_leaves_no_unfinished_file(
     folder = tmp_path / "out"
     export(small.store, folder, account_id=small.account_id)
     assert export(small.store, folder, account_id=small.account_id)["subscribers"] == 2
-    assert sorted(path.name for path in folder.iterdir()) == sorted(
-        f"{table.name}.csv" for table in TABLES
-    )
+    assert {path.name for path in folder.iterdir()} == {
+        CHANGES_THROUGH,
+        *(f"{table.name}.csv" for table in TABLES),
+    }
+
+
+def test_the_time_beside_the_files_is_that_from_which_the_feed_goes_on(
+    small: Publisher, tmp_path: Path
+) -> None:
+    """decisions, "Mirror: a pass": a copy that began with the files asks for it next."""
+    export(small.store, tmp_path / "out", account_id=small.account_id)
+    with small.store.reader() as database:
+        database.speak_for(small.account_id)
+        newest = commits.position_of(database, small.account_id).newest_stamp
+    written = (tmp_path / "out" / CHANGES_THROUGH).read_text()
+    assert written == f"{format_moment(newest + 1)}\n"
 
 
 def test_an_unknown_account_and_a_folder_that_cannot_be_are_refused(

@@ -159,7 +159,8 @@ def export(database: str, folder: Path) -> tuple[Path, dict[int, Path]]:
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Return the bytes of the data: the feed's window is each database's own."""
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
 # The files

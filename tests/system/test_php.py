@@ -24,6 +24,7 @@ from tests.api import test_golden_custom_fields as fields
 from tests.api import test_golden_orders as orders
 from tests.api import test_golden_subscribers as subscribers
 from tests.api.callers import basic
+from tests.docs.pages import ROOT, Block, blocks_of, fits, run
 
 if TYPE_CHECKING:
     from tests.api.callers import Caller
@@ -137,3 +138,11 @@ def test_php_reads_an_error_as_json(golden: Caller) -> None:
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == 'Basic realm="masthead"'
     assert list(json.loads(answer.body)) == ["error"]
+
+
+def test_the_integrators_page_does_in_php_what_it_says(tmp_path: Path) -> None:
+    (block,) = blocks_of(ROOT / "docs" / "integrator.md", "php")
+    demo = Block("masthead demo --port 8000\n", None)
+    _, printed = run([demo, block], tmp_path)
+    assert block.prints is not None
+    assert fits(block.prints, printed)

@@ -4,7 +4,7 @@ Which rows changed is told by ``masthead.store``; this module has the rules of t
 the answer together. All of an answer comes from one snapshot of the database, the header included.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,20 +16,20 @@ from starlette.types import ASGIApp
 
 from masthead.api.answers import json
 from masthead.api.custom_fields import answer_sets
-from masthead.api.moments import format_moment, format_second, http_date, parse_moment
 from masthead.api.operation import Call, Service, route, route_for
 from masthead.api.orders import order_record
 from masthead.api.records import array
 from masthead.api.spool import Content, Spooled
 from masthead.api.subscribers import PASSWORD_MD5
 from masthead.contract.encoding import encode, wire_of
+from masthead.contract.moments import format_moment, format_second, http_date, parse_moment
 from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
-from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
+from masthead.contract.shapes import AnswerRecord, ChangedSubscriber, Subscriber
 from masthead.errors import BadInput
 from masthead.store import Database, accounts, commits, reading
 from masthead.store.changes import CHANGED, has_changed
 
-__all__ = ["Question", "begin", "routes"]
+__all__ = ["Question", "begin", "entities_in", "records", "routes"]
 
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
@@ -42,6 +42,7 @@ _ANEW = (
 )
 _make_answers = wire_of(AnswerRecord)
 _make_subscriber = wire_of(ChangedSubscriber)
+_make_undated = wire_of(Subscriber)
 
 
 class Question(NamedTuple):
@@ -53,6 +54,10 @@ class Question(NamedTuple):
     since: int | None
 
 
+Body = Callable[[Database, Question, int | None], Generator[bytes, None, None]]
+"""Yields the body in pieces; the last argument is the first commit (None: nothing has changed)."""
+
+
 def changes(call: Call) -> ASGIApp:
     """Answer interface, operation 4: all that changed at ``changed_since`` or later.
 
@@ -60,7 +65,7 @@ def changes(call: Call) -> ASGIApp:
     410 where that time lies before the window or the epoch, and BadInput for one in the future.
     """
     text = str(call.values["changed_since"])
-    entities = _entities(str(call.values["entities"]))
+    entities = entities_in(str(call.values["entities"]))
     try:
         since = parse_moment(text)
     except ValueError:
@@ -75,13 +80,13 @@ def changes(call: Call) -> ASGIApp:
 
 def snapshot(call: Call) -> ASGIApp:
     """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
-    entities = _entities(str(call.values["entities"]))
+    entities = entities_in(str(call.values["entities"]))
     question = Question(call.service, call.account_id, entities, None)
     return Spooled(partial(begin, question), is_head=call.is_head)
 
 
-def begin(question: Question) -> Content:
-    """Open a snapshot of the database and begin to read from it.
+def begin(question: Question, body: Body | None = None) -> Content:
+    """Open a snapshot of the database and begin to read from it: the records, or another body.
 
     The snapshot, and the database that it is of, are given back when the content is closed.
     ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
@@ -95,7 +100,7 @@ def begin(question: Question) -> Content:
         now = database.now()
         stack.enter_context(database.snapshot())
         headers, first = _bounds(question, database, now)
-        pieces = _body(database, question, first)
+        pieces = (body or _body)(database, question, first)
         stack.callback(pieces.close)
         return Content(headers, pieces, stack.pop_all())
 
@@ -114,7 +119,8 @@ def _nothing(question: Question, database: Database) -> Response | None:
     return json(encode(body), {**headers, "Vary": "Accept-Encoding"})
 
 
-def _entities(text: str) -> list[Entity]:
+def entities_in(text: str) -> list[Entity]:
+    """Return the entities that the parameter names; raises BadInput where it names no such one."""
     by_name = {entity.name: entity for entity in ENTITIES}
     asked = dict.fromkeys(name.strip().lower() for name in text.split(","))
     asked.pop("", None)
@@ -162,14 +168,15 @@ def _body(
     opening = "{"
     for entity in question.entities:
         yield f'{opening}"{entity.key}":'.encode()
-        yield from array(_records(entity, database, question.account_id, first))
+        yield from array(records(entity, database, question.account_id, first))
         opening = ","
     yield b"}"
 
 
-def _records(
+def records(
     entity: Entity, database: Database, account_id: int, first: int | None
 ) -> Iterator[Struct]:
+    """Yield the wire form of the entity's records of that commit or a later one."""
     if first is None:
         return iter(())
     rows = CHANGED[entity.name](database, account_id, first)
@@ -181,16 +188,23 @@ def _records(
     if entity.name == "subscribers":
         # Asked of the snapshot, not of the caller: hiding is a change like any other.
         hidden = accounts.hides_password_md5(database, account_id)
-        return (_subscriber(row, hidden=hidden) for row in rows)
+        make_one = _undated if entity.shape is Subscriber else _dated
+        return (make_one(_without_digest(row) if hidden else row) for row in rows)
     make = wire_of(entity.shape)
     return (make(*row) for row in rows)
 
 
-def _subscriber(row: tuple[Any, ...], *, hidden: bool) -> Struct:
+def _without_digest(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*row[:PASSWORD_MD5], None, *row[PASSWORD_MD5 + 1 :])
+
+
+def _dated(row: tuple[Any, ...]) -> Struct:
     *values, visible_at = row
-    if hidden:
-        values[PASSWORD_MD5] = None
     return _make_subscriber(*values, None if visible_at is None else format_second(visible_at))
+
+
+def _undated(row: tuple[Any, ...]) -> Struct:
+    return _make_undated(*row[:-1])
 
 
 routes = [

@@ -11,7 +11,7 @@ from time import perf_counter_ns, time_ns
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masthead.api.answers import error
-from masthead.api.moments import http_date
+from masthead.contract.moments import http_date
 from masthead.log import get_logger
 
 __all__ = ["Front"]

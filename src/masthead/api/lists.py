@@ -25,8 +25,9 @@ def page_of(call: Call) -> tuple[dict[str, int | str], int, int]:
 def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Response:
     """Return the answer of the list operation ``name``.
 
-    A full page carries ``Link: <…>; rel="next"``, a reference relative to the address that was
-    asked, with the same filters (decisions, "Order of lists, and more than 100").
+    A full page carries ``Link: <?…>; rel="next"``: nothing but a query, with the same filters, so
+    that it is right under whatever address a proxy serves this (decisions, "Order of lists, and
+    more than 100", "Order of lists: the address of the next page").
     """
     operation = OPERATIONS[name]
     assert operation.answer
@@ -36,4 +37,4 @@ def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Respon
     if len(rows) < int(call.values.get("limit", LIMIT_MAX)):
         return json(body)
     next_page = urlencode({**call.values, "after": rows[-1][0]})
-    return json(body, {"Link": f'<{operation.path}?{next_page}>; rel="next"'})
+    return json(body, {"Link": f'<?{next_page}>; rel="next"'})

@@ -8,8 +8,8 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from masthead.api.answers import ONLY_READS
-from masthead.api.moments import http_date
 from masthead.contract.encoding import encode
+from masthead.contract.moments import http_date
 
 __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
 

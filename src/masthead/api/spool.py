@@ -28,7 +28,7 @@ from masthead.errors import StoreUnavailable
 __all__ = ["AT_ONCE", "WHOLE_BYTES_MAX", "Content", "Spooled"]
 
 WHOLE_BYTES_MAX = 65_536
-"""A body that is not longer is sent with its length, and needs no file."""
+"""A body that is not longer is mostly sent with its length, and needs no file."""
 
 AT_ONCE = 8
 """So many answers are made at a time; others wait for their turn. Any number may be sent."""
@@ -59,12 +59,20 @@ class Spooled:
     body takes too long, the answer is 503. Where the pieces raise after the answer has begun, the
     connection breaks without the last chunk, so that the client can tell. The body comes in the
     best coding that the client accepts. A client of HTTP/1.0, which knows no chunks, gets it with
-    its length, once all of it is made (RFC 9112 section 6.1).
+    its length, once all of it is made (RFC 9112 section 6.1). What is longer than
+    ``whole_bytes_max`` is sent while it is made.
     """
 
-    def __init__(self, begin: Callable[[], Content], *, is_head: bool) -> None:
+    def __init__(
+        self,
+        begin: Callable[[], Content],
+        *,
+        is_head: bool,
+        whole_bytes_max: int = WHOLE_BYTES_MAX,
+    ) -> None:
         self.begin = begin
         self._is_head = is_head
+        self._whole_bytes_max = whole_bytes_max
         self._is_streamed = True
         self._answer: ASGIApp | None = None
         self._begun = Event()
@@ -109,7 +117,7 @@ class Spooled:
         start = bytearray()
         is_whole = self._is_head
         try:
-            while not is_whole and len(start) <= WHOLE_BYTES_MAX:
+            while not is_whole and len(start) <= self._whole_bytes_max:
                 piece = next(content.pieces, None)
                 start += piece or b""
                 is_whole = piece is None
@@ -133,7 +141,7 @@ class Spooled:
             if coding != "identity":
                 headers["Content-Encoding"] = coding
             compress = compressor(coding)
-            if len(start) <= WHOLE_BYTES_MAX:
+            if len(start) <= self._whole_bytes_max:
                 body = compress.compress(start) + compress.flush()
                 from_thread.run_sync(self._start, json(body, headers))
                 return

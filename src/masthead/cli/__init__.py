@@ -1,27 +1,49 @@
 """The command line: what each command takes and prints, and how it ends.
 
-The work is done by ``masthead.loading``, ``masthead.store`` and ``masthead.api``. A command ends
+The work is done by ``masthead.loading``, ``masthead.store``, ``masthead.api`` and
+``masthead.mirror``. A command ends
 with 0, with 1 where data are bad or something else went wrong, with 2 where it was called in a way
 that cannot work; always with a sentence, never with a traceback.
 """
 
+from importlib import import_module
 from typing import Any
 
 import click
 
 from masthead import __version__
-from masthead.cli.accounts import accounts
-from masthead.cli.data import export_command, generate_command, import_command
-from masthead.cli.database import database_group
-from masthead.cli.feed import feed
-from masthead.cli.serving import demo, openapi, serve_command
 from masthead.errors import BadUsage, MastheadError
 
 __all__ = ["cli", "main"]
 
 
-class _Explaining(click.Group):
-    """Turns what goes wrong in a command into a sentence and an exit status."""
+_COMMANDS = {
+    "accounts": "accounts:accounts",
+    "database": "database:database_group",
+    "demo": "serving:demo",
+    "export": "data:export_command",
+    "feed": "feed:feed",
+    "generate": "data:generate_command",
+    "import": "data:import_command",
+    "mirror": "mirror:mirror_group",
+    "openapi": "serving:openapi",
+    "serve": "serving:serve_command",
+}
+"""Where each command is: imported when it is asked for, so that none waits for the others."""
+
+
+class _Commands(click.Group):
+    """Finds commands, and turns what goes wrong in one into a sentence and an exit status."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"masthead.cli.{module}"), name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -37,7 +59,7 @@ class _Explaining(click.Group):
             ctx.exit(1)
 
 
-@click.group(cls=_Explaining, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, package_name="masthead")
 def cli() -> None:
     """Masthead serves a publisher's subscribers, subscriptions, orders and mailing lists.
@@ -45,20 +67,6 @@ def cli() -> None:
     A setting has a twin in the environment, which its help names: --database is
     MASTHEAD_DATABASE.
     """
-
-
-for command in (
-    accounts,
-    database_group,
-    demo,
-    export_command,
-    feed,
-    generate_command,
-    import_command,
-    openapi,
-    serve_command,
-):
-    cli.add_command(command)
 
 
 def main() -> None:

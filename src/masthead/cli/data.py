@@ -1,14 +1,11 @@
 """``masthead import``, ``export`` and ``generate``: files in, files out, made-up files."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from masthead.cli.options import setting
+from masthead.cli.progress import progress
 from masthead.errors import BadUsage
 from masthead.loading.export import export
 from masthead.loading.files import InputFile, find_files
@@ -19,17 +16,6 @@ from masthead.store import open_store
 __all__ = ["export_command", "generate_command", "import_command"]
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """Show progress bars on standard error where that is a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-    ) as progress:
-        yield progress
 
 
 @click.command("import")
@@ -46,16 +32,16 @@ def import_command(
     updated by their key; a column that a file lacks stays as it is; nothing is deleted.
     """
     sizes = {file.path: file.size for file in find_files(paths)}
-    with _progress() as progress:
-        tasks = {path: progress.add_task(path.name, total=size) for path, size in sizes.items()}
+    with progress() as bars:
+        tasks = {path: bars.add_task(path.name, total=size) for path, size in sizes.items()}
 
         def advance(file: InputFile, done: int) -> None:
-            progress.update(tasks[file.path], completed=done)
+            bars.update(tasks[file.path], completed=done)
 
         def tell(doing: str) -> None:
-            progress.update(last, description=doing)
+            bars.update(last, description=doing)
 
-        last = progress.add_task("", total=None)
+        last = bars.add_task("", total=None)
         loaded = load(
             open_store(database),
             paths,
@@ -89,11 +75,11 @@ def export_command(folder: Path, account: int | None, database: str) -> None:
     """Write an account's data to DIR, as the files that `masthead import` reads."""
     if account is None:
         raise BadUsage("say with --account whose data to write")
-    with _progress() as progress:
-        task = progress.add_task("export", total=None)
+    with progress() as bars:
+        task = bars.add_task("export", total=None)
 
         def advance(name: str, rows: int) -> None:
-            progress.update(task, description=f"{name}: {rows} rows")
+            bars.update(task, description=f"{name}: {rows} rows")
 
         counts = export(open_store(database), folder, account_id=account, advance=advance)
     width = max(map(len, counts))
@@ -107,11 +93,11 @@ def export_command(folder: Path, account: int | None, database: str) -> None:
 @setting("seed", kind=int)
 def generate_command(folder: Path, subscribers: int, seed: int) -> None:
     """Write made-up import files to DIR: a publisher of any size, as real ones are."""
-    with _progress() as progress:
-        task = progress.add_task("subscribers", total=subscribers)
+    with progress() as bars:
+        task = bars.add_task("subscribers", total=subscribers)
 
         def advance(done: int) -> None:
-            progress.update(task, completed=done)
+            bars.update(task, completed=done)
 
         generate(folder, subscribers=subscribers, seed=seed, advance=advance)
     click.echo(f"{subscribers} subscribers written to {folder}")

@@ -1,8 +1,13 @@
 """The closed set of kinds that a field or a parameter can be of.
 
 A kind knows how a value is read from text (a cell of a file, a parameter of a request), how a
-stored value is written to the wire, its JSON Schema, its column and its word in the docs. Whether
-a value may be missing, and what the wire then shows, is a separate attribute: :class:`Missing`.
+stored value is written to the wire and read from there, its JSON Schema, its column and its word in
+the docs. Whether a value may be missing, and what the wire then shows, is a separate attribute:
+:class:`Missing`.
+
+A client reads generously: other services of this interface may write a number where Masthead
+writes its digits, or the year zero where a date is missing (decisions, "Client: reading
+generously").
 
 Shapes are declared in ``shapes.py``; this module knows none of them.
 """
@@ -44,6 +49,9 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,9})?")
 _DIGEST = re.compile(r"[0-9a-fA-F]{32}")
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _BOOLEANS = {"true": 1, "1": 1, "false": 0, "0": 0}
+_TRUTH = {True: True, "1": True, "true": True, False: False, "0": False, "false": False}
+_NO_DATE = ("0000-", "-0001-")
+_DIGITS = re.compile(r"-?[0-9]{1,30}")
 
 
 class Missing(Enum):
@@ -78,6 +86,13 @@ class Kind:
         """Return the Python expression that turns the stored value ``name`` into the wire's."""
         return name
 
+    def read(self, value: Any) -> Any:
+        """Return the Python value of a ``value`` on the wire that is not missing.
+
+        Numbers of JSON come as int and Decimal. Raises ValueError, TypeError or ArithmeticError.
+        """
+        raise NotImplementedError
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value on the wire that is not missing."""
         raise NotImplementedError
@@ -100,6 +115,15 @@ class Integer(Kind):
     def write(self, name: str) -> str:
         """Return the expression of the number's decimal digits."""
         return f"str({name})"
+
+    def read(self, value: Any) -> int:
+        """Return the number, be it written as digits, as a number, or with empty decimals."""
+        if value.__class__ is str and _DIGITS.fullmatch(value):
+            return int(value)
+        number = _decimal(value)
+        if number.adjusted() > 30 or number != number.to_integral_value():
+            raise ValueError("not a whole number")
+        return int(number)
 
     def schema(self) -> dict[str, Any]:
         """Return a string with the pattern of a whole number."""
@@ -141,6 +165,10 @@ class Text(Kind):
             raise ValueError("is not valid UTF-8")
         return text
 
+    def read(self, value: Any) -> str:
+        """Return the text."""
+        return _text(value)
+
     def schema(self) -> dict[str, Any]:
         """Return a string, with its greatest length where the interface gives one."""
         limit = {} if self.max_length is None else {"maxLength": self.max_length}
@@ -162,6 +190,11 @@ class OneOf(Kind):
             return value
         raise ValueError(f"not one of {', '.join(self.values)}")
 
+    def read(self, value: Any) -> str:
+        """Return the word as the interface writes it, and any other as it is."""
+        text = _text(value)
+        return self._by_lower_case.get(text.lower(), text)
+
     def schema(self) -> dict[str, Any]:
         """Return an enumeration."""
         return {"type": "string", "enum": list(self.values)}
@@ -177,6 +210,13 @@ class _TrueOrFalse(Kind):
         if value is None:
             raise ValueError("neither true (or 1) nor false (or 0)")
         return value
+
+    def read(self, value: Any) -> bool:
+        """Return True or False, in whichever of the ways it is written."""
+        found = _TRUTH.get(value.lower() if value.__class__ is str else value)
+        if found is None:
+            raise ValueError("neither true (or 1) nor false (or 0)")
+        return found
 
 
 class Bool(_TrueOrFalse):
@@ -245,6 +285,10 @@ class Number(Kind):
         """Return the expression of the digits, to be copied to the wire as they are."""
         return f"Raw({name}.encode())"
 
+    def read(self, value: Any) -> Decimal:
+        """Return the exact number."""
+        return _decimal(value)
+
     def schema(self) -> dict[str, Any]:
         """Return a number."""
         return {"type": "number"}
@@ -260,6 +304,10 @@ class DecimalText(Kind):
         if not _DECIMAL.fullmatch(text):
             raise ValueError("not a decimal such as 10.50, of at most 18 and 9 digits")
         return text
+
+    def read(self, value: Any) -> Decimal:
+        """Return the number, with the decimals that it has."""
+        return _decimal(value)
 
     def schema(self) -> dict[str, Any]:
         """Return a string with the pattern of a decimal."""
@@ -281,6 +329,10 @@ class Date(Kind):
             raise ValueError("not a date that exists, written YYYY-MM-DD") from None
         return text
 
+    def read(self, value: Any) -> date | None:
+        """Return the day, without a time that follows it; None for the year zero."""
+        return None if value.startswith(_NO_DATE) else date.fromisoformat(value[:10])
+
     def schema(self) -> dict[str, Any]:
         """Return a string that is a date."""
         return {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
@@ -301,6 +353,10 @@ class DateTime(Kind):
             raise ValueError("not a time that exists, written YYYY-MM-DD hh:mm:ss") from None
         return text
 
+    def read(self, value: Any) -> datetime | None:
+        """Return the time; None for the year zero."""
+        return None if value.startswith(_NO_DATE) else datetime.fromisoformat(value)
+
     def schema(self) -> dict[str, Any]:
         """Return a string with the pattern of such a time."""
         pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$"
@@ -317,6 +373,10 @@ class Digest(Kind):
         if not _DIGEST.fullmatch(text):
             raise ValueError("not the 32 hexadecimal digits of an MD5 digest")
         return text.lower()
+
+    def read(self, value: Any) -> str:
+        """Return the digits."""
+        return _text(value)
 
     def schema(self) -> dict[str, Any]:
         """Return a string with the pattern of a digest."""
@@ -341,3 +401,19 @@ class Many(Kind):
 
     def __init__(self, shape: type) -> None:
         self.shape = shape
+
+
+def _text(value: Any) -> str:
+    if value.__class__ is str:
+        text: str = value
+        return text
+    if value.__class__ in {int, Decimal}:
+        return str(value)
+    raise TypeError("not text")
+
+
+def _decimal(value: Any) -> Decimal:
+    number = Decimal(_text(value))
+    if not number.is_finite():
+        raise ValueError("not a number")
+    return number

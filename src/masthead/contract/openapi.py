@@ -9,8 +9,15 @@ Serving the document is left to ``masthead.api``.
 import re
 from typing import Any, NamedTuple
 
-from masthead.contract.kinds import Identifier, Many, Missing
-from masthead.contract.operations import ENTITIES, OPERATIONS, SNAPSHOT, Operation, Parameter
+from masthead.contract.kinds import Identifier, Integer, Many, Missing
+from masthead.contract.operations import (
+    DIGEST,
+    ENTITIES,
+    OPERATIONS,
+    SNAPSHOT,
+    Operation,
+    Parameter,
+)
 from masthead.contract.shapes import Field, fields_of
 
 __all__ = ["document"]
@@ -71,9 +78,9 @@ _NO_STORE = {
     "schema": {"const": "no-store"},
 }
 _LINK = {
-    "description": 'On a full page: the reference of the next one, `<…>; rel="next"`, relative to '
-    "this server.",
-    "schema": {"type": "string", "pattern": '^<[^<>]+>; rel="next"$'},
+    "description": 'On a full page: the reference of the next one, `<?…>; rel="next"`, relative to '
+    "the address that was asked: its query is replaced.",
+    "schema": {"type": "string", "pattern": '^<\\?[^<>]+>; rel="next"$'},
 }
 _CHANGES_THROUGH = {
     "description": "The time to pass as the next `changed_since`.",
@@ -88,7 +95,7 @@ _CONTENT_DISPOSITION = {
     "schema": {"type": "string", "pattern": "^attachment"},
 }
 
-_ALL = (*OPERATIONS.values(), SNAPSHOT)
+_ALL = (*OPERATIONS.values(), SNAPSHOT, DIGEST)
 _SCHEMAS_OF_TEXT_WITH_RULES: dict[str, dict[str, Any]] = {
     "changed_since": {"type": "string", "format": "date-time"},
     "entities": {
@@ -96,6 +103,22 @@ _SCHEMAS_OF_TEXT_WITH_RULES: dict[str, dict[str, Any]] = {
         "items": {"type": "string", "enum": [entity.name for entity in ENTITIES]},
         "minItems": 1,
     },
+}
+
+
+_DIGEST: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "count": {"description": "How many records there are.", **Integer().schema()},
+        "digest": {
+            "description": "The sum of the SHA-256 of each record's JSON, modulo 2^256; that of "
+            "subscribers without `modified_date`.",
+            "type": "string",
+            "pattern": "^[0-9a-f]{64}$",
+        },
+    },
+    "required": ["count", "digest"],
+    "additionalProperties": False,
 }
 
 
@@ -191,7 +214,10 @@ def _parameter_in_query(parameter: Parameter) -> dict[str, Any]:
 
 def _answer(operation: Operation) -> dict[str, Any]:
     if operation.answer is None:
-        lists = {entity.key: _list(entity.shape) for entity in ENTITIES}
+        lists = {
+            entity.key: _DIGEST if operation is DIGEST else _list(entity.shape)
+            for entity in ENTITIES
+        }
         asked_for = "The key of each entity that was asked for, and no other."
         return _object(lists, required=[]) | {"description": asked_for, "minProperties": 1}
     schema = _list(operation.answer) if operation.many else _reference(operation.answer)

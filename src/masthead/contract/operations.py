@@ -11,6 +11,7 @@ from masthead.contract import shapes
 from masthead.contract.kinds import Bool, Identifier, Integer, Kind, OneOf, Text
 
 __all__ = [
+    "DIGEST",
     "ENTITIES",
     "LIMIT_MAX",
     "OPERATIONS",
@@ -233,3 +234,13 @@ SNAPSHOT = Operation(
     parameters=(_ENTITIES,),
 )
 """Where a client of the change feed begins (decisions, "Change feed")."""
+
+DIGEST = Operation(
+    None,
+    "digest",
+    "/digest",
+    "Extension: a digest of every record, to compare a copy with",
+    None,
+    parameters=(_ENTITIES,),
+)
+"""By which a copy is proved complete (decisions, "Digest")."""

@@ -4,11 +4,14 @@ The unit is the wire shape, not the resource: a subscription is three different 
 because ``issues`` is a count in operations 4 and 7 and an array in operation 3. No inheritance:
 the order of the keys is the order of these lines.
 
-A field that never lacks a value has a plain type; one that may has ``None`` in its type and says
-what the wire then shows.
+The types are those that :class:`masthead.Client` returns. A field that never lacks a value has a
+plain type; one that may has ``None`` in its type and says what the wire then shows. Credentials and
+digests of passwords do not show in a ``repr``, which ends up in logs.
 """
 
-from collections.abc import Sequence
+import datetime as dt
+import decimal
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Annotated, NamedTuple, get_args, get_type_hints
 
@@ -59,15 +62,28 @@ PasswordMd5 = Annotated[str | None, kinds.Digest(), _EMPTY]
 Bool = Annotated[bool, kinds.Bool()]
 Flag = Annotated[bool, kinds.Flag()]
 Bit = Annotated[bool, kinds.Bit()]
-Number = Annotated[str, kinds.Number()]
-Decimal = Annotated[str | None, kinds.DecimalText(), _EMPTY]
-DecimalOrNull = Annotated[str | None, kinds.DecimalText(), _NULL]
-Date = Annotated[str | None, kinds.Date(), _EMPTY]
-DateOrNull = Annotated[str | None, kinds.Date(), _NULL]
-DateTime = Annotated[str | None, kinds.DateTime(), _EMPTY]
-DateTimeOrNull = Annotated[str | None, kinds.DateTime(), _NULL]
+Number = Annotated[decimal.Decimal, kinds.Number()]
+Decimal = Annotated[decimal.Decimal | None, kinds.DecimalText(), _EMPTY]
+DecimalOrNull = Annotated[decimal.Decimal | None, kinds.DecimalText(), _NULL]
+Date = Annotated[dt.date | None, kinds.Date(), _EMPTY]
+DateOrNull = Annotated[dt.date | None, kinds.Date(), _NULL]
+DateTime = Annotated[dt.datetime | None, kinds.DateTime(), _EMPTY]
+DateTimeOrNull = Annotated[dt.datetime | None, kinds.DateTime(), _NULL]
 MediumType = Annotated[str | None, kinds.OneOf("Print", "Digital", "Both"), _EMPTY]
 FieldType = Annotated[str, kinds.OneOf("checkbox", "select", "radio", "text", "textarea")]
+
+
+def _hiding(*hidden: str) -> Callable[[Struct], str]:
+    """Return a ``__repr__`` that does not show the values of these fields."""
+
+    def written(record: Struct) -> str:
+        values = (
+            f"{name}={'…' if name in hidden else repr(getattr(record, name))}"
+            for name in record.__struct_fields__
+        )
+        return f"{type(record).__name__}({', '.join(values)})"
+
+    return written
 
 
 class Account(Struct):
@@ -86,6 +102,8 @@ class Account(Struct):
     created: DateTime
     master_checkout: Text
 
+    __repr__ = _hiding("api_key", "api_login")
+
 
 class Subscriber(Struct):
     """A subscriber as the search answers (interface, operation 8)."""
@@ -98,6 +116,8 @@ class Subscriber(Struct):
     last_name: Text50
     source: TextOrNull
     delete_date: DateTimeOrNull
+
+    __repr__ = _hiding("password_md5")
 
 
 class ChangedSubscriber(Struct):
@@ -112,6 +132,8 @@ class ChangedSubscriber(Struct):
     source: TextOrNull
     delete_date: DateTimeOrNull
     modified_date: DateTimeOrNull
+
+    __repr__ = _hiding("password_md5")
 
 
 class Subscription(Struct):

@@ -1,7 +1,8 @@
 """Writing an account's data as the files that ``import`` reads.
 
 One CSV file a table, its rows in the order of their keys, all from one snapshot. The same data
-always give the same bytes.
+always give the same bytes. A file beside them has the time with which a client of the change feed
+goes on from these data.
 """
 
 import csv
@@ -9,11 +10,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES
 from masthead.errors import BadInput
-from masthead.store import Store, accounts, exporting
+from masthead.store import Store, accounts, commits, exporting
 
-__all__ = ["export"]
+__all__ = ["CHANGES_THROUGH", "export"]
+
+CHANGES_THROUGH = "changes_through.txt"
+"""The file with the time, as the header ``Masthead-Changes-Through`` has it."""
 
 
 def export(
@@ -37,6 +42,7 @@ def export(
             database.speak_for(account_id)
             stack.enter_context(database.snapshot())
             accounts.settings_of(database, account_id)
+            through = commits.position_of(database, account_id).newest_stamp + 1
             for table in TABLES:
                 path = folder / f"{table.name}.csv"
                 unfinished = path.with_suffix(".csv.unfinished")
@@ -50,6 +56,7 @@ def export(
                         advance(table.name, count)
                 unfinished.replace(path)
                 counts[table.name] = count
+            (folder / CHANGES_THROUGH).write_text(f"{format_moment(through)}\n", encoding="ascii")
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written to: {error.strerror}") from error
     return counts

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from masthead.errors import BadUsage
 from masthead.store.database import Clock, Database, Store, system_clock
-from masthead.store.postgresql import PostgresStore
 from masthead.store.sqlite import SqliteStore
 
 __all__ = ["Clock", "Database", "Store", "find_store", "open_store", "system_clock"]
@@ -38,6 +37,9 @@ def find_store(url: str, *, clock: Clock | None = None, read_url: str | None = N
     BadUsage for another kind of URL, StoreUnavailable where the database cannot be opened.
     """
     if url.startswith(_POSTGRESQL):
+        # Its driver takes time to import, and an embedded database has no use for it.
+        from masthead.store.postgresql import PostgresStore  # noqa: PLC0415
+
         if read_url and not read_url.startswith(_POSTGRESQL):
             raise BadUsage("a replica of a PostgreSQL database is named as postgresql://host/name")
         return PostgresStore(url, clock, read_url=read_url)

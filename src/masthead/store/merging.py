@@ -30,6 +30,7 @@ _HAVE_DEPENDENTS = {
     "custom_field_answers",
     "custom_fields",
     "custom_field_options",
+    "mailing_list_entries",
 }
 _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
@@ -171,6 +172,13 @@ class _Merge:
                 "orders",
                 "commit_id",
                 f"order_id IN (SELECT s.order_id {changed} UNION SELECT o.order_id {changed})",
+            )
+        elif self.table.name == "mailing_list_entries":
+            # The feed does not show entries: this tells who keeps them to download the list again.
+            self._mark(
+                "list_downloads",
+                "commit_id",
+                f"mailing_list_id IN (SELECT s.mailing_list_id {changed})",
             )
         elif self.table.name == "custom_field_answers":
             self._mark_answers(f"subscriber_id IN (SELECT s.subscriber_id {changed})")

@@ -1,0 +1,181 @@
+"""``masthead mirror``: a local copy, kept by passes, and the proof that it is complete."""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+
+from masthead.cli.options import setting
+from masthead.cli.progress import progress
+from masthead.client import Client
+from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
+from masthead.log import configure_logs, get_logger
+from masthead.mirror import TOO_OLD, Mirror, Pass, open_copy, verify
+
+__all__ = ["mirror_group"]
+
+_CREDENTIALS = {401, 403}
+_DURATION = re.compile(r"([0-9]{1,6})(s|m|h)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
+_log = get_logger()
+
+
+class _Duration(click.ParamType[timedelta]):
+    name = "duration"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = _DURATION.fullmatch(str(value))
+        if not found:
+            self.fail(f"{value!r} is not a time such as 60s, 5m or 1h", param, ctx)
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+class _KeepsUnlessToldOtherwise(click.Group):
+    """``masthead mirror URL`` is ``masthead mirror keep URL``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = ["keep", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("mirror", cls=_KeepsUnlessToldOtherwise)
+def mirror_group() -> None:
+    """Keep a local copy of a service's data, by its change feed.
+
+    ``masthead mirror BASE_URL --to URL`` is short for ``masthead mirror keep …``.
+    """
+
+
+@mirror_group.command("keep")
+@click.argument("base_url")
+@setting("to")
+@setting("key")
+@setting("login")
+@setting("every", kind=_Duration())
+@setting("once")
+@click.option(
+    "--from-export",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="Begin with the files that `masthead export` wrote to DIR.",
+)
+def keep(
+    base_url: str,
+    to: str | None,
+    key: str | None,
+    login: str | None,
+    every: timedelta,
+    from_export: Path | None,
+    *,
+    once: bool,
+) -> None:
+    """Bring the copy up to date, again and again.
+
+    It begins with all that there is. A pass that fails leaves the copy as it was; with --once
+    the exit status tells, else the next pass tries again, unless the credentials are refused.
+    """
+    configure_logs()
+    while True:
+        began = time.monotonic()
+        try:
+            # A copy that is opened each time can go away and come back.
+            with _opened(base_url, to, key, login) as mirror:
+                if from_export:
+                    _begin(mirror, from_export)
+                    from_export = None
+                done = mirror.run()
+            _report(done, time.monotonic() - began)
+        except MastheadError as error:
+            is_refused = isinstance(error, ServiceError) and error.status in _CREDENTIALS
+            if once or is_refused or isinstance(error, BadInput):
+                raise
+            _log.error("mirror pass failed", reason=str(error))
+        if once:
+            return
+        time.sleep(max(0.0, began + every.total_seconds() - time.monotonic()))
+
+
+@mirror_group.command("verify")
+@click.argument("base_url")
+@setting("to")
+@setting("key")
+@setting("login")
+@click.pass_context
+def verify_command(
+    ctx: click.Context, base_url: str, to: str | None, key: str | None, login: str | None
+) -> None:
+    """Bring the copy up to date, compare it with its source, and name what differs.
+
+    Ends with 1 where something is missing, extra or different.
+    """
+    configure_logs()
+    with _opened(base_url, to, key, login) as mirror:
+        verified = verify(mirror)
+    width = max(map(len, verified.counts))
+    for table, count in verified.counts.items():
+        click.echo(f"{table:<{width}}  {count} compared")
+    for table, kind, key_parts in verified.differences:
+        click.echo(f"{kind}: {table} {'/'.join(map(str, key_parts))}")
+    if verified.not_compared:
+        click.echo(f"not compared: {verified.not_compared}")
+    if verified.differences:
+        kinds = Counter(difference.kind for difference in verified.differences)
+        click.echo(f"the copy differs: {', '.join(f'{kinds[kind]} {kind}' for kind in kinds)}")
+        ctx.exit(1)
+    click.echo("no difference was found" if verified.not_compared else "the copy is complete")
+
+
+@contextmanager
+def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -> Iterator[Mirror]:
+    """Open the service and the copy, and show at a terminal what is done with them."""
+    if not to:
+        raise BadUsage("say with --to where the copy is: sqlite:///copy.db, postgresql://host/name")
+    if not key or not login:
+        raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
+    with ExitStack() as stack:
+        try:
+            client = stack.enter_context(Client(base_url, key, login))
+        except BadInput as error:
+            raise BadUsage(str(error)) from None
+        copy = stack.enter_context(closing(open_copy(to)))
+        bars = stack.enter_context(progress())
+        task = bars.add_task("asking", total=None)
+
+        def tell(doing: str, count: int) -> None:
+            bars.update(task, description=f"{doing}: {count}")
+
+        yield Mirror(client, base_url, key, copy, tell)
+
+
+def _begin(mirror: Mirror, folder: Path) -> None:
+    if not mirror.begin_from_export(folder):
+        _log.warning("the copy has begun already: --from-export was not used")
+
+
+def _report(done: Pass, seconds: float) -> None:
+    """Write the line of a pass: a warning where something was lost or could not be had."""
+    anew: dict[str, str] = {}
+    if done.anew:
+        anew["anew"] = done.anew
+        if done.state.lacking:
+            anew["lacking"] = done.state.lacking
+    is_bad = "lacking" in anew or done.anew == TOO_OLD
+    (_log.warning if is_bad else _log.info)(
+        "mirror pass",
+        records=done.records,
+        mailing_lists=done.lists,
+        changed_since=done.state.changed_since,
+        seconds=round(seconds, 3),
+        **anew,
+    )

@@ -1,0 +1,256 @@
+"""The client for coroutines: each method is awaited, or iterated over with ``async for``."""
+
+import sys
+from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+
+import httpx2
+from tenacity import AsyncRetrying
+
+from masthead.client import answers, requests
+from masthead.client.feed import ChangedRecord, FeedReader
+from masthead.client.requests import (
+    ALL_ENTITIES,
+    EntityDigest,
+    Listing,
+    Request,
+    SubscriberFilters,
+    SubscriptionFilters,
+)
+from masthead.contract.shapes import (
+    Account,
+    AuthenticatedSubscriber,
+    CustomFieldAnswer,
+    CustomFieldDefinition,
+    MailingListEntry,
+    Order,
+    Subscriber,
+    Subscription,
+)
+
+if TYPE_CHECKING:
+    from masthead.errors import ServiceError
+
+__all__ = ["AsyncChanges", "AsyncClient"]
+
+Result = TypeVar("Result")
+
+
+class AsyncClient:
+    """Asks a service of this interface.
+
+    ``key`` and ``login`` are the account's credentials. No answer for ``timeout_s`` seconds is a
+    lost connection; what may pass (lost connections, 429, 502, 503, 504) is tried again for
+    ``patience_s`` seconds. A connection stays open for the next request, until :meth:`close` or the
+    end of an ``async with``. Any number of tasks may share a client.
+
+    Every method raises ServiceError with the status and the message of an answer that is not 200:
+    of its kinds, ServiceUnreachable where nothing helped in time, and UnexpectedAnswer where the
+    answer is not what the interface says.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        login: str,
+        *,
+        timeout_s: float = 30.0,
+        patience_s: float = 60.0,
+    ) -> None:
+        self._http = httpx2.AsyncClient(**answers.settings(base_url, key, login, timeout_s))
+        self._retries = answers.retry_policy(patience_s)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def list_accounts(self) -> list[Account]:
+        """Return the accounts that the credentials open (interface, operation 1)."""
+        return await self._ask(requests.list_accounts())
+
+    async def get_account(self, account_id: int) -> Account:
+        """Return one account (interface, operation 2)."""
+        return await self._ask(requests.get_account(account_id))
+
+    async def authenticate(self, login: str, password: str) -> AuthenticatedSubscriber | None:
+        """Return the subscriber whose login this is, None where it is nobody's.
+
+        ``login`` is an email and ``password`` the password, or ``login`` a renewal code and
+        ``password`` a postal code (interface, operation 3).
+        """
+        return await self._ask(requests.authenticate(login, password))
+
+    async def changes(
+        self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
+    ) -> "AsyncChanges":
+        """Return all that changed at ``changed_since`` or later (interface, operation 4).
+
+        That is what :attr:`AsyncChanges.through` of the answer before says, or a time with a
+        zone, of which the second counts. Raises TooOld where the service does not have all changes
+        since then any more.
+        """
+        names = list(entities)
+        return await self._open(requests.changes(changed_since, names), names)
+
+    async def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "AsyncChanges":
+        """Return everything, in the form of the change feed: an extension of Masthead.
+
+        Raises ServiceError with the status 404 where the service has none.
+        """
+        names = list(entities)
+        return await self._open(requests.snapshot(names), names)
+
+    async def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
+        """Return the digest of each entity's records: an extension of Masthead.
+
+        Raises ServiceError with the status 404 where the service has none.
+        """
+        return await self._ask(requests.digest(entities))
+
+    async def get_custom_field_answers(self, subscriber_id: int) -> list[CustomFieldAnswer]:
+        """Return the answers of a subscriber to each custom field (interface, operation 5)."""
+        return await self._ask(requests.get_custom_field_answers(subscriber_id))
+
+    async def list_custom_fields(self) -> list[CustomFieldDefinition]:
+        """Return the custom fields and their options (interface, operation 6)."""
+        return await self._ask(requests.list_custom_fields())
+
+    def list_subscriptions(
+        self, **filters: Unpack[SubscriptionFilters]
+    ) -> AsyncIterator[Subscription]:
+        """Yield the subscriptions that fit all filters (interface, operation 7).
+
+        All of them, or ``limit`` of them, where the service offers further pages
+        (``Link: <…>; rel="next"``); else the first 100.
+        """
+        return self._pages(requests.list_subscriptions(filters))
+
+    def search_subscribers(self, **filters: Unpack[SubscriberFilters]) -> AsyncIterator[Subscriber]:
+        """Yield the subscribers that fit all filters (interface, operation 8).
+
+        As many as :meth:`list_subscriptions` does of subscriptions.
+        """
+        return self._pages(requests.search_subscribers(filters))
+
+    async def get_order(self, order_id: int) -> Order:
+        """Return an order with its items (interface, operation 9)."""
+        return await self._ask(requests.get_order(order_id))
+
+    async def download_mailing_list(
+        self, mailing_list_id: int, *, download: bool = False
+    ) -> list[MailingListEntry]:
+        """Return the entries of a list download (interface, operation 10).
+
+        ``download`` is sent as the interface's parameter, of which it leaves open what it changes.
+        """
+        return await self._ask(requests.download_mailing_list(mailing_list_id, download=download))
+
+    async def _ask(self, request: Request[Result]) -> Result:
+        async def once() -> Result:
+            return answers.result_of(request, await self._send(request))
+
+        return await AsyncRetrying(**self._retries)(once)
+
+    async def _page(self, request: Request[list[Result]]) -> answers.Page[Result]:
+        async def once() -> answers.Page[Result]:
+            return answers.page_of(request, await self._send(request))
+
+        return await AsyncRetrying(**self._retries)(once)
+
+    async def _pages(self, listing: Listing[Result]) -> AsyncIterator[Result]:
+        following: Request[list[Result]] | None = listing.first
+        left = sys.maxsize if listing.limit is None else listing.limit
+        while following and left > 0:
+            records, following = await self._page(following)
+            for record in records[:left]:
+                yield record
+            left -= len(records)
+
+    async def _open(self, request: Request[None], entities: list[str]) -> "AsyncChanges":
+        async def once() -> httpx2.Response:
+            response = await self._send(request, stream=True)
+            if response.status_code == httpx2.codes.OK:
+                return response
+            try:
+                await response.aread()
+            except httpx2.HTTPError as error:
+                raise answers.broken(request, error) from error
+            finally:
+                await response.aclose()
+            raise answers.refusal(request, response)
+
+        reader = FeedReader(requests.entities_of(entities))
+        response: httpx2.Response = await AsyncRetrying(**self._retries)(once)
+        try:
+            return AsyncChanges(request, response, reader)
+        except BaseException:
+            await response.aclose()
+            raise
+
+    async def _send(self, request: Request[Any], *, stream: bool = False) -> httpx2.Response:
+        built = answers.built(self._http, request)
+        try:
+            response = await self._http.send(built, stream=stream)
+            if elsewhere := answers.moved(request, response):
+                await response.aclose()
+                built = answers.built(self._http, elsewhere)
+                response = await self._http.send(built, stream=stream)
+        except httpx2.HTTPError as error:
+            raise answers.broken(request, error) from error
+        return response
+
+
+class AsyncChanges:
+    """The records of an answer of the change feed, to be read once, in flat memory.
+
+    ``through`` is the time to ask for next, once all of the answer was read and applied: iteration
+    raises ServiceError where it is not whole, each time. To be closed if it is not read to the end.
+    """
+
+    def __init__(
+        self, request: Request[None], response: httpx2.Response, reader: FeedReader
+    ) -> None:
+        self.through, self.is_date = answers.through_of(request, response.headers)
+        self._request = request
+        self._response = response
+        self._reader = reader
+        self._records = self._read()
+        self._failure: ServiceError | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __aiter__(self) -> AsyncIterator[ChangedRecord]:
+        if self._failure:  # Whoever goes on must not take the rest for nothing.
+            raise self._failure
+        return self._records
+
+    async def close(self) -> None:
+        """Give the connection back."""
+        await self._response.aclose()
+
+    async def _read(self) -> AsyncIterator[ChangedRecord]:
+        try:
+            async for piece in self._response.aiter_bytes(answers.PIECE_BYTES):
+                for record in self._reader.feed(piece):
+                    yield record
+            self._reader.finish()
+        except httpx2.HTTPError as error:
+            self._failure = answers.broken(self._request, error)
+            raise self._failure from error
+        except ValueError as error:
+            self._failure = answers.unexpected(self._request, error)
+            raise self._failure from None
+        finally:
+            await self._response.aclose()

@@ -1,0 +1,287 @@
+"""The ten operations and the snapshot as requests: what is asked, and how the answer is read.
+
+Nothing here knows how a request travels: that is the shells' (``sync.py``, ``asynchronous.py``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
+
+from msgspec import Struct
+
+from masthead.contract.decoding import read_record
+from masthead.contract.kinds import Bool, Integer, Text
+from masthead.contract.operations import DIGEST, ENTITIES, LIMIT_MAX, OPERATIONS, SNAPSHOT, Entity
+from masthead.contract.shapes import (
+    Account,
+    AuthenticatedSubscriber,
+    CustomFieldAnswer,
+    CustomFieldDefinition,
+    MailingListEntry,
+    Order,
+    Subscriber,
+    Subscription,
+)
+from masthead.errors import BadInput
+
+__all__ = [
+    "ALL_ENTITIES",
+    "CHANGES_PATH",
+    "EntityDigest",
+    "Listing",
+    "Request",
+    "SubscriberFilters",
+    "SubscriptionFilters",
+    "authenticate",
+    "changes",
+    "digest",
+    "download_mailing_list",
+    "entities_of",
+    "get_account",
+    "get_custom_field_answers",
+    "get_order",
+    "list_accounts",
+    "list_custom_fields",
+    "list_subscriptions",
+    "search_subscribers",
+    "snapshot",
+]
+
+ALL_ENTITIES = tuple(entity.name for entity in ENTITIES)
+"""The names of the change feed's entities, all of them."""
+
+CHANGES_PATH = OPERATIONS["changes"].path
+
+Result = TypeVar("Result")
+Shape = TypeVar("Shape", bound=Struct)
+
+
+class SubscriptionFilters(TypedDict, total=False):
+    """By what :meth:`masthead.Client.list_subscriptions` selects (interface, operation 7)."""
+
+    campaign_active: bool
+    copies: int
+    issues_left: int
+    limit: int
+    max_copies: int
+    max_issues_left: int
+    min_copies: int
+    min_issues_left: int
+    publication_id: int
+    subscriber_id: int
+    type: Literal["Print", "Digital", "Both"]
+
+
+class SubscriberFilters(TypedDict, total=False):
+    """By what :meth:`masthead.Client.search_subscribers` selects (interface, operation 8)."""
+
+    email: str
+    first_name: str
+    last_name: str
+    limit: int
+    renewal_code: str
+    source: str
+
+
+class EntityDigest(NamedTuple):
+    """How many records of an entity there are, and their digest (decisions, "Digest")."""
+
+    records: int
+    digest: str
+
+
+class Request(NamedTuple, Generic[Result]):
+    """What is asked; ``read`` makes the result from the decoded JSON, or raises ValueError.
+
+    ``secrets`` are what no message may repeat. ``address`` is where to ask in place of ``path``,
+    once the service has said so.
+    """
+
+    path: str
+    parameters: Mapping[str, str]
+    read: Callable[[Any], Result]
+    secrets: tuple[str, ...] = ()
+    address: str | None = None
+
+    def __repr__(self) -> str:
+        """Show nothing of the parameters, among which a password can be."""
+        return f"<Request {self.path}>"
+
+
+class Listing(NamedTuple, Generic[Result]):
+    """A list that may have more pages than one; ``limit`` is the most records wanted of all."""
+
+    first: Request[list[Result]]
+    limit: int | None
+
+
+def list_accounts() -> Request[list[Account]]:
+    """Ask for operation 1."""
+    return _many("list_accounts", Account)
+
+
+def get_account(account_id: int) -> Request[Account]:
+    """Ask for operation 2."""
+    return _request("get_account", _one(Account, "account"), account_id=account_id)
+
+
+def authenticate(login: str, password: str) -> Request[AuthenticatedSubscriber | None]:
+    """Ask for operation 3."""
+
+    def read(body: Any) -> AuthenticatedSubscriber | None:
+        said = _member(body, "authenticated")
+        try:
+            is_authenticated = Bool().read(said)
+        except (ValueError, TypeError):
+            raise ValueError("'authenticated' is neither true nor false") from None
+        if not is_authenticated:
+            return None
+        return read_record(AuthenticatedSubscriber, _member(body, "subscribers"))
+
+    request = _request("authenticate_subscriber", read)
+    return request._replace(
+        parameters={"login": login, "password": password}, secrets=(password, login)
+    )
+
+
+def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[None]:
+    """Ask for operation 4, whose answer is read piece by piece (``feed.py``).
+
+    A datetime is asked for by the second, since the interface knows no parts of one. Raises
+    BadInput for a time without a zone.
+    """
+    if isinstance(changed_since, datetime):
+        if changed_since.utcoffset() is None:
+            raise BadInput("changed_since: a time without a zone can mean any of many")
+        changed_since = changed_since.astimezone(UTC).isoformat(timespec="seconds")
+    parameters = {"changed_since": changed_since, "entities": ",".join(entities)}
+    return _request("changes", _unread)._replace(parameters=parameters)
+
+
+def snapshot(entities: Iterable[str]) -> Request[None]:
+    """Ask for the snapshot, an extension of Masthead, in the form of operation 4."""
+    return Request(SNAPSHOT.path, {"entities": ",".join(entities)}, _unread)
+
+
+def digest(entities: Iterable[str]) -> Request[dict[str, EntityDigest]]:
+    """Ask for the digest, an extension of Masthead."""
+    found = entities_of(list(entities))
+
+    def read(body: Any) -> dict[str, EntityDigest]:
+        members = {entity.name: _member(body, entity.key) for entity in found}
+        try:
+            return {
+                name: EntityDigest(
+                    Integer().read(_member(member, "count")),
+                    Text().read(_member(member, "digest")),
+                )
+                for name, member in members.items()
+            }
+        except (TypeError, ArithmeticError):
+            raise ValueError("a digest has no count, or is no text") from None
+
+    parameters = {"entities": ",".join(entity.name for entity in found)}
+    return Request(DIGEST.path, parameters, read)
+
+
+def get_custom_field_answers(subscriber_id: int) -> Request[list[CustomFieldAnswer]]:
+    """Ask for operation 5."""
+    return _many("get_custom_field_answers", CustomFieldAnswer, subscriber_id=subscriber_id)
+
+
+def list_custom_fields() -> Request[list[CustomFieldDefinition]]:
+    """Ask for operation 6."""
+    return _many("list_custom_fields", CustomFieldDefinition)
+
+
+def list_subscriptions(filters: SubscriptionFilters) -> Listing[Subscription]:
+    """Ask for operation 7."""
+    return _listing("list_subscriptions", Subscription, filters, SubscriptionFilters)
+
+
+def search_subscribers(filters: SubscriberFilters) -> Listing[Subscriber]:
+    """Ask for operation 8."""
+    return _listing("search_subscribers", Subscriber, filters, SubscriberFilters)
+
+
+def get_order(order_id: int) -> Request[Order]:
+    """Ask for operation 9."""
+    return _request("get_order", lambda body: read_record(Order, body), order_id=order_id)
+
+
+def download_mailing_list(
+    mailing_list_id: int, *, download: bool
+) -> Request[list[MailingListEntry]]:
+    """Ask for operation 10."""
+    request = _many("download_mailing_list", MailingListEntry, mailing_list_id=mailing_list_id)
+    return request._replace(parameters={"download": "true"}) if download else request
+
+
+def entities_of(names: Sequence[str]) -> list[Entity]:
+    """Return the entities of these names; raises BadInput where there is no such name, or none."""
+    by_name = {entity.name: entity for entity in ENTITIES}
+    if not names:
+        raise BadInput(f"entities: name at least one of {', '.join(by_name)}")
+    try:
+        return [by_name[name] for name in names]
+    except KeyError as error:
+        raise BadInput(
+            f"entities: there is no {error.args[0]!r}; the names are {', '.join(by_name)}"
+        ) from None
+
+
+def _request(name: str, read: Callable[[Any], Result], **ids: int) -> Request[Result]:
+    for parameter, value in ids.items():
+        if not isinstance(value, int):  # A text could lead to another path.
+            raise BadInput(f"{parameter}: not an int")
+    return Request(OPERATIONS[name].path.format(**ids), {}, read)
+
+
+def _many(name: str, shape: type[Shape], **ids: int) -> Request[list[Shape]]:
+    envelope = OPERATIONS[name].envelope
+
+    def read(body: Any) -> list[Shape]:
+        records = _member(body, envelope) if envelope else body
+        if not isinstance(records, list):
+            raise ValueError(f"{envelope or 'the answer'} is not a JSON array")
+        return [read_record(shape, record) for record in records]
+
+    return _request(name, read, **ids)
+
+
+def _one(shape: type[Shape], envelope: str) -> Callable[[Any], Shape]:
+    return lambda body: read_record(shape, _member(body, envelope))
+
+
+def _listing(
+    name: str,
+    shape: type[Shape],
+    filters: SubscriptionFilters | SubscriberFilters,
+    allowed: type[SubscriptionFilters | SubscriberFilters],
+) -> Listing[Shape]:
+    if unknown := filters.keys() - allowed.__annotations__.keys():
+        # A service may pass over what it does not know, and return everybody.
+        raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
+    parameters = {filter_: _written(filter_, value) for filter_, value in filters.items()}
+    limit = filters.get("limit")
+    if limit is not None:
+        if limit < 1:
+            raise BadInput("limit: not a whole number of 1 or more")
+        parameters["limit"] = str(min(limit, LIMIT_MAX))
+    return Listing(_many(name, shape)._replace(parameters=parameters), limit)
+
+
+def _written(name: str, value: object) -> str:
+    if value is None:
+        raise BadInput(f"{name}: None is no filter; leave it out to find all")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _member(body: Any, name: str) -> Any:
+    if not isinstance(body, dict) or name not in body:
+        raise ValueError(f"there is no {name!r}")
+    return body[name]
+
+
+def _unread(_body: Any) -> None:
+    return

@@ -1,0 +1,61 @@
+"""Writing records of the change feed into the tables of the copy, in batches."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from masthead.client import ChangedRecord
+from masthead.contract.shapes import ListDownload
+from masthead.mirror.database import Copy
+from masthead.mirror.tables import ENTITIES, Entity, rows_of
+
+__all__ = ["BATCH_RECORDS", "Applied", "apply", "in_batches"]
+
+BATCH_RECORDS = 1_000
+
+_ENTITIES = {entity.shape: entity for entity in ENTITIES}
+_ROWS = {entity.name: rows_of(entity) for entity in ENTITIES}
+
+
+class Applied:
+    """What was written: how many records, and which list downloads."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.mailing_list_ids: set[int] = set()
+
+
+def apply(
+    copy: Copy,
+    records: Iterable[ChangedRecord],
+    *,
+    tell: Callable[[int], None] = lambda _count: None,
+) -> Applied:
+    """Put the records in the place of those with their ids; return what was written.
+
+    Of a record that comes twice, the later one stays. ``tell`` hears how many are written so far.
+    """
+    applied = Applied()
+    for entity, batch in in_batches(records):
+        of_tables = zip(*map(_ROWS[entity.name], batch.values()), strict=True)
+        for table, of_table in zip(entity.tables, of_tables, strict=True):
+            copy.put(table, list(batch), (row for of_record in of_table for row in of_record))
+        if entity.shape is ListDownload:
+            applied.mailing_list_ids.update(batch)
+        applied.records += len(batch)
+        tell(applied.records)
+    return applied
+
+
+def in_batches(
+    records: Iterable[ChangedRecord],
+) -> Iterator[tuple[Entity, dict[int, ChangedRecord]]]:
+    """Yield up to 1,000 successive records of one entity, by their ids."""
+    batch: dict[int, ChangedRecord] = {}
+    shape: type | None = None
+    for record in records:
+        if record.__class__ is not shape or len(batch) == BATCH_RECORDS:
+            if shape:
+                yield _ENTITIES[shape], batch
+            shape, batch = record.__class__, {}
+        batch[int(getattr(record, record.__struct_fields__[0]))] = record
+    if shape:
+        yield _ENTITIES[shape], batch

@@ -1,0 +1,89 @@
+"""What a service without a snapshot offers of its records: those that its lists show.
+
+The lists name no order, address, purchase or list download, nor a deleted subscriber: those come
+through the change feed alone, as far back as it reaches. Subscriptions and answers are shown of
+each subscriber who is known, from wherever.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from itertools import islice
+from typing import TypeVar, Unpack
+
+from msgspec.structs import asdict
+
+from masthead.client import ChangedRecord, Client, SubscriberFilters
+from masthead.contract.shapes import (
+    AnswerRecord,
+    ChangedSubscriber,
+    ChangedSubscription,
+    Subscription,
+)
+from masthead.errors import ServiceError
+from masthead.mirror.applying import BATCH_RECORDS
+
+__all__ = [
+    "FEED_REACHES",
+    "LACKING",
+    "LACKING_SINCE",
+    "listed",
+    "offered_of",
+    "subscriptions_of",
+    "unless_unknown",
+]
+
+FEED_REACHES = timedelta(days=5) - timedelta(minutes=5)
+"""The change feed is asked for so much: its five days, but for what clocks may differ."""
+
+LACKING = (
+    "the service has no snapshot: addresses, purchases, list downloads and orders that last "
+    "changed more than five days before this copy began are not in it, nor are subscribers who "
+    "were deleted before, nor those beyond the first 100 where its lists have no further page"
+)
+LACKING_SINCE = (
+    "the service has no snapshot: changes of addresses, purchases, list downloads and orders "
+    "between {} and five days before the copy went on are not in it"
+)
+
+_NOT_IN_THE_FEED = {"paid_issues_left", "unearned_revenue"}
+_NOT_FOUND = 404
+
+Answer = TypeVar("Answer")
+
+
+def listed(client: Client, **filters: Unpack[SubscriberFilters]) -> Iterator[ChangedSubscriber]:
+    """Yield the subscribers whom the search finds, as the change feed has them.
+
+    When they changed is not known.
+    """
+    for subscriber in client.search_subscribers(**filters):
+        yield ChangedSubscriber(**asdict(subscriber), modified_date=None)
+
+
+def offered_of(client: Client, subscriber_ids: Iterable[int]) -> Iterator[ChangedRecord]:
+    """Yield the subscriptions and the answers of subscribers; none of those who are not known."""
+    remaining = iter(subscriber_ids)
+    while ids := list(islice(remaining, BATCH_RECORDS)):
+        for subscriber_id in ids:
+            for found in subscriptions_of(client, subscriber_id) or ():
+                shown = {k: v for k, v in asdict(found).items() if k not in _NOT_IN_THE_FEED}
+                yield ChangedSubscription(subscriber_id=subscriber_id, **shown)
+        for subscriber_id in ids:
+            answers = unless_unknown(client.get_custom_field_answers, subscriber_id)
+            if answers is not None:
+                yield AnswerRecord(subscriber_id, answers)
+
+
+def unless_unknown(ask: Callable[..., Answer], *values: object) -> Answer | None:
+    """Return what is asked for, None where the service does not know it (any more)."""
+    try:
+        return ask(*values)
+    except ServiceError as error:
+        if error.status != _NOT_FOUND:
+            raise
+        return None
+
+
+def subscriptions_of(client: Client, subscriber_id: int) -> list[Subscription] | None:
+    """Return what the list of subscriptions shows of a subscriber, None of one it does not know."""
+    return unless_unknown(lambda: list(client.list_subscriptions(subscriber_id=subscriber_id)))

@@ -1,0 +1,256 @@
+"""The tables of a copy, made from the wire shapes.
+
+A table has the name that its records have in the change feed, and a column for each field. What is
+nested in a record is a table of its own, whose rows carry the key of the record: its owner.
+
+A row is kept as ints, texts and None, the same for both databases: dates and times as the interface
+writes them, numbers in their shortest form, decimals with the decimals that they have.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from masthead.contract import kinds, shapes
+from masthead.contract.kinds import Kind, Many, Missing
+from masthead.contract.shapes import Field, fields_of
+from masthead.errors import MastheadError
+
+__all__ = [
+    "DEFINITIONS",
+    "ENTITIES",
+    "ENTRIES",
+    "OPTIONS",
+    "TABLES",
+    "Entity",
+    "Row",
+    "Table",
+    "entity_named",
+    "kept",
+    "not_null",
+    "number_as_text",
+    "rows_of",
+    "rows_of_definitions",
+    "rows_of_entries",
+]
+
+Row = tuple[Any, ...]
+
+
+class Table(NamedTuple):
+    """A table: its columns, of which the first ``key`` are the primary key.
+
+    The first column is the owner of a row: the rows of an owner are replaced together. ``indexed``
+    are the columns by which rows are joined or looked for, beside the key.
+    """
+
+    name: str
+    columns: tuple[Field, ...]
+    key: int
+    indexed: tuple[str, ...]
+
+    @property
+    def owner(self) -> str:
+        """The name of the first column."""
+        return self.columns[0].name
+
+
+class Entity(NamedTuple):
+    """An entity of the change feed: its shape, its table, and those of what is nested in it."""
+
+    name: str
+    shape: type
+    tables: tuple[Table, ...]
+
+
+def _table(
+    name: str, shape: type, owner: tuple[Field, ...] = (), key: int = 1, also: tuple[str, ...] = ()
+) -> Table:
+    columns = (*owner, *(f for f in fields_of(shape) if not isinstance(f.kind, Many)))
+    ids = [f.name for f in columns[1:] if isinstance(f.kind, kinds.Identifier)]
+    return Table(name, columns, key, (*ids, *also))
+
+
+_SUBSCRIBER = fields_of(shapes.AnswerRecord)[:1]
+_FIELD = fields_of(shapes.CustomFieldDefinition)[:1]
+_POSITION = Field("position", kinds.Integer(), Missing.NEVER)
+
+DEFINITIONS = _table("custom_field_definitions", shapes.CustomFieldDefinition)
+OPTIONS = _table("custom_field_options", shapes.CustomFieldOption, _FIELD, key=2)
+ENTRIES = _table(
+    "mailing_list_entries", shapes.MailingListEntry, fields_of(shapes.ListDownload)[:1], key=2
+)
+
+ENTITIES = (
+    Entity(
+        "customfields",
+        shapes.AnswerRecord,
+        (
+            _table("custom_fields", shapes.CustomFieldAnswer, _SUBSCRIBER, key=2),
+            _table(
+                "custom_field_values",
+                shapes.AnswerValue,
+                (*_SUBSCRIBER, *_FIELD, _POSITION),
+                key=3,
+            ),
+        ),
+    ),
+    Entity(
+        "subscriptions",
+        shapes.ChangedSubscription,
+        (_table("subscriptions", shapes.ChangedSubscription),),
+    ),
+    Entity(
+        "subscribers",
+        shapes.ChangedSubscriber,
+        (_table("subscribers", shapes.ChangedSubscriber, also=("email", "renewal_code")),),
+    ),
+    Entity("addresses", shapes.Address, (_table("addresses", shapes.Address),)),
+    Entity("purchases", shapes.Purchase, (_table("purchases", shapes.Purchase),)),
+    Entity("listdownloads", shapes.ListDownload, (_table("list_downloads", shapes.ListDownload),)),
+    Entity(
+        "orders",
+        shapes.Order,
+        (
+            _table("orders", shapes.Order),
+            _table("order_items", shapes.OrderItem, fields_of(shapes.Order)[:1], key=2),
+        ),
+    ),
+)
+"""The entities of the change feed, in the order of its parameter."""
+
+TABLES = (*(t for entity in ENTITIES for t in entity.tables), DEFINITIONS, OPTIONS, ENTRIES)
+
+
+def entity_named(name: str) -> Entity:
+    """Return the entity of that name in the change feed's parameter."""
+    return next(entity for entity in ENTITIES if entity.name == name)
+
+
+def rows_of(entity: Entity) -> Callable[[Any], Iterator[Sequence[Row]]]:
+    """Return the function that yields, for each table of the entity, the rows of a record.
+
+    Of what a record shows twice, the later one counts.
+    """
+    if entity.shape is shapes.AnswerRecord:
+        return _rows_of_answers
+    if entity.shape is shapes.Order:
+        return _rows_of_order
+    (table,) = entity.tables
+    values, keep = attrgetter(*(field.name for field in table.columns)), kept(table)
+    return lambda record: iter(((keep(values(record)),),))
+
+
+def rows_of_definitions(
+    definitions: Iterable[shapes.CustomFieldDefinition],
+) -> tuple[list[Row], list[Row]]:
+    """Return the rows of the custom fields and those of their options, each in order of its key."""
+    by_id = {definition.field_id: definition for definition in definitions}
+    fields, options = {}, {}
+    for field_id, definition in by_id.items():
+        fields[field_id] = _keep_definition(_of_definition(definition))
+        for option in definition.value_options:
+            row = _keep_option((field_id, *_of_option(option)))
+            options[row[: OPTIONS.key]] = row
+    return [fields[key] for key in sorted(fields)], [options[key] for key in sorted(options)]
+
+
+def rows_of_entries(
+    mailing_list_id: int, entries: Iterable[shapes.MailingListEntry]
+) -> Iterable[Row]:
+    """Return the rows of a list download's entries."""
+    by_id = {entry.subscription_id: (mailing_list_id, *_of_entry(entry)) for entry in entries}
+    return map(_keep_entry, by_id.values())
+
+
+def not_null(column: Field) -> str:
+    """Return the constraint of a column that always has a value."""
+    return " NOT NULL" if column.missing is Missing.NEVER else ""
+
+
+def number_as_text(value: Decimal | float) -> str:
+    """Return the double that is nearest to a number, in its shortest form: ``10.5``, ``85``.
+
+    Raises MastheadError where there is none.
+    """
+    double = float(value)
+    if not math.isfinite(double):
+        raise MastheadError("the copy cannot hold a number that is too big for a double")
+    text = format(Decimal(repr(double)), "f")
+    if "." in text:
+        text = text.rstrip("0").removesuffix(".")
+    return "0" if text == "-0" else text
+
+
+@cache
+def kept(table: Table) -> Callable[[Row], Row]:
+    """Return what makes the values of a row, as the client has them, those that are kept."""
+    values, scope = [], {}
+    for n, field in enumerate(table.columns):
+        values.append(f"row[{n}]")
+        if change := _KEPT_AS.get(type(field.kind)):
+            scope[f"f{n}"] = change
+            values[n] = f"None if row[{n}] is None else f{n}(row[{n}])"
+    if not scope:
+        return lambda row: row
+    source = f"lambda row: ({', '.join(values)},)"
+    make: Callable[[Row], Row] = eval(source, scope)  # noqa: S307 - our own fields
+    return make
+
+
+def _date(value: date) -> str:
+    return value.isoformat()
+
+
+def _time(value: datetime) -> str:
+    return value.isoformat(" ", "seconds")[:19]
+
+
+def _exact(value: Decimal) -> str:
+    return format(value or value.copy_abs(), "f")
+
+
+_KEPT_AS: Mapping[type[Kind], Callable[[Any], str]] = {
+    kinds.Date: _date,
+    kinds.DateTime: _time,
+    kinds.DecimalText: _exact,
+    kinds.Number: number_as_text,
+}
+
+
+def _flat(shape: type) -> Callable[[Any], Row]:
+    names = (field.name for field in fields_of(shape) if not isinstance(field.kind, Many))
+    values: Callable[[Any], Row] = attrgetter(*names)
+    return values
+
+
+_ANSWERS, _VALUES = entity_named("customfields").tables
+_ORDERS, _ITEMS = entity_named("orders").tables
+_of_answer, _keep_answer = _flat(shapes.CustomFieldAnswer), kept(_ANSWERS)
+_of_value, _keep_value = _flat(shapes.AnswerValue), kept(_VALUES)
+_of_order, _keep_order = _flat(shapes.Order), kept(_ORDERS)
+_of_item, _keep_item = _flat(shapes.OrderItem), kept(_ITEMS)
+_of_definition, _keep_definition = _flat(shapes.CustomFieldDefinition), kept(DEFINITIONS)
+_of_option, _keep_option = _flat(shapes.CustomFieldOption), kept(OPTIONS)
+_of_entry, _keep_entry = _flat(shapes.MailingListEntry), kept(ENTRIES)
+
+
+def _rows_of_answers(record: shapes.AnswerRecord) -> Iterator[Sequence[Row]]:
+    owner = record.subscriber_id
+    answers = {answer.field_id: answer for answer in record.custom_fields}.values()
+    yield [_keep_answer((owner, *_of_answer(answer))) for answer in answers]
+    yield [
+        _keep_value((owner, answer.field_id, position, *_of_value(value)))
+        for answer in answers
+        for position, value in enumerate(answer.values or ())
+    ]
+
+
+def _rows_of_order(order: shapes.Order) -> Iterator[Sequence[Row]]:
+    yield (_keep_order(_of_order(order)),)
+    items = {item.order_item_id: item for item in order.order_items}.values()
+    yield [_keep_item((order.order_id, *_of_item(item))) for item in items]

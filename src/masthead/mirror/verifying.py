@@ -1,0 +1,258 @@
+"""Proving a copy complete: it is compared with its source, and what differs is named.
+
+Where the service is Masthead, the digest of an entity tells whether all of its records are the
+same; only where it differs are they compared one by one. Of another service the copy is compared
+with what the interface can show of it.
+"""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple, Unpack
+
+from masthead.client import ChangedRecord, Client, SubscriberFilters
+from masthead.contract.operations import LIMIT_MAX
+from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
+from masthead.errors import ServiceError
+from masthead.mirror.applying import in_batches
+from masthead.mirror.offered import (
+    FEED_REACHES,
+    listed,
+    offered_of,
+    subscriptions_of,
+    unless_unknown,
+)
+from masthead.mirror.passing import Mirror, entries_of, is_not_there
+from masthead.mirror.records import digest_of, rows_by_owner, shown_of
+from masthead.mirror.tables import (
+    DEFINITIONS,
+    ENTITIES,
+    ENTRIES,
+    OPTIONS,
+    Entity,
+    Row,
+    Table,
+    entity_named,
+    rows_of,
+)
+
+__all__ = ["Difference", "Verified", "verify"]
+
+_LISTS = entity_named("listdownloads").tables[0]
+_ORDERS = entity_named("orders").tables[0]
+_SUBSCRIBERS = entity_named("subscribers").tables[0]
+_SUBSCRIPTIONS = entity_named("subscriptions").tables[0]
+_DELETE_DATE = [field.name for field in _SUBSCRIBERS.columns].index("delete_date")
+
+_NOT_SHOWN = (
+    "the service has no digest, and does not show addresses, purchases and list downloads that "
+    "last changed more than five days ago or are in the copy alone"
+)
+
+
+class Difference(NamedTuple):
+    """A record that is missing in the copy, extra in it, or different; ``id`` names it.
+
+    ``table`` is the one of its entity. The id of a mailing list's entry has two parts.
+    """
+
+    table: str
+    kind: str
+    id: tuple[int, ...]
+
+
+class Verified(NamedTuple):
+    """What was compared: how many records of each table, and the differences that were found.
+
+    ``not_compared`` says what the service does not show, and what the copy could not have from the
+    beginning; None where all was compared.
+    """
+
+    counts: Mapping[str, int]
+    differences: list[Difference]
+    not_compared: str | None
+
+
+def verify(mirror: Mirror) -> Verified:
+    """Bring the copy up to date, compare it with its source, and return what differs.
+
+    What changes meanwhile is no difference: the change feed names it. Raises what
+    :meth:`Mirror.run` does.
+    """
+    state = mirror.run().state
+    comparison = _Comparison(mirror)
+    with mirror.copy.reading():
+        state = mirror.copy.state() or state
+        digests = _digests(mirror.client)
+        if digests is None:
+            comparison.compare_shown()
+        else:
+            for entity in ENTITIES:
+                comparison.prove(entity, digests[entity.name])
+        comparison.compare_entries()
+        comparison.count_definitions()
+        if comparison.found:
+            comparison.leave_out_what_changed(state.changed_since)
+    not_compared = None
+    if digests is None:
+        not_compared = f"{_NOT_SHOWN}; {state.lacking}" if state.lacking else _NOT_SHOWN
+    return Verified(comparison.counts, sorted(comparison.found), not_compared)
+
+
+class _Comparison:
+    def __init__(self, mirror: Mirror) -> None:
+        self.counts: dict[str, int] = {}
+        self.found: set[Difference] = set()
+        self._client = mirror.client
+        self._copy = mirror.copy
+        self._tell = mirror.tell
+        self._shown: dict[Table, set[int]] = {entity.tables[0]: set() for entity in ENTITIES}
+
+    def prove(self, entity: Entity, digest: tuple[int, str]) -> None:
+        """Compare the digests, and the records where they differ."""
+        table = entity.tables[0]
+        own = digest_of(self._copy, entity, lambda count: self._tell(table.name, count))
+        self.counts[table.name] = own.count
+        if (own.count, own.hex()) == digest:
+            return
+        with self._client.snapshot([entity.name]) as snapshot:
+            self._compare(snapshot)
+        for own_table in entity.tables:
+            for key in self._copy.owners(own_table):
+                if key not in self._shown[table]:
+                    self._find(table, "extra", key)
+
+    def compare_shown(self) -> None:
+        """Compare with all that the interface shows, and name what it denies."""
+        self._compare(listed(self._client))
+        shown = self._shown[_SUBSCRIBERS]
+        others = [row for row in self._copy.rows(_SUBSCRIBERS, None) if row[0] not in shown]
+        deleted = {row[0] for row in others if row[_DELETE_DATE] is not None}
+        known = sorted(shown.union(row[0] for row in others))
+        self._compare(self._looked_up(others))
+        self._compare(offered_of(self._client, known), is_shown_alone=True)
+        with self._client.changes(datetime.now(UTC) - FEED_REACHES) as changes:
+            self._compare(changes)
+        self._compare(self._known_orders())
+        self._find_denied_subscriptions(deleted)
+        for table in self._shown:
+            self.counts[table.name] = len(self._shown[table])
+
+    def _looked_up(self, subscribers: Iterable[Row]) -> Iterator[ChangedRecord]:
+        """Yield the subscribers of the copy whom the search finds; name whom it does not know."""
+        for row in subscribers:
+            key, renewal_code, email = row[:3]
+            if not renewal_code and not email:
+                continue
+            found = (
+                self._found(renewal_code=renewal_code) if renewal_code else self._found(email=email)
+            )
+            this = [subscriber for subscriber in found if subscriber.subscriber_id == key]
+            yield from this
+            # A service may find more of them, and have no further pages.
+            if not this and row[_DELETE_DATE] is None and len(found) != LIMIT_MAX:
+                self._find(_SUBSCRIBERS, "extra", key)
+
+    def _found(self, **filters: Unpack[SubscriberFilters]) -> list[ChangedSubscriber]:
+        return unless_unknown(lambda: list(listed(self._client, **filters))) or []
+
+    def _known_orders(self) -> Iterator[ChangedRecord]:
+        """Yield the orders of the copy that the service has; name those that it has not."""
+        for order_id in array("q", self._copy.owners(_ORDERS)):
+            order = unless_unknown(self._client.get_order, order_id)
+            if order is None:
+                self._find(_ORDERS, "extra", order_id)
+            else:
+                yield order
+
+    def _find_denied_subscriptions(self, deleted: Container[int]) -> None:
+        """Name the subscriptions of the copy that are none of their subscriber's."""
+        unseen = [
+            (subscription_id, subscriber_id)
+            for subscription_id, subscriber_id, *_ in self._copy.rows(_SUBSCRIPTIONS, None)
+            if subscription_id not in self._shown[_SUBSCRIPTIONS] and subscriber_id not in deleted
+        ]
+        for subscription_id, subscriber_id in unseen:
+            shown = subscriptions_of(self._client, subscriber_id)
+            # A service may have more of them, and no further pages.
+            if shown is not None and len(shown) != LIMIT_MAX:
+                self._find(_SUBSCRIPTIONS, "extra", subscription_id)
+
+    def compare_entries(self) -> None:
+        """Compare the entries of every list download."""
+        self.counts[ENTRIES.name] = 0
+        for mailing_list_id in sorted({*self._copy.owners(_LISTS), *self._copy.owners(ENTRIES)}):
+            own = {row[: ENTRIES.key]: row for row in self._copy.rows(ENTRIES, [mailing_list_id])}
+            for row in entries_of(self._client, mailing_list_id):
+                self.counts[ENTRIES.name] += 1
+                kept = own.pop(row[: ENTRIES.key], None)
+                if kept != row:
+                    kind = "different" if kept else "missing"
+                    self._find(ENTRIES, kind, *row[: ENTRIES.key])
+            for key in own:
+                self._find(ENTRIES, "extra", *key)
+            self._tell(ENTRIES.name, self.counts[ENTRIES.name])
+
+    def count_definitions(self) -> None:
+        """Count the definitions of custom fields, which each pass compares and mends."""
+        for table in (DEFINITIONS, OPTIONS):
+            self.counts[table.name] = sum(1 for _ in self._copy.rows(table, None))
+
+    def leave_out_what_changed(self, since: str) -> None:
+        """Take out what has changed since the pass: the next one brings it."""
+        named = defaultdict(set)
+        for difference in self.found:
+            named[difference.table, difference.id[0]].add(difference)
+        with self._client.changes(since) as changes:
+            for entity, batch in in_batches(changes):
+                table = entity.tables[0]
+                for shown in (table, ENTRIES) if table is _LISTS else (table,):
+                    for key in batch:
+                        self.found -= named[shown.name, key]
+
+    def _compare(self, records: Iterable[ChangedRecord], *, is_shown_alone: bool = False) -> None:
+        """Compare records with the copy's.
+
+        Where a record ``is_shown_alone`` and the feed need not have it, one that says nothing is
+        none: the questions that a new subscriber has not answered.
+        """
+        for entity, batch in in_batches(records):
+            table = entity.tables[0]
+            own = [rows_by_owner(self._copy, each, sorted(batch)) for each in entity.tables]
+            for key, record in batch.items():
+                kept = [rows.get(key, ()) for rows in own]
+                shown = list(rows_of(entity)(record))
+                if shown[0] and not kept[0]:
+                    if not (is_shown_alone and _says_nothing(record)):
+                        self._find(table, "missing", key)
+                elif any(map(_differ, entity.tables, kept, shown)):
+                    self._find(table, "different", key)
+            self._shown[table].update(batch)
+            self._tell(table.name, len(self._shown[table]))
+
+    def _find(self, table: Table, kind: str, *key: int) -> None:
+        self.found.add(Difference(table.name, kind, key))
+
+
+def _differ(table: Table, kept: Sequence[Row], shown: Sequence[Row]) -> bool:
+    def compared(rows: Sequence[Row]) -> dict[Row, Row]:
+        return {row[: table.key]: shown_of(table, row) for row in rows}
+
+    return compared(kept) != compared(shown)
+
+
+def _says_nothing(record: ChangedRecord) -> bool:
+    return isinstance(record, AnswerRecord) and not any(
+        answer.values or answer.text_value for answer in record.custom_fields
+    )
+
+
+def _digests(client: Client) -> Mapping[str, tuple[int, str]] | None:
+    """Return the count and the digest of each entity, None where the service has none."""
+    try:
+        return client.digest()
+    except ServiceError as error:
+        if not is_not_there(error):
+            raise
+        return None

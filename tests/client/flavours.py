@@ -1,0 +1,91 @@
+"""Either client as plain functions, so that a test is written once and runs on both."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+
+from masthead import AsyncClient, Client
+from masthead.client import AsyncChanges
+
+if TYPE_CHECKING:
+    from contextlib import ExitStack
+
+FLAVOURS = ("sync", "async")
+
+
+class Connect(Protocol):
+    """Makes a client, which is closed when the test ends."""
+
+    def __call__(
+        self,
+        base_url: str,
+        key: str = "key",
+        login: str = "login",
+        *,
+        timeout_s: float = 20.0,
+        patience_s: float = 0.0,
+    ) -> Client:
+        """Return a client of the service at the base URL."""
+
+
+class Plain:
+    """An AsyncClient or its answer: what is to be awaited is run, what iterates does it plainly."""
+
+    def __init__(self, found: Any, runner: asyncio.Runner) -> None:
+        self._found = found
+        self._runner = runner
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._found.close())
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._each(aiter(self._found))
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._found, name)
+        return self._plain_function(found) if callable(found) else found
+
+    def _plain_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            found = function(*arguments, **named)
+            if inspect.iscoroutine(found):
+                found = self._runner.run(found)
+            if isinstance(found, AsyncChanges):
+                return Plain(found, self._runner)
+            return self._each(found) if isinstance(found, AsyncIterator) else found
+
+        return call
+
+    def _each(self, records: AsyncIterator[Any]) -> Iterator[Any]:
+        async def following() -> Any:
+            return await anext(records, self)
+
+        while (record := self._runner.run(following())) is not self:
+            yield record
+
+
+def connecting(flavour: str, stack: ExitStack) -> Connect:
+    """Return what makes clients of a flavour, to be closed with the stack."""
+
+    def connect(
+        base_url: str,
+        key: str = "key",
+        login: str = "login",
+        *,
+        timeout_s: float = 20.0,
+        patience_s: float = 0.0,
+    ) -> Client:
+        options = {"timeout_s": timeout_s, "patience_s": patience_s}
+        if flavour == "sync":
+            return stack.enter_context(Client(base_url, key, login, **options))
+        client = AsyncClient(base_url, key, login, **options)
+        runner = stack.enter_context(asyncio.Runner())
+        return cast("Client", stack.enter_context(Plain(client, runner)))
+
+    return connect

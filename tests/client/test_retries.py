@@ -1,0 +1,232 @@
+"""What is tried again, and when; and what is not."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+from tenacity import RetryCallState, Retrying
+
+from masthead.client.answers import LONGEST_WAIT_S, refusal, retry_policy
+from masthead.client.requests import list_accounts
+from masthead.errors import (
+    BadInput,
+    MastheadError,
+    ServiceError,
+    ServiceUnreachable,
+    TooOld,
+    UnexpectedAnswer,
+)
+from tests.client.service import HANGS_UP, SAYS_NOTHING, Reply, Serve, in_turn, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from masthead import Client
+    from tests.client.flavours import Connect
+
+AT_ONCE = {"Retry_After": "0"}
+
+
+def ask_once(client: Client) -> object:
+    """Make a request whose answer is read at once."""
+    return client.list_accounts()
+
+
+def ask_for_a_page(client: Client) -> object:
+    """Make a request for a page of a list."""
+    return list(client.list_subscriptions())
+
+
+def ask_for_the_feed(client: Client) -> object:
+    """Make a request whose answer is read piece by piece."""
+    return list(client.changes("2026-11-21T00:00:00Z", ["listdownloads"]))
+
+
+each_way = pytest.mark.parametrize("ask", [ask_once, ask_for_a_page, ask_for_the_feed])
+GOOD = Reply('{"accounts": [], "subscriptions": [], "list_downloads": []}')
+
+
+def in_http(moment: datetime) -> str:
+    """Return a moment as the headers of HTTP write it."""
+    return format_datetime(moment, usegmt=True)
+
+
+@each_way
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_may_pass_is_tried_again(
+    connect: Connect, serve: Serve, ask: Callable[[Client], object], status: int
+) -> None:
+    """decisions, "Client: what is tried again"."""
+    service = serve(in_turn(refused(status, **AT_ONCE), refused(status, **AT_ONCE), GOOD))
+    assert ask(connect(service.url, patience_s=5.0)) == []
+    assert len(service.asked) == 3
+
+
+@each_way
+def test_a_lost_connection_is_tried_again(
+    connect: Connect, serve: Serve, ask: Callable[[Client], object]
+) -> None:
+    """decisions, "Client: what is tried again"."""
+    service = serve(in_turn(HANGS_UP, GOOD))
+    assert ask(connect(service.url, patience_s=5.0)) == []
+    assert len(service.asked) == 2
+
+
+@pytest.mark.parametrize("ask", [ask_once, ask_for_a_page])
+def test_an_answer_that_breaks_off_is_tried_again(
+    connect: Connect, serve: Serve, ask: Callable[[Client], object]
+) -> None:
+    """decisions, "Client: what is tried again"."""
+    service = serve(in_turn(Reply(GOOD.body, is_cut=True), GOOD))
+    assert ask(connect(service.url, patience_s=5.0)) == []
+
+
+def test_an_error_that_breaks_off_is_tried_again(connect: Connect, serve: Serve) -> None:
+    service = serve(in_turn(Reply("{}", status=500, is_cut=True), GOOD))
+    assert ask_for_the_feed(connect(service.url, patience_s=5.0)) == []
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 414, 500, 501])
+@each_way
+def test_what_will_not_pass_is_not_tried_again(
+    connect: Connect, serve: Serve, ask: Callable[[Client], object], status: int
+) -> None:
+    """decisions, "Client: what is tried again"."""
+    service = serve(in_turn(refused(status, "because"), GOOD))
+    with pytest.raises(ServiceError, match=f"{status}: because") as caught:
+        ask(connect(service.url, patience_s=5.0))
+    assert caught.value.status == status
+    assert not isinstance(caught.value, ServiceUnreachable)
+    assert len(service.asked) == 1
+
+
+def test_patience_ends(connect: Connect, serve: Serve) -> None:
+    service = serve(in_turn(refused(503, "not now")))
+    with pytest.raises(ServiceUnreachable, match="/2/accounts/: 503: not now") as caught:
+        ask_once(connect(service.url, patience_s=0.3))
+    assert (caught.value.status, caught.value.retry_after_s) == (503, None)
+
+
+def test_without_patience_nothing_is_tried_again(connect: Connect, serve: Serve) -> None:
+    service = serve(in_turn(refused(503, **AT_ONCE), GOOD))
+    with pytest.raises(ServiceUnreachable):
+        ask_once(connect(service.url, patience_s=0.0))
+    assert len(service.asked) == 1
+
+
+def test_a_wait_beyond_patience_is_not_begun(connect: Connect, serve: Serve) -> None:
+    """Who asks hears at once that it will take long, and how long."""
+    service = serve(in_turn(refused(429, "slowly", Retry_After="3600"), GOOD))
+    with pytest.raises(ServiceUnreachable, match="429: slowly") as caught:
+        ask_once(connect(service.url, patience_s=60.0))
+    assert caught.value.retry_after_s == 3600
+    assert len(service.asked) == 1
+
+
+def test_a_date_to_try_again_is_held_against_the_services_clock(
+    connect: Connect, serve: Serve
+) -> None:
+    """RFC 9110 section 10.2.3."""
+    then = datetime(2001, 1, 1, 12, 0, 0, tzinfo=UTC)
+    late = {"Date": in_http(then), "Retry_After": in_http(then + timedelta(seconds=1800))}
+    soon = {"Date": in_http(then), "Retry_After": in_http(then)}
+    with pytest.raises(ServiceUnreachable) as caught:
+        ask_once(connect(serve(in_turn(refused(503, **late))).url, patience_s=60.0))
+    assert caught.value.retry_after_s == 1800
+    service = serve(in_turn(refused(503, **soon), GOOD))
+    assert ask_once(connect(service.url, patience_s=5.0)) == []
+
+
+def test_a_date_to_try_again_without_a_date_of_now(connect: Connect, serve: Serve) -> None:
+    in_an_hour = in_http(datetime.now(UTC) + timedelta(hours=1))
+    service = serve(in_turn(refused(503, Date="", Retry_After=in_an_hour)))
+    with pytest.raises(ServiceUnreachable) as caught:
+        ask_once(connect(service.url, patience_s=60.0))
+    assert caught.value.retry_after_s is not None
+    assert 3_500 < caught.value.retry_after_s <= 3_600
+
+
+@pytest.mark.parametrize("written", ["soon", "-5", "1.5", "", "٣"])
+def test_a_time_to_try_again_that_is_none_counts_as_not_said(written: str) -> None:
+    headers = [(b"Retry-After", written.encode())]
+    request = httpx2.Request("GET", "http://service.example")
+    response = httpx2.Response(503, headers=headers, request=request)
+    failure = refusal(list_accounts(), response)
+    assert isinstance(failure, ServiceUnreachable)
+    assert failure.retry_after_s is None
+
+
+def test_nobody_there_is_an_error_in_time(connect: Connect) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    with pytest.raises(ServiceUnreachable, match="/2/accounts/: no whole answer: ") as caught:
+        ask_once(connect(f"http://127.0.0.1:{port}", patience_s=0.3))
+    assert caught.value.status is None
+
+
+@each_way
+def test_silence_is_a_lost_connection(
+    connect: Connect, serve: Serve, ask: Callable[[Client], object]
+) -> None:
+    service = serve(in_turn(SAYS_NOTHING))
+    with pytest.raises(ServiceUnreachable, match="no whole answer: "):
+        ask(connect(service.url, timeout_s=0.05))
+
+
+def wait_s(tries: int, failure: ServiceUnreachable) -> float:
+    """Return how long the policy waits after so many tries that failed."""
+    state = RetryCallState(Retrying(), None, (), {})
+    state.attempt_number = tries
+    state.set_exception((type(failure), failure, None))
+    wait: Callable[[RetryCallState], float] = retry_policy(60.0)["wait"]
+    return wait(state)
+
+
+def test_waits_grow_and_are_scattered() -> None:
+    """decisions, "Client: what is tried again": clients that failed together come apart."""
+    failure = ServiceUnreachable("/", None, "gone")
+    longest = 0.0
+    for tries, bound in ((1, 0.2), (2, 0.4), (5, 3.2), (50, LONGEST_WAIT_S)):
+        waits = [wait_s(tries, failure) for _ in range(200)]
+        assert all(0 <= wait <= bound for wait in waits)
+        assert max(waits) > longest
+        assert len(set(waits)) > 100
+        longest = max(waits)
+
+
+def test_what_the_service_asks_for_is_never_undercut() -> None:
+    """decisions, "Client: what is tried again"."""
+    waits = [wait_s(1, ServiceUnreachable("/", 503, "busy", 7.0)) for _ in range(200)]
+    assert all(7.0 <= wait <= 7.2 for wait in waits)
+    assert len(set(waits)) > 100
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ServiceError("/2/orders/1", 404, "there is no order 1"),
+        TooOld("/2/cdc", 410, "too long ago"),
+        ServiceUnreachable("/2/accounts/", 503, "busy", 2.0),
+        UnexpectedAnswer("/2/accounts/", 200, "the answer is not JSON"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_travels_between_processes(error: ServiceError) -> None:
+    """Whoever asks in a pool of processes gets it whole."""
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_the_errors_are_one_tree() -> None:
+    for kind in (TooOld, ServiceUnreachable, UnexpectedAnswer):
+        assert issubclass(kind, ServiceError)
+    assert issubclass(ServiceError, MastheadError)
+    assert not issubclass(ServiceError, BadInput)

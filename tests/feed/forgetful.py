@@ -1,0 +1,40 @@
+"""``masthead mirror``, but wrong: it takes a broken answer for a whole one, time included."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from masthead.cli import main
+from masthead.errors import ServiceError
+from masthead.mirror import applying, passing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from masthead.mirror import Copy
+    from masthead.mirror.applying import Applied
+
+
+def _until_it_breaks(records: Iterable[Any]) -> Iterator[Any]:
+    with suppress(ServiceError):
+        yield from records
+
+
+def _apply_what_came(copy: Copy, records: Iterable[Any], **options: Any) -> Applied:
+    return applying.apply(copy, _until_it_breaks(records), **options)
+
+
+def _in_spite_of_all(keep: Callable[..., None]) -> Callable[..., None]:
+    def kept(*arguments: object) -> None:
+        with suppress(ServiceError):
+            keep(*arguments)
+
+    return kept
+
+
+if __name__ == "__main__":
+    vars(passing)["apply"] = _apply_what_came
+    for name in ("_keep_definitions", "_keep_entries"):
+        setattr(passing.Mirror, name, _in_spite_of_all(getattr(passing.Mirror, name)))
+    main()

@@ -1,0 +1,117 @@
+"""A copy that the mirror keeps, looked at and damaged with plain SQL."""
+
+from __future__ import annotations
+
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import apsw
+import psycopg
+
+from masthead import Client
+from masthead.mirror import Mirror, Pass, Verified, open_copy, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Row = tuple[Any, ...]
+
+TABLES = (
+    "custom_fields",
+    "custom_field_values",
+    "subscriptions",
+    "subscribers",
+    "addresses",
+    "purchases",
+    "list_downloads",
+    "orders",
+    "order_items",
+    "custom_field_definitions",
+    "custom_field_options",
+    "mailing_list_entries",
+)
+_PATH = "sqlite:///"
+
+
+class Source(Protocol):
+    """A service and the credentials for it."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def login(self) -> str: ...
+
+
+class Kept:
+    """The copy in a database, which need not exist yet."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.is_file = url.startswith(_PATH)
+
+    def ask(self, sql: str) -> list[Row]:
+        """Return what a query finds."""
+        return self.ask_all(sql)[0]
+
+    def ask_all(self, *queries: str) -> list[list[Row]]:
+        """Return what each query finds."""
+        if self.is_file:
+            with closing(apsw.Connection(self.url.removeprefix(_PATH))) as file:
+                return [[tuple(row) for row in file.execute(sql)] for sql in queries]
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            return [connection.execute(sql.encode()).fetchall() for sql in queries]
+
+    def run(self, *statements: str) -> None:
+        """Change the copy behind the mirror's back."""
+        if self.is_file:
+            with closing(apsw.Connection(self.url.removeprefix(_PATH))) as file:
+                for statement in statements:
+                    file.execute(statement)
+            return
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+    def column(self, sql: str) -> list[Any]:
+        """Return the first column of what a query finds."""
+        return [row[0] for row in self.ask(sql)]
+
+    def everything(self) -> dict[str, list[Row]]:
+        """Return all rows of all tables, the time of the copy among them."""
+        tables = ("mirror", *TABLES)
+        found = self.ask_all(*(f"SELECT * FROM {table}" for table in tables))
+        return {table: sorted(rows, key=repr) for table, rows in zip(tables, found, strict=True)}
+
+    @contextmanager
+    def mirrored(self, source: Source) -> Iterator[Mirror]:
+        """Open the service and the copy; what does not answer is not asked again."""
+        with (
+            Client(source.url, source.key, source.login, patience_s=0) as client,
+            closing(open_copy(self.url)) as copy,
+        ):
+            yield Mirror(client, source.url, source.key, copy)
+
+    def update(self, source: Source) -> Pass:
+        """Make a pass."""
+        with self.mirrored(source) as mirror:
+            return mirror.run()
+
+    def begin_from_export(self, source: Source, folder: Path) -> bool:
+        """Begin with the files of an export."""
+        with self.mirrored(source) as mirror:
+            return mirror.begin_from_export(folder)
+
+    def verify(self, source: Source) -> Verified:
+        """Compare it with the service."""
+        with self.mirrored(source) as mirror:
+            return verify(mirror)
+
+    def differences(self, source: Source) -> list[str]:
+        """Return what differs, as words: ``missing: orders 71``."""
+        return [
+            f"{kind}: {table} {'/'.join(map(str, key))}"
+            for table, kind, key in self.verify(source).differences
+        ]

@@ -1,0 +1,207 @@
+"""Answers that are not whole, not right or not to be kept: the copy stays as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.errors import (
+    MastheadError,
+    ServiceError,
+    ServiceUnreachable,
+    StoreUnavailable,
+    UnexpectedAnswer,
+)
+from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.mirror.kept import Kept
+    from tests.mirror.publisher import Publisher
+
+CHANGES, ENTRIES, FIELDS = "/2/cdc", "/2/downloadmailinglist/1/", "/2/customfields/"
+
+
+class Proxy:
+    """Stands before the service, and breaks what a test names."""
+
+    def __init__(self, publisher: Publisher, serve: Serve) -> None:
+        self._pass_on = forwarding(publisher.url, "")
+        self._breaking: dict[str, Callable[[Reply], Reply]] = {}
+        self.service: Service = serve(self._answer)
+        self.publisher = publisher.behind(self.service.url)
+
+    def breaks(self, path: str, how: Callable[[Reply], Reply]) -> None:
+        """Break the answers of that path from now on."""
+        self._breaking = {path: how}
+
+    def heal(self) -> None:
+        """Break nothing any more."""
+        self._breaking = {}
+
+    def _answer(self, asked: Asked) -> Reply:
+        plain = replace(asked, headers={**asked.headers, "accept-encoding": "identity"})
+        whole = self._pass_on(plain)
+        how = self._breaking.get(asked.path)
+        return how(whole) if how else whole
+
+
+@pytest.fixture
+def proxy(publisher: Publisher, serve: Serve) -> Proxy:
+    """A publisher behind a proxy."""
+    return Proxy(publisher, serve)
+
+
+def changed(publisher: Publisher) -> None:
+    """Make a change that a pass needs all kinds of answers for."""
+    publisher.load(
+        subscribers=[{"subscriber_id": 1, "first_name": "Renamed"}],
+        custom_fields=[{"field_id": 1, "display_as": "Renamed"}],
+        mailing_list_entries=[{"mailing_list_id": 1, "subscription_id": 2, "copies": 2}],
+    )
+
+
+def cut(whole: Reply) -> Reply:
+    """Leave out the second half."""
+    assert isinstance(whole.body, bytes)
+    body = whole.body[: len(whole.body) // 2]
+    return Reply([body], headers=whole.headers, is_cut=True)
+
+
+def half(whole: Reply) -> Reply:
+    """Leave out the second half, and say that this is all."""
+    assert isinstance(whole.body, bytes)
+    return Reply([whole.body[: len(whole.body) // 2]], headers=whole.headers)
+
+
+BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
+    "cut": (cut, ServiceUnreachable),
+    "half an answer": (half, UnexpectedAnswer),
+    "no answer": (lambda _: HANGS_UP, ServiceUnreachable),
+    "overloaded": (lambda _: refused(503), ServiceUnreachable),
+    "too many requests": (lambda _: refused(429), ServiceUnreachable),
+    "a fault": (lambda _: refused(500), ServiceError),
+    "a refusal": (lambda _: refused(403), ServiceError),
+    "another form": (lambda whole: Reply('{"data": []}', headers=whole.headers), UnexpectedAnswer),
+}
+
+
+@pytest.mark.parametrize("path", [CHANGES, ENTRIES, FIELDS, "/2/accounts/"])
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: str) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(proxy.publisher)
+    before = kept.everything()
+    changed(proxy.publisher)
+    for name, (how, error) in BROKEN.items():
+        proxy.breaks(path, how)
+        with pytest.raises(error) as failure:
+            kept.update(proxy.publisher)
+        assert proxy.publisher.login not in str(failure.value)
+        assert kept.everything() == before, name
+    proxy.heal()
+    assert kept.update(proxy.publisher).records > 0
+    assert kept.differences(proxy.publisher) == []
+
+
+@pytest.mark.parametrize("how", ["cut", "half an answer", "overloaded", "too many requests"])
+def test_a_beginning_that_breaks_leaves_no_copy(proxy: Proxy, kept: Kept, how: str) -> None:
+    """decisions, "Mirror: a pass"; "Mirror: services without a snapshot": this one has one."""
+    proxy.breaks("/snapshot", BROKEN[how][0])
+    with pytest.raises(BROKEN[how][1]):
+        kept.update(proxy.publisher)
+    assert not any(kept.everything().values())
+    proxy.heal()
+    kept.update(proxy.publisher)
+    assert kept.differences(proxy.publisher) == []
+
+
+def test_a_reload_that_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept) -> None:
+    """decisions, "Mirror: a pass": after 410 too, all of it is one transaction."""
+    kept.update(proxy.publisher)
+    kept.run("UPDATE mirror SET changed_since = '2026-01-01T00:00:00+00:00'")
+    before = kept.everything()
+    proxy.breaks("/snapshot", cut)
+    with pytest.raises(ServiceUnreachable):
+        kept.update(proxy.publisher)
+    assert kept.everything() == before
+
+
+def with_address(**values: Any) -> Callable[[Reply], Reply]:
+    """Put a record into the answer of the feed."""
+
+    def answer(whole: Reply) -> Reply:
+        assert isinstance(whole.body, bytes)
+        content = json.loads(whole.body)
+        content["addresses"].append({"address_id": "77", "subscriber_id": "1", **values})
+        return Reply(json.dumps(content), headers=whole.headers)
+
+    return answer
+
+
+CANNOT_BE_KEPT = {
+    "half a character": ({"city": "\ud83d"}, "addresses 77: the copy cannot hold the city"),
+    "a number beyond 64 bits": ({"subscriber_id": "9" * 20}, "hold the subscriber_id"),
+}
+
+
+@pytest.mark.parametrize("value", CANNOT_BE_KEPT)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_what_no_database_can_hold_is_named(proxy: Proxy, kept: Kept, value: str) -> None:
+    """decisions, "Mirror: a pass": nothing of it is written, and no message has the value."""
+    kept.update(proxy.publisher)
+    before = kept.everything()
+    values, sentence = CANNOT_BE_KEPT[value]
+    proxy.breaks(CHANGES, with_address(**values))
+    with pytest.raises(MastheadError, match=sentence) as failure:
+        kept.update(proxy.publisher)
+    assert "9999" not in str(failure.value)
+    assert kept.everything() == before
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_nul_is_kept_where_the_database_can_hold_it(proxy: Proxy, kept: Kept) -> None:
+    """decisions, "Mirror: a pass"; PostgreSQL has no such text."""
+    kept.update(proxy.publisher)
+    proxy.breaks(CHANGES, with_address(city="A\x00B"))
+    if kept.is_file:
+        kept.update(proxy.publisher)
+        assert kept.column("SELECT city FROM addresses WHERE address_id = 77") == ["A\x00B"]
+        return
+    with pytest.raises(MastheadError, match=r"^addresses 77: the copy cannot hold the city: .*NUL"):
+        kept.update(proxy.publisher)
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_header_that_is_no_time_is_not_kept(proxy: Proxy, kept: Kept) -> None:
+    """decisions, "Mirror: a pass": the time to ask for next is written with the records."""
+    kept.update(proxy.publisher)
+    before = kept.everything()
+    for text in ("soon", "2026-11-21T10:00:00"):
+        header = {"Masthead-Changes-Through": text}
+        proxy.breaks(CHANGES, partial(replace, headers=header))
+        with pytest.raises(MastheadError, match="no time"):
+            kept.update(proxy.publisher)
+        assert kept.everything() == before
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_what_the_database_says_of_a_record_is_not_repeated(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "What is logged"."""
+    kept.update(publisher)
+    rule = "BEFORE INSERT ON subscribers"
+    if kept.is_file:
+        kept.run(f"CREATE TRIGGER no {rule} BEGIN SELECT raise(ABORT, 'not so'); END")
+    else:
+        kept.run("ALTER TABLE subscribers ADD CHECK (first_name <> 'Secretly')")
+    publisher.load(subscribers=[{"subscriber_id": 1, "first_name": "Secretly"}])
+    with pytest.raises(StoreUnavailable, match="the copy cannot be used") as failure:
+        kept.update(publisher)
+    assert "Secretly" not in str(failure.value)

@@ -1,0 +1,214 @@
+"""The database of a copy: what is not one, who else uses it, and when it goes away."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+import psycopg
+import pytest
+
+from masthead.errors import BadUsage, StoreUnavailable
+from masthead.mirror import open_copy, postgresql, sqlite
+from masthead.store import open_store
+from tests.mirror.kept import Kept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.mirror.publisher import Publisher
+    from tests.servers import Store
+
+_numbers = itertools.count()
+
+
+def test_a_copy_of_another_account_is_left_alone(
+    golden: Publisher, sparse: Publisher, kept: Kept
+) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(golden)
+    before = kept.everything()
+    sentence = f"copy of account {golden.account_id}, .* open account {sparse.account_id}"
+    with pytest.raises(BadUsage, match=sentence):
+        kept.update(sparse)
+    with pytest.raises(BadUsage, match=sentence):
+        kept.verify(sparse)
+    with pytest.raises(BadUsage, match=sentence):
+        kept.begin_from_export(sparse, sparse.export())
+    assert kept.everything() == before
+
+
+def test_a_master_has_a_copy_of_its_own_account_alone(
+    new_publisher: Callable[[], Publisher], publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "`/2/accounts/`": a master's credentials list all of them."""
+    master = new_publisher()
+    master.set(is_master=1)
+    done = kept.update(master)
+    assert (done.records, done.state.account_id) == (0, master.account_id)
+    kept.run(f"UPDATE mirror SET account_id = {publisher.account_id}")
+    with pytest.raises(BadUsage, match=f"open account {master.account_id}"):
+        kept.update(master)
+
+
+def test_new_credentials_of_the_same_account_go_on(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(publisher)
+    publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+    publisher.set(api_key=f"new-{publisher.account_id}")
+    renewed = publisher.with_key(f"new-{publisher.account_id}")
+    assert kept.update(renewed).records == 1
+    # Login and key may be swapped (decisions, "How credentials travel").
+    swapped = renewed.with_key(renewed.login, login=renewed.key)
+    assert kept.update(swapped).records == 0
+
+
+def test_a_database_that_holds_something_else_is_refused_and_left_as_it_is(
+    golden: Publisher, store: Store
+) -> None:
+    """decisions, "Mirror: a pass": the server's own database, for one."""
+    url = store.new_database(f"own-{next(_numbers)}")
+    with closing(open_store(url)):
+        pass
+    before = tables_of(url)
+    with pytest.raises(BadUsage, match="that is none of a copy"):
+        Kept(url).update(golden)
+    assert tables_of(url) == before
+
+
+def tables_of(url: str) -> list[tuple[str]]:
+    """Return the names of a database's tables."""
+    kept = Kept(url)
+    names = "sqlite_schema" if kept.is_file else "pg_class"
+    return sorted(kept.ask(f"SELECT {'' if kept.is_file else 'rel'}name FROM {names}"))
+
+
+def test_a_copy_of_another_version_is_refused(golden: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(golden)
+    kept.run("ALTER TABLE addresses ADD COLUMN county TEXT")
+    with pytest.raises(BadUsage, match=r"table addresses .* another version"):
+        kept.update(golden)
+
+
+def test_tables_of_ones_own_beside_those_of_the_copy_stay(golden: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(golden)
+    kept.run("CREATE TABLE notes AS SELECT order_id FROM orders", "DELETE FROM mirror")
+    kept.update(golden)
+    assert kept.column("SELECT count(*) FROM notes") == [3]
+
+
+def test_a_folder_that_does_not_exist_is_named(golden: Publisher, tmp_path: Path) -> None:
+    """decisions, "Mirror: a pass"."""
+    with pytest.raises(StoreUnavailable, match=f"there is no folder {tmp_path}/nowhere"):
+        Kept(f"sqlite:///{tmp_path}/nowhere/copy.db").update(golden)
+
+
+def test_what_cannot_be_opened_as_a_file_is_named(golden: Publisher, tmp_path: Path) -> None:
+    """decisions, "Mirror: a pass"."""
+    (tmp_path / "notes.txt").write_text("No database at all, but long enough for a header. " * 40)
+    for name in (".", "notes.txt"):
+        with pytest.raises(StoreUnavailable, match=r"the copy .*cannot be"):
+            Kept(f"sqlite:///{tmp_path / name}").update(golden)
+
+
+@pytest.mark.parametrize("url", ["copy.db", "mysql://host/copy", "sqlite:///", "sqlite://copy.db"])
+def test_a_url_of_no_database_is_refused(url: str) -> None:
+    """decisions, "Mirror: a pass"."""
+    with pytest.raises(BadUsage, match=r"sqlite:///copy\.db or postgresql://"):
+        open_copy(url)
+
+
+def test_no_password_of_the_copy_is_in_a_message() -> None:
+    """decisions, "What is logged"."""
+    for url in (
+        "postgresql://user:secr%et@host/name",
+        "postgresql://user:secret@127.0.0.1:1/name",
+        "postgresql://user:secret@127.0.0.1:port/name",
+    ):
+        with pytest.raises((BadUsage, StoreUnavailable)) as failure:
+            open_copy(url)
+        assert "secr" not in str(failure.value)
+
+
+def test_a_name_is_a_name_of_a_file_whatever_it_is(
+    golden: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Mirror: a pass": a copy in memory would be gone with the pass."""
+    monkeypatch.chdir(tmp_path)
+    Kept("sqlite:///:memory:").update(golden)
+    assert Path(":memory:").exists()
+
+
+@contextmanager
+def written_to(kept: Kept) -> Iterator[None]:
+    """Write to the copy for as long as the block lasts."""
+    if kept.is_file:
+        with closing(apsw.Connection(kept.url.removeprefix("sqlite:///"))) as file:
+            file.execute("BEGIN IMMEDIATE")
+            yield
+        return
+    with psycopg.connect(kept.url) as connection:
+        connection.execute(postgresql._LOCK.encode())
+        yield
+
+
+def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
+    golden: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Mirror: a pass": those that cron starts meanwhile do not pile up."""
+    monkeypatch.setattr(sqlite, "WAIT_S", 0)
+    monkeypatch.setattr(postgresql, "_LOCK", postgresql._LOCK.replace("10s", "10ms"))
+    kept.update(golden)
+    with written_to(kept), pytest.raises(StoreUnavailable, match="another mirror"):
+        kept.update(golden)
+    assert kept.update(golden).records == 0
+
+
+def test_copies_that_two_mirrors_keep_at_once_are_complete(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "Mirror: a pass"."""
+    with ThreadPoolExecutor(4) as pool:
+        first = list(pool.map(kept.update, [publisher] * 4))
+        publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+        then = list(pool.map(kept.update, [publisher] * 4))
+    assert [bool(done.anew) for done in first].count(True) == 1
+    assert sorted(done.records for done in then) == [0, 0, 0, 1]
+    assert kept.differences(publisher) == []
+
+
+def test_readers_neither_wait_nor_are_waited_for(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(publisher)
+    publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+    city = "SELECT city FROM addresses WHERE address_id = 1"
+    connection: apsw.Connection | psycopg.Connection
+    if kept.is_file:
+        connection = apsw.Connection(kept.url.removeprefix("sqlite:///"))
+        connection.execute("BEGIN")
+    else:
+        connection = psycopg.connect(kept.url)
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    with closing(connection):
+        assert connection.execute(city).fetchall() == [("Town",)]
+        kept.update(publisher)
+        assert connection.execute(city).fetchall() == [("Town",)]
+    assert kept.column(city) == ["Elsewhere"]
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_several_copies_may_share_a_database_in_schemas_of_their_own(
+    golden: Publisher, sparse: Publisher, new_kept: Callable[[], Kept]
+) -> None:
+    """decisions, "Mirror: a pass": a copy stands where ``search_path`` leads."""
+    first, second = new_kept(), new_kept()
+    first.update(golden)
+    second.update(sparse)
+    assert first.differences(golden) == []
+    assert second.differences(sparse) == []

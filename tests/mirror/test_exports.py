@@ -1,0 +1,173 @@
+"""Beginning a copy with the files of `masthead export`, and going on with the feed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.errors import BadInput
+from masthead.loading.generate import generate
+from masthead.mirror import TOO_OLD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.mirror.kept import Kept, Row
+    from tests.mirror.publisher import Publisher
+
+
+def undated(kept: Kept) -> dict[str, list[Row]]:
+    """Return all that a copy has, but when a subscriber changed, which no export tells."""
+    everything = kept.everything()
+    everything["subscribers"] = [row[:-1] for row in everything["subscribers"]]
+    return everything
+
+
+def test_a_copy_from_an_export_is_one_from_the_snapshot(
+    golden: Publisher, sparse: Publisher, new_kept: Callable[[], Kept]
+) -> None:
+    """decisions, "Mirror: a pass"; "Digest": without the times of changes."""
+    for publisher in (golden, sparse):
+        exported, snapshot = new_kept(), new_kept()
+        assert exported.begin_from_export(publisher, publisher.export())
+        done = exported.update(publisher)
+        assert (done.records, done.anew) == (0, None)
+        snapshot.update(publisher)
+        assert undated(exported) == undated(snapshot)
+        assert exported.differences(publisher) == []
+
+
+def test_a_copy_of_a_publisher_of_some_size_from_an_export(
+    new_publisher: Callable[[], Publisher], kept: Kept, tmp_path: Path
+) -> None:
+    """decisions, "Mirror: a pass"; "Digest"."""
+    publisher = new_publisher()
+    generate(tmp_path / "files", subscribers=1_200, seed=5)
+    publisher.load_folder(tmp_path / "files")
+    kept.begin_from_export(publisher, publisher.export())
+    verified = kept.verify(publisher)
+    assert verified.differences == []
+    assert verified.counts["subscribers"] == 1_200
+    assert min(verified.counts.values()) > 0
+
+
+def test_options_without_an_order_come_last_as_the_service_shows_them(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "Custom field answers": in order of ``order``, then ``option_id``."""
+    publisher.load(
+        custom_fields=[{"field_id": 3, "type": "checkbox"}],
+        custom_field_options=[
+            {"option_id": 31, "field_id": 3},
+            {"option_id": 32, "field_id": 3, "order": 5},
+            {"option_id": 33, "field_id": 3, "order": -1},
+        ],
+        custom_field_answers=[{"subscriber_id": 1, "field_id": 3, "option_ids": [31, 32, 33]}],
+    )
+    kept.begin_from_export(publisher, publisher.export())
+    chosen = "SELECT option_id FROM custom_field_values WHERE field_id = 3 ORDER BY position"
+    assert kept.column(chosen) == [33, 32, 31]
+    assert kept.differences(publisher) == []
+
+
+def test_what_changed_since_the_export_arrives(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass": it asks for the time that stands beside the files."""
+    folder = publisher.export()
+    publisher.load(
+        subscribers=[{"subscriber_id": 1, "first_name": "Renamed"}],
+        mailing_list_entries=[{"mailing_list_id": 2, "subscription_id": 1, "copies": 2}],
+    )
+    kept.begin_from_export(publisher, folder)
+    assert kept.column("SELECT first_name FROM subscribers ORDER BY subscriber_id")[0] == "First"
+    done = kept.update(publisher)
+    assert (done.records, done.lists, done.anew) == (2, 1, None)
+    assert kept.column("SELECT first_name FROM subscribers ORDER BY subscriber_id")[0] == "Renamed"
+    assert kept.differences(publisher) == []
+
+
+def test_a_copy_that_has_begun_is_left_alone(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass": a service that starts again is called as before."""
+    folder = publisher.export()
+    kept.update(publisher)
+    kept.run("DELETE FROM orders")
+    before = kept.everything()
+    assert not kept.begin_from_export(publisher, folder)
+    assert kept.everything() == before
+
+
+def test_rows_of_a_copy_that_has_not_begun_do_not_stay(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: a pass"."""
+    kept.update(publisher)
+    kept.run("DELETE FROM mirror", "UPDATE addresses SET city = 'damaged'")
+    assert kept.begin_from_export(publisher, publisher.export())
+    assert kept.differences(publisher) == []
+
+
+def test_an_export_that_is_too_old_is_replaced_by_the_snapshot(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "Mirror: a pass"."""
+    folder = publisher.export()
+    (folder / "changes_through.txt").write_text("2026-01-01T00:00:00.000000+00:00\n")
+    kept.begin_from_export(publisher, folder)
+    assert kept.update(publisher).anew == TOO_OLD
+    assert kept.differences(publisher) == []
+
+
+def replace_in(name: str, old: str, new: str) -> Callable[[Path], None]:
+    """Return what writes a file anew with other text."""
+
+    def change(folder: Path) -> None:
+        path = folder / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    return change
+
+
+BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "without a time": (
+        lambda folder: (folder / "changes_through.txt").unlink(),
+        r"changes_through\.txt: there is no time in it",
+    ),
+    "with half a time": (
+        replace_in("changes_through.txt", "+00:00", ""),
+        r"changes_through\.txt: there is no time in it",
+    ),
+    "without a table": (
+        lambda folder: (folder / "orders.csv").unlink(),
+        r"orders\.csv: there is no such file",
+    ),
+    "without a column": (
+        replace_in("custom_fields.csv", "field_id,", "id,"),
+        "not as `masthead export` writes them",
+    ),
+    "with a column of another form": (
+        replace_in("subscriptions.csv", "2026-12-31", "31.12.2026"),
+        r"subscriptions\.csv: .* date_expired",
+    ),
+    "with an answer of nobody": (
+        replace_in("custom_field_answers.csv", "3,2,", "33,2,"),
+        "not as `masthead export` writes them",
+    ),
+    "with bytes that are no text": (
+        lambda folder: (folder / "purchases.csv").write_bytes(b"purchase_id\n\xff\n"),
+        r"purchases\.csv: cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BAD_EXPORTS)
+def test_a_folder_that_is_no_export_is_refused_and_leaves_no_copy(
+    publisher: Publisher, kept: Kept, what: str
+) -> None:
+    """decisions, "Mirror: a pass"."""
+    folder = publisher.export()
+    change, sentence = BAD_EXPORTS[what]
+    change(folder)
+    with pytest.raises(BadInput, match=sentence):
+        kept.begin_from_export(publisher, folder)
+    assert not any(kept.everything().values())
