@@ -45,7 +45,7 @@ def what_the_plain_client_returns(client: Client) -> None:
     assert_type(client.list_subscriptions(type="Print", limit=5), Iterator[Subscription])
     assert_type(client.search_subscribers(email="a@b.example"), Iterator[Subscriber])
     assert_type(client.get_order(1), Order)
-    assert_type(client.download_mailing_list(1, download=True), list[MailingListEntry])
+    assert_type(client.download_mailing_list(1, download=True), Iterator[MailingListEntry])
     assert_type(client.close(), None)
 
 
@@ -61,7 +61,7 @@ async def what_the_other_client_returns(client: AsyncClient) -> None:
     assert_type(client.list_subscriptions(issues_left=-1), AsyncIterator[Subscription])
     assert_type(client.search_subscribers(last_name="s*"), AsyncIterator[Subscriber])
     assert_type(await client.get_order(1), Order)
-    assert_type(await client.download_mailing_list(1), list[MailingListEntry])
+    assert_type(client.download_mailing_list(1), AsyncIterator[MailingListEntry])
     assert_type(await client.close(), None)
 
 

@@ -275,7 +275,7 @@ def test_digests_that_are_hidden_from_now_on_leave_the_copy(
 
 
 def big(asked: Asked) -> Reply:
-    """Answer as a service whose snapshot has 60 MB of records, made while they are sent."""
+    """Answer as a service with 60 MB of records and a list of 10 MB, made while they are sent."""
 
     def pieces() -> Iterator[bytes]:
         yield b'{"addresses":['
@@ -283,9 +283,21 @@ def big(asked: Asked) -> Reply:
             mark = b"," if number else b""
             record = b'{"address_id":"%d","subscriber_id":"1","notes":"","company":"%b"}'
             yield mark + record % (number, b"x" * 3_000)
-        keys = set(KEYS.values()) - {"addresses"}
+        yield b'],"list_downloads":[{"mailing_list_id":"1"}'
+        keys = set(KEYS.values()) - {"addresses", "list_downloads"}
         yield b"]" + b"".join(b',"%b":[]' % key.encode() for key in keys) + b"}"
 
+    def entries() -> Iterator[bytes]:
+        yield b'[{"subscription_id":0}'
+        for number in range(1, 100_000):
+            yield b',{"subscription_id":%d,"copies":1,"type":"Print","is_paid":1,"is_grace":0}' % (
+                # The last one comes twice: a service may have that.
+                min(number, 99_998)
+            )
+        yield b"]"
+
+    if asked.path == "/2/downloadmailinglist/1/":
+        return Reply(entries())
     if asked.path == "/snapshot":
         through = "2026-11-21T10:00:00.000000+00:00"
         return Reply(pieces(), headers={"Masthead-Changes-Through": through})
@@ -298,8 +310,9 @@ def test_memory_stays_flat_however_much_there_is(kept: Kept, serve: Serve) -> No
     with Client(url, "key", "login") as client, closing(open_copy(kept.url)) as copy:
         tracemalloc.start()
         try:
-            assert Mirror(client, url, "key", copy).run().records == 20_000
+            assert Mirror(client, url, "key", copy).run().records == 20_001
             assert tracemalloc.get_traced_memory()[1] < FLAT_BYTES_MAX
         finally:
             tracemalloc.stop()
     assert kept.column("SELECT count(*) FROM addresses") == [20_000]
+    assert kept.column("SELECT count(*) FROM mailing_list_entries") == [99_999]

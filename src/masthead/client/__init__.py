@@ -5,7 +5,7 @@ header ``Masthead-Changes-Through`` and further pages of a list, is used where i
 """
 
 from masthead.client.asynchronous import AsyncChanges, AsyncClient
-from masthead.client.feed import ChangedRecord
+from masthead.client.readers import ChangedRecord
 from masthead.client.requests import (
     ALL_ENTITIES,
     EntityDigest,

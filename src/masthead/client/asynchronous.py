@@ -3,13 +3,13 @@
 import sys
 from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 import httpx2
 from tenacity import AsyncRetrying
 
 from masthead.client import answers, requests
-from masthead.client.feed import ChangedRecord, FeedReader
+from masthead.client.readers import ChangedRecord, FeedReader, ListReader, RecordReader
 from masthead.client.requests import (
     ALL_ENTITIES,
     EntityDigest,
@@ -28,9 +28,7 @@ from masthead.contract.shapes import (
     Subscriber,
     Subscription,
 )
-
-if TYPE_CHECKING:
-    from masthead.errors import ServiceError
+from masthead.errors import ServiceError
 
 __all__ = ["AsyncChanges", "AsyncClient"]
 
@@ -98,7 +96,7 @@ class AsyncClient:
         since then any more.
         """
         names = list(entities)
-        return await self._open(requests.changes(changed_since, names), names)
+        return await self._changes(requests.changes(changed_since, names), names)
 
     async def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "AsyncChanges":
         """Return everything, in the form of the change feed: an extension of Masthead.
@@ -106,7 +104,7 @@ class AsyncClient:
         Raises ServiceError with the status 404 where the service has none.
         """
         names = list(entities)
-        return await self._open(requests.snapshot(names), names)
+        return await self._changes(requests.snapshot(names), names)
 
     async def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
@@ -146,12 +144,16 @@ class AsyncClient:
 
     async def download_mailing_list(
         self, mailing_list_id: int, *, download: bool = False
-    ) -> list[MailingListEntry]:
-        """Return the entries of a list download (interface, operation 10).
+    ) -> AsyncIterator[MailingListEntry]:
+        """Yield the entries of a list download as they come (interface, operation 10).
 
+        All of them were there once the iteration ends and has not raised ServiceError.
         ``download`` is sent as the interface's parameter, of which it leaves open what it changes.
         """
-        return await self._ask(requests.download_mailing_list(mailing_list_id, download=download))
+        request = requests.download_mailing_list(mailing_list_id, download=download)
+        response = await self._open(request)
+        async for entry in _records(request, response, ListReader(MailingListEntry)):
+            yield entry
 
     async def _ask(self, request: Request[Result]) -> Result:
         async def once() -> Result:
@@ -174,7 +176,16 @@ class AsyncClient:
                 yield record
             left -= len(records)
 
-    async def _open(self, request: Request[None], entities: list[str]) -> "AsyncChanges":
+    async def _changes(self, request: Request[None], entities: list[str]) -> "AsyncChanges":
+        reader = FeedReader(requests.entities_of(entities))
+        response = await self._open(request)
+        try:
+            return AsyncChanges(request, response, reader)
+        except BaseException:
+            await response.aclose()
+            raise
+
+    async def _open(self, request: Request[None]) -> httpx2.Response:
         async def once() -> httpx2.Response:
             response = await self._send(request, stream=True)
             if response.status_code == httpx2.codes.OK:
@@ -187,13 +198,8 @@ class AsyncClient:
                 await response.aclose()
             raise answers.refusal(request, response)
 
-        reader = FeedReader(requests.entities_of(entities))
         response: httpx2.Response = await AsyncRetrying(**self._retries)(once)
-        try:
-            return AsyncChanges(request, response, reader)
-        except BaseException:
-            await response.aclose()
-            raise
+        return response
 
     async def _send(self, request: Request[Any], *, stream: bool = False) -> httpx2.Response:
         built = answers.built(self._http, request)
@@ -219,10 +225,8 @@ class AsyncChanges:
         self, request: Request[None], response: httpx2.Response, reader: FeedReader
     ) -> None:
         self.through, self.is_date = answers.through_of(request, response.headers)
-        self._request = request
         self._response = response
-        self._reader = reader
-        self._records = self._read()
+        self._records = self._read(_records(request, response, reader))
         self._failure: ServiceError | None = None
 
     async def __aenter__(self) -> Self:
@@ -240,17 +244,27 @@ class AsyncChanges:
         """Give the connection back."""
         await self._response.aclose()
 
-    async def _read(self) -> AsyncIterator[ChangedRecord]:
+    async def _read(self, records: AsyncIterator[ChangedRecord]) -> AsyncIterator[ChangedRecord]:
         try:
-            async for piece in self._response.aiter_bytes(answers.PIECE_BYTES):
-                for record in self._reader.feed(piece):
-                    yield record
-            self._reader.finish()
-        except httpx2.HTTPError as error:
-            self._failure = answers.broken(self._request, error)
-            raise self._failure from error
-        except ValueError as error:
-            self._failure = answers.unexpected(self._request, error)
-            raise self._failure from None
-        finally:
-            await self._response.aclose()
+            async for record in records:
+                yield record
+        except ServiceError as error:
+            self._failure = error
+            raise
+
+
+async def _records(
+    request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
+) -> AsyncIterator[Result]:
+    """Yield the records of an answer; raise ServiceError where it is not whole."""
+    try:
+        async for piece in response.aiter_bytes(answers.PIECE_BYTES):
+            for record in reader.feed(piece):
+                yield record
+        reader.finish()
+    except httpx2.HTTPError as error:
+        raise answers.broken(request, error) from error
+    except ValueError as error:
+        raise answers.unexpected(request, error) from None
+    finally:
+        await response.aclose()

@@ -17,7 +17,6 @@ from masthead.contract.shapes import (
     AuthenticatedSubscriber,
     CustomFieldAnswer,
     CustomFieldDefinition,
-    MailingListEntry,
     Order,
     Subscriber,
     Subscription,
@@ -145,7 +144,7 @@ def authenticate(login: str, password: str) -> Request[AuthenticatedSubscriber |
 
 
 def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[None]:
-    """Ask for operation 4, whose answer is read piece by piece (``feed.py``).
+    """Ask for operation 4, whose answer is read piece by piece (``readers.py``).
 
     A datetime is asked for by the second, since the interface knows no parts of one. Raises
     BadInput for a time without a zone.
@@ -209,11 +208,9 @@ def get_order(order_id: int) -> Request[Order]:
     return _request("get_order", lambda body: read_record(Order, body), order_id=order_id)
 
 
-def download_mailing_list(
-    mailing_list_id: int, *, download: bool
-) -> Request[list[MailingListEntry]]:
-    """Ask for operation 10."""
-    request = _many("download_mailing_list", MailingListEntry, mailing_list_id=mailing_list_id)
+def download_mailing_list(mailing_list_id: int, *, download: bool) -> Request[None]:
+    """Ask for operation 10, whose answer is read piece by piece (``readers.py``)."""
+    request = _request("download_mailing_list", _unread, mailing_list_id=mailing_list_id)
     return request._replace(parameters={"download": "true"}) if download else request
 
 

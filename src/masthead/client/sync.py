@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 
 import httpx2
 from tenacity import Retrying
 
 from masthead.client import answers, requests
-from masthead.client.feed import ChangedRecord, FeedReader
+from masthead.client.readers import ChangedRecord, FeedReader, ListReader, RecordReader
 from masthead.client.requests import (
     ALL_ENTITIES,
     EntityDigest,
@@ -28,9 +28,7 @@ from masthead.contract.shapes import (
     Subscriber,
     Subscription,
 )
-
-if TYPE_CHECKING:
-    from masthead.errors import ServiceError
+from masthead.errors import ServiceError
 
 __all__ = ["Changes", "Client"]
 
@@ -98,7 +96,7 @@ class Client:
         since then any more.
         """
         names = list(entities)
-        return self._open(requests.changes(changed_since, names), names)
+        return self._changes(requests.changes(changed_since, names), names)
 
     def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "Changes":
         """Return everything, in the form of the change feed: an extension of Masthead.
@@ -106,7 +104,7 @@ class Client:
         Raises ServiceError with the status 404 where the service has none.
         """
         names = list(entities)
-        return self._open(requests.snapshot(names), names)
+        return self._changes(requests.snapshot(names), names)
 
     def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
@@ -144,12 +142,15 @@ class Client:
 
     def download_mailing_list(
         self, mailing_list_id: int, *, download: bool = False
-    ) -> list[MailingListEntry]:
-        """Return the entries of a list download (interface, operation 10).
+    ) -> Iterator[MailingListEntry]:
+        """Yield the entries of a list download as they come (interface, operation 10).
 
+        All of them were there once the iteration ends and has not raised ServiceError.
         ``download`` is sent as the interface's parameter, of which it leaves open what it changes.
         """
-        return self._ask(requests.download_mailing_list(mailing_list_id, download=download))
+        request = requests.download_mailing_list(mailing_list_id, download=download)
+        response = self._open(request)
+        yield from _records(request, response, ListReader(MailingListEntry))
 
     def _ask(self, request: Request[Result]) -> Result:
         def once() -> Result:
@@ -171,7 +172,16 @@ class Client:
             yield from records[:left]
             left -= len(records)
 
-    def _open(self, request: Request[None], entities: list[str]) -> "Changes":
+    def _changes(self, request: Request[None], entities: list[str]) -> "Changes":
+        reader = FeedReader(requests.entities_of(entities))
+        response = self._open(request)
+        try:
+            return Changes(request, response, reader)
+        except BaseException:
+            response.close()
+            raise
+
+    def _open(self, request: Request[None]) -> httpx2.Response:
         def once() -> httpx2.Response:
             response = self._send(request, stream=True)
             if response.status_code == httpx2.codes.OK:
@@ -184,13 +194,7 @@ class Client:
                 response.close()
             raise answers.refusal(request, response)
 
-        reader = FeedReader(requests.entities_of(entities))
-        response = Retrying(**self._retries)(once)
-        try:
-            return Changes(request, response, reader)
-        except BaseException:
-            response.close()
-            raise
+        return Retrying(**self._retries)(once)
 
     def _send(self, request: Request[Any], *, stream: bool = False) -> httpx2.Response:
         built = answers.built(self._http, request)
@@ -216,10 +220,8 @@ class Changes:
         self, request: Request[None], response: httpx2.Response, reader: FeedReader
     ) -> None:
         self.through, self.is_date = answers.through_of(request, response.headers)
-        self._request = request
         self._response = response
-        self._reader = reader
-        self._records = self._read()
+        self._records = self._read(_records(request, response, reader))
         self._failure: ServiceError | None = None
 
     def __enter__(self) -> Self:
@@ -237,16 +239,25 @@ class Changes:
         """Give the connection back."""
         self._response.close()
 
-    def _read(self) -> Iterator[ChangedRecord]:
+    def _read(self, records: Iterator[ChangedRecord]) -> Iterator[ChangedRecord]:
         try:
-            for piece in self._response.iter_bytes(answers.PIECE_BYTES):
-                yield from self._reader.feed(piece)
-            self._reader.finish()
-        except httpx2.HTTPError as error:
-            self._failure = answers.broken(self._request, error)
-            raise self._failure from error
-        except ValueError as error:
-            self._failure = answers.unexpected(self._request, error)
-            raise self._failure from None
-        finally:
-            self._response.close()
+            yield from records
+        except ServiceError as error:
+            self._failure = error
+            raise
+
+
+def _records(
+    request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
+) -> Iterator[Result]:
+    """Yield the records of an answer; raise ServiceError where it is not whole."""
+    try:
+        for piece in response.iter_bytes(answers.PIECE_BYTES):
+            yield from reader.feed(piece)
+        reader.finish()
+    except httpx2.HTTPError as error:
+        raise answers.broken(request, error) from error
+    except ValueError as error:
+        raise answers.unexpected(request, error) from None
+    finally:
+        response.close()

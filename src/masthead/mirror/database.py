@@ -62,8 +62,19 @@ class Copy(Protocol):
     def clear(self) -> None:
         """Remove all rows of all tables."""
 
-    def put(self, table: Table, owners: Sequence[int] | None, rows: Iterable[Row]) -> None:
-        """Put the rows in the place of those that the owners have (None: they have none)."""
+    def put(
+        self,
+        table: Table,
+        keys: Sequence[int] | None,
+        rows: Iterable[Row],
+        *,
+        within: tuple[int, ...] = (),
+    ) -> None:
+        """Put the rows in the place of those that have these keys (None: there are none).
+
+        A key is a value of the first column, the owner; or of the column behind those whose values
+        are ``within``, the beginning of the primary key that all of the rows share.
+        """
 
     def remove_all(self, table: Table) -> None:
         """Remove all rows of a table."""

@@ -5,14 +5,16 @@ included: whoever is killed at any point finds the copy as the pass before left 
 with the service's snapshot, or with what the interface offers (``offered.py``).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from masthead.client import Changes, Client
 from masthead.errors import BadUsage, MastheadError, ServiceError, ServiceUnreachable, TooOld
-from masthead.mirror.applying import Applied, apply
+from masthead.mirror.applying import BATCH_RECORDS, Applied, apply
 from masthead.mirror.database import Copy, State, Tell
 from masthead.mirror.exported import load_export
 from masthead.mirror.offered import (
@@ -21,7 +23,6 @@ from masthead.mirror.offered import (
     LACKING_SINCE,
     listed,
     offered_of,
-    unless_unknown,
 )
 from masthead.mirror.records import ids_of
 from masthead.mirror.tables import (
@@ -230,13 +231,20 @@ class Mirror:
                 self.copy.put(table, None, rows)
 
     def _keep_entries(self, mailing_list_id: int) -> None:
-        self.copy.put(ENTRIES, [mailing_list_id], entries_of(self.client, mailing_list_id))
+        self.copy.put(ENTRIES, [mailing_list_id], ())
+        entries = entries_of(self.client, mailing_list_id)
+        while batch := list(islice(entries, BATCH_RECORDS)):
+            by_id = {row[1]: row for row in batch}  # The later one, as in the feed.
+            self.copy.put(ENTRIES, list(by_id), by_id.values(), within=(mailing_list_id,))
 
 
-def entries_of(client: Client, mailing_list_id: int) -> Iterable[Row]:
-    """Return the rows of the entries of a list download; none where the service has it no more."""
-    entries = unless_unknown(client.download_mailing_list, mailing_list_id)
-    return rows_of_entries(mailing_list_id, entries or ())
+def entries_of(client: Client, mailing_list_id: int) -> Iterator[Row]:
+    """Yield the rows of the entries of a list download; none where the service has it no more."""
+    try:
+        yield from rows_of_entries(mailing_list_id, client.download_mailing_list(mailing_list_id))
+    except ServiceError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
 
 
 def is_not_there(error: ServiceError) -> bool:

@@ -107,11 +107,20 @@ class PostgresCopy:
         for table in TABLES:
             self.remove_all(table)
 
-    def put(self, table: Table, owners: Sequence[int] | None, rows: Iterable[Row]) -> None:
+    def put(
+        self,
+        table: Table,
+        keys: Sequence[int] | None,
+        rows: Iterable[Row],
+        *,
+        within: tuple[int, ...] = (),
+    ) -> None:
         """Delete, and insert by COPY."""
-        if owners is not None:
+        if keys is not None:
+            *shared, last = table.columns[: len(within) + 1]
+            found_by = " AND ".join([*(f"{c.name} = %s" for c in shared), f"{last.name} = ANY(%s)"])
             self._connection.execute(
-                f"DELETE FROM {table.name} WHERE {table.owner} = ANY(%s)".encode(), [list(owners)]
+                f"DELETE FROM {table.name} WHERE {found_by}".encode(), [*within, list(keys)]
             )
         found = list(rows)
         try:

@@ -106,11 +106,20 @@ class SqliteCopy:
         for table in TABLES:
             self.remove_all(table)
 
-    def put(self, table: Table, owners: Sequence[int] | None, rows: Iterable[Row]) -> None:
+    def put(
+        self,
+        table: Table,
+        keys: Sequence[int] | None,
+        rows: Iterable[Row],
+        *,
+        within: tuple[int, ...] = (),
+    ) -> None:
         """Delete and insert."""
-        if owners is not None:
-            sql = f"DELETE FROM {table.name} WHERE {table.owner} = ?"
-            self._connection.executemany(sql, ((owner,) for owner in owners))
+        if keys is not None:
+            columns = table.columns[: len(within) + 1]
+            found_by = " AND ".join(f"{column.name} = ?" for column in columns)
+            sql = f"DELETE FROM {table.name} WHERE {found_by}"
+            self._connection.executemany(sql, ((*within, key) for key in keys))
         found = list(rows)
         places = ", ".join("?" * len(table.columns))
         try:

@@ -161,10 +161,9 @@ def rows_of_definitions(
 
 def rows_of_entries(
     mailing_list_id: int, entries: Iterable[shapes.MailingListEntry]
-) -> Iterable[Row]:
-    """Return the rows of a list download's entries."""
-    by_id = {entry.subscription_id: (mailing_list_id, *_of_entry(entry)) for entry in entries}
-    return map(_keep_entry, by_id.values())
+) -> Iterator[Row]:
+    """Return the rows of a list download's entries, as they come."""
+    return (_keep_entry((mailing_list_id, *_of_entry(entry))) for entry in entries)
 
 
 def not_null(column: Field) -> str:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from masthead.client.feed import FeedReader
+from masthead.client.readers import FeedReader, ListReader, RecordReader
 from masthead.contract.decoding import decoder, read_record
 from masthead.contract.encoding import encode
 from masthead.contract.operations import ENTITIES
+from masthead.contract.shapes import MailingListEntry
 from tests.contract.values import wire_records
 
 if TYPE_CHECKING:
@@ -67,8 +68,12 @@ def pieces_of(body: bytes, cuts: list[int]) -> list[bytes]:
 
 
 def read(pieces: list[bytes], entities: list[Entity]) -> list[Any]:
+    """Return the records that a feed's reader gives for the pieces, the end included."""
+    return read_by(FeedReader(entities), pieces)
+
+
+def read_by(reader: RecordReader[Any], pieces: list[bytes]) -> list[Any]:
     """Return the records that a reader gives for the pieces, the end included."""
-    reader = FeedReader(entities)
     records = [record for piece in pieces for record in reader.feed(piece)]
     reader.finish()
     return records
@@ -181,8 +186,49 @@ def test_what_is_no_answer_of_the_feed_is_said_in_a_sentence(body: str, sentence
 
 def test_a_record_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory stays flat whatever comes."""
-    monkeypatch.setattr("masthead.client.feed.RECORD_CHARACTERS_MAX", 1_000)
+    monkeypatch.setattr("masthead.client.readers.RECORD_CHARACTERS_MAX", 1_000)
     reader = FeedReader(ORDERS)
     assert not list(reader.feed(b'{"orders":[{"import_name":"'))
     with pytest.raises(ValueError, match="no record ends within 1000 characters"):
         list(reader.feed(b"x" * 1_001))
+
+
+@settings(max_examples=60)
+@given(
+    entries=st.lists(st.builds(dict, subscription_id=st.integers(1, 9), type=st.text(max_size=3))),
+    cuts=st.lists(st.integers(0, 2**20), max_size=12),
+    space=st.text(" \t\r\n", max_size=2),
+)
+def test_any_split_of_a_list_gives_its_records(
+    entries: list[dict[str, Any]], cuts: list[int], space: str
+) -> None:
+    """interface, operation 10."""
+    body = (space + json.dumps(entries) + space).encode()
+    found = read_by(ListReader(MailingListEntry), pieces_of(body, cuts))
+    assert found == [read_record(MailingListEntry, entry) for entry in entries]
+
+
+@settings(max_examples=60)
+@given(count=st.integers(0, 3), end=st.integers(0, 2**20))
+def test_any_truncation_of_a_list_is_an_error(count: int, end: int) -> None:
+    body = json.dumps([{"subscription_id": 1}] * count).encode()
+    with pytest.raises(ValueError, match="it ends in the middle, or is not JSON"):
+        read_by(ListReader(MailingListEntry), [body[: end % len(body)]])
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("", "it ends in the middle, or is not JSON"),
+        ("{}", "the answer is not a JSON array"),
+        ("null", "the answer is not a JSON array"),
+        ("[1]", "MailingListEntry: not a JSON object"),
+        ('[{"subscription_id":1}', "it ends in the middle, or is not JSON"),
+        ('[{"subscription_id":1};', "it is not JSON"),
+        ("[]]", "something follows its end"),
+    ],
+)
+def test_what_is_no_list_is_said_in_a_sentence(body: str, sentence: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole sentence is compared
+        read_by(ListReader(MailingListEntry), [body.encode()])
+    assert str(caught.value) == sentence
