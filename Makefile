@@ -11,6 +11,7 @@
 #   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
 #   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
+#   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
@@ -23,7 +24,7 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills fix bench bench-feed bench-loads lock install \
+        prove prove-schedules prove-kills fix bench bench-feed bench-loads bench-logins lock install \
         install-dev clean
 
 demo: install
@@ -80,6 +81,9 @@ bench-feed: install-dev
 
 bench-loads: install-dev
 	$(BIN)/python -m benchmarks.loads $(ARGS)
+
+bench-logins: install-dev
+	$(BIN)/python -m benchmarks.logins $(ARGS)
 
 lock:
 	.ci/lock $(ARGS)

@@ -183,7 +183,7 @@ def test_an_account_of_an_earlier_version_goes_on_where_it_was(
         commits.stamp_all(opened)
         with opened.reader() as database:
             caller = accounts.account_for_credentials(database, "Key-1", "Login-1")
-            assert caller == (1, 0, 0)
+            assert caller == (1, 0, 0, 1)
             database.speak_for(1)
             position = commits.position_of(database, 1)
             assert position == (START_US, EPOCH_US if number >= 2 else None, False)

@@ -53,7 +53,7 @@ def works(url: str) -> None:
     with opening(url) as opened:
         accounts.add_account(opened, {"account_id": 1, "api_key": "key", "api_login": "login"})
         with opened.reader() as database:
-            assert accounts.account_for_credentials(database, "key", "login") == (1, 0, 0)
+            assert accounts.account_for_credentials(database, "key", "login") == (1, 0, 0, 1)
             database.speak_for(1)
             assert [row[0] for row in accounts.accounts(database)] == [1]
 

@@ -184,7 +184,7 @@ def test_a_servers_user_finds_an_account_by_its_credentials(
 ) -> None:
     """decisions, "Wrong credentials": one question that is asked before an account speaks."""
     with opening(web(url)) as served, served.reader() as database:
-        assert accounts.account_for_credentials(database, "key-2", "login-2") == (2, 0, 0)
+        assert accounts.account_for_credentials(database, "key-2", "login-2") == (2, 0, 0, 1)
         assert accounts.account_for_credentials(database, "key-2", "login-1") is None
 
 

@@ -37,7 +37,7 @@ from masthead.api.front import Front
 from masthead.api.operation import Service
 from masthead.errors import BadInput, NotFound, StoreUnavailable
 from masthead.log import get_logger
-from masthead.store import Store, commits
+from masthead.store import Store, commits, logins
 
 __all__ = ["create_app"]
 
@@ -46,10 +46,13 @@ RETRY_AFTER_S = 2
 _log = get_logger()
 
 
-def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
+def create_app(
+    store: Store, *, feed_overlap_s: int = 0, limits: logins.Limits | None = None
+) -> Starlette:
     """Return the app that serves what is in ``store``.
 
-    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks.
+    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``limits`` are
+    those of the login check.
 
     While it runs it also stamps what a killed load has left without a stamp.
     """
@@ -57,7 +60,10 @@ def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.service = Service(
-            store, store.open_loop_reader(), feed_overlap_us=feed_overlap_s * 1_000_000
+            store,
+            store.open_loop_reader(),
+            feed_overlap_us=feed_overlap_s * 1_000_000,
+            limits=limits or logins.Limits(),
         )
         stamping = asyncio.create_task(_stamp_for_ever(store))
         yield

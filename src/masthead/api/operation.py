@@ -23,6 +23,7 @@ from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import StoreUnavailable
 from masthead.store import Database, Store
 from masthead.store.accounts import Caller
+from masthead.store.logins import Limits
 
 __all__ = ["Call", "Handler", "Service", "in_time", "route", "route_for"]
 
@@ -42,12 +43,14 @@ class Service(NamedTuple):
     """What all requests share.
 
     ``database`` is the connection that reads for the event loop's thread, None where the database
-    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins.
+    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
+    ``limits`` are those of the login check.
     """
 
     store: Store
     database: Database | None
     feed_overlap_us: int
+    limits: Limits = Limits()
 
 
 class Call(NamedTuple):

@@ -42,7 +42,14 @@ def _account_fields(command: Command) -> Command:
     )(command)
 
 
-def _hiding(command: Command) -> Command:
+def _logins(command: Command) -> Command:
+    """Give a command the options for what is no field of the interface: how readers log in."""
+    command = click.option(
+        "--renewal-code-login",
+        type=click.Choice(["on", "off"]),
+        callback=lambda _context, _option, value: value and value == "on",
+        help="Whether a renewal code with a postal code is a login.",
+    )(command)
     return click.option(
         "--hide-password-md5/--show-password-md5",
         default=None,
@@ -69,7 +76,7 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
 @accounts.command()
 @click.argument("account_id", type=_ID)
 @_account_fields
-@_hiding
+@_logins
 @setting("database")
 def add(account_id: int, database: str, **given: Any) -> None:
     """Add an account, with random credentials, and show it."""
@@ -108,7 +115,7 @@ def _show(database: str, account_id: int) -> None:
 @accounts.command("set")
 @click.argument("account_id", type=_ID)
 @_account_fields
-@_hiding
+@_logins
 @setting("database")
 def set_(account_id: int, database: str, **given: Any) -> None:
     """Change fields of an account; an empty value takes one away."""

@@ -25,6 +25,7 @@ def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = N
     Raises MastheadError where a newer version of Masthead made it, and what that function does.
     """
     store = find_store(url, clock=clock, read_url=read_url)
+    store.secret.make()
     store.migrate()
     return store
 

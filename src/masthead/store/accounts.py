@@ -31,19 +31,25 @@ __all__ = [
 Row = tuple[Any, ...]
 Values = Mapping[str, int | str | None]
 
-SETTINGS = (*(column.name for column in ACCOUNTS.columns), "hide_password_md5")
+SETTINGS = (
+    *(column.name for column in ACCOUNTS.columns),
+    "hide_password_md5",
+    "renewal_code_login",
+)
 """The columns of an account, in the order in which they are shown."""
 
 _COLUMNS = ", ".join(SETTINGS)
 _KEY_BYTES = 20
-_NO_ACCOUNT = (None, 0, 0, 0, 0)
+_NO_ACCOUNT = (None, 0, 0, 0, 0, 0)
 _FOR_KEYS: dict[Dialect, str] = {
     "sqlite": """
-        SELECT api_key, api_login, active AND api_active, account_id, is_master, hide_password_md5
+        SELECT api_key, api_login, active AND api_active, account_id, is_master, hide_password_md5,
+            renewal_code_login
         FROM accounts WHERE api_key IN (:user, :password)
         """,
     "postgresql": """
-        SELECT api_key, api_login, is_open, account_id, is_master, hide_password_md5
+        SELECT api_key, api_login, is_open, account_id, is_master, hide_password_md5,
+            renewal_code_login
         FROM accounts_for_keys(:user, :password)
         """,
 }
@@ -55,6 +61,7 @@ class Caller(NamedTuple):
     account_id: int
     is_master: int
     hide_password_md5: int
+    renewal_code_login: int = 1
 
 
 def new_credentials() -> tuple[str, str]:

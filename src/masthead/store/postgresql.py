@@ -26,6 +26,7 @@ from psycopg_pool import ConnectionPool
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.secret import Secret
 
 __all__ = ["PostgresDatabase", "PostgresStore"]
 
@@ -34,6 +35,7 @@ STATEMENT_MS_MAX = 1_500
 wait no longer for a lock."""
 
 CONNECTIONS_MAX = 24
+TALLY_CONNECTIONS_MAX = 4
 WAIT_FOR_CONNECTION_S_MAX = 1.0
 BEHIND_US_MAX = 30 * 1_000_000
 """A replica that is further behind does not answer the change feed."""
@@ -51,6 +53,9 @@ _READER = f"""
     SET lock_timeout = {STATEMENT_MS_MAX};
     SET jit = off;
 """
+_TALLY = f"{_READER} SET synchronous_commit = off;"
+"""Nobody waits for a disk, or for a standby: what a crash takes are the last moments of a count."""
+
 _WRITER = """
     SET temp_buffers = '64MB';
     SET work_mem = '64MB';
@@ -277,15 +282,15 @@ class PostgresStore:
     def __init__(
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None
     ) -> None:
-        _check(url)
-        if read_url:
-            _check(read_url)
+        for each in (url, read_url or url):
+            _check(each)
         self.clock: Clock = clock or system_clock
+        self.secret = Secret(None)
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
-        self._pool: ConnectionPool[_Connection] | None = None
-        self._lock = threading.Lock()
+        self._readers = _Pool(read_url or url, _READER, CONNECTIONS_MAX)
+        self._tallies = _Pool(url, _TALLY, TALLY_CONNECTIONS_MAX)
 
     def migrate(self) -> None:
         """Create the tables where there are none, and bring the schema up to date.
@@ -305,13 +310,16 @@ class PostgresStore:
     @contextmanager
     def reader(self) -> Iterator[PostgresDatabase]:
         """Lend a connection of the pool, as ``masthead_server``."""
-        try:
-            with self._opened_pool().connection(WAIT_FOR_CONNECTION_S_MAX) as connection:
-                yield PostgresDatabase(
-                    connection, self._stamp_clock, is_replica=self._read_url is not None
-                )
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        with self._readers.connection() as connection:
+            yield PostgresDatabase(
+                connection, self._stamp_clock, is_replica=self._read_url is not None
+            )
+
+    @contextmanager
+    def tally(self) -> Iterator[PostgresDatabase]:
+        """Lend a connection to the primary, as ``masthead_server``, for functions that write."""
+        with self._tallies.connection() as connection:
+            yield PostgresDatabase(connection, self._stamp_clock)
 
     @contextmanager
     def writer(self, *, patient: bool = True) -> Iterator[PostgresDatabase]:
@@ -334,40 +342,9 @@ class PostgresStore:
                 database.change("UPDATE heartbeat SET beat_at = :now", now=database.now())
 
     def close(self) -> None:
-        """Close the pool."""
-        with self._lock:
-            if self._pool:
-                self._pool.close(_CLOSE_S_MAX)
-                self._pool = None
-
-    def _check_alive(self, connection: _Connection) -> None:
-        """Let no request have a connection that has ended; where one has, replace all idle ones.
-
-        Nothing is sent: that the server has ended a connection can be read from it.
-        """
-        try:
-            while _is_readable(connection):
-                connection.pgconn.consume_input()
-        except psycopg.OperationalError:
-            connection.close()
-            if self._pool:
-                self._pool.drain()
-            raise
-
-    def _opened_pool(self) -> ConnectionPool[_Connection]:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ConnectionPool(
-                    self._read_url or self._url,
-                    kwargs=_CONNECTION,
-                    min_size=0,
-                    max_size=CONNECTIONS_MAX,
-                    configure=_become_server,
-                    check=self._check_alive,
-                    reconnect_timeout=_RECONNECT_S_MAX,
-                    open=True,
-                )
-            return self._pool
+        """Close the pools."""
+        self._readers.close()
+        self._tallies.close()
 
 
 _CONNECTION = {
@@ -384,12 +361,67 @@ _CONNECTION = {
 }
 
 
+class _Pool:
+    """Connections that are kept, each begun with a script; opened when the first one is needed."""
+
+    def __init__(self, url: str, begin: str, connections_max: int) -> None:
+        self._url = url
+        self._begin = begin
+        self._connections_max = connections_max
+        self._pool: ConnectionPool[_Connection] | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def connection(self) -> Iterator[_Connection]:
+        """Lend a connection; raise StoreUnavailable where there is none in time."""
+        try:
+            with self._opened().connection(WAIT_FOR_CONNECTION_S_MAX) as connection:
+                yield connection
+        except _UNAVAILABLE as error:
+            raise _explained(error) from error
+
+    def close(self) -> None:
+        """Close the connections that nobody has."""
+        with self._lock:
+            if self._pool:
+                self._pool.close(_CLOSE_S_MAX)
+                self._pool = None
+
+    def _opened(self) -> ConnectionPool[_Connection]:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ConnectionPool(
+                    self._url,
+                    kwargs=_CONNECTION,
+                    min_size=0,
+                    max_size=self._connections_max,
+                    configure=self._configure,
+                    check=self._check_alive,
+                    reconnect_timeout=_RECONNECT_S_MAX,
+                    open=True,
+                )
+            return self._pool
+
+    def _configure(self, connection: _Connection) -> None:
+        connection.execute(self._begin.encode(), prepare=False)
+
+    def _check_alive(self, connection: _Connection) -> None:
+        """Let no request have a connection that has ended; where one has, replace all idle ones.
+
+        Nothing is sent: that the server has ended a connection can be read from it.
+        """
+        try:
+            while _is_readable(connection):
+                connection.pgconn.consume_input()
+        except psycopg.OperationalError:
+            connection.close()
+            if self._pool:
+                self._pool.drain()
+            raise
+
+
 def _connect(url: str) -> _Connection:
     return psycopg.connect(url, **_CONNECTION)  # type: ignore[arg-type]
-
-
-def _become_server(connection: _Connection) -> None:
-    connection.execute(_READER, prepare=False)
 
 
 def _is_readable(connection: _Connection) -> bool:

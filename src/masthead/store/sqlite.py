@@ -10,8 +10,9 @@ transaction, so that it can wait for it instead of failing halfway.
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
@@ -20,10 +21,14 @@ import apsw
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.secret import Secret
 
 __all__ = ["SqliteDatabase", "SqliteStore"]
 
 BUSY_TIMEOUT_MS = 5_000
+TALLY_TIMEOUT_MS = 500
+"""Who writes to the tally does so in microseconds; and an event loop may be what waits."""
+
 STATEMENTS_CACHED = 500
 
 _UNAVAILABLE = (
@@ -143,12 +148,15 @@ class SqliteStore:
     def __init__(self, path: Path, clock: Clock = system_clock) -> None:
         self.path = path
         self.clock = clock
+        self.secret = Secret(path.with_name(f"{path.name}-key"))
+        self._tally_path = path.with_name(f"{path.name}-logins")
         self._idle_readers: list[SqliteDatabase] = []
+        self._idle_tallies: list[SqliteDatabase] = []
         self._lock = threading.Lock()
 
     def migrate(self) -> None:
         """Create the file where there is none, and bring its schema up to date."""
-        self._use_wal()
+        self._use_wal(self.path)
         with self.writer() as database:
             if migrations.missing(database):
                 with database.transaction():
@@ -159,24 +167,49 @@ class SqliteStore:
 
         That makes look-ups faster, but not long streams.
         """
-        connection = self._connect(apsw.SQLITE_OPEN_READONLY)
+        connection = self._connect(self.path, apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
         return SqliteDatabase(connection, self.clock)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteDatabase]:
         """Lend a connection, which is kept for the next one."""
+        with self._lent(self._idle_readers, self._new_reader) as database:
+            yield database
+
+    @contextmanager
+    def tally(self) -> Iterator[SqliteDatabase]:
+        """Lend a connection to a file of its own, ``masthead.db-logins``, which it makes."""
+        with self._lent(self._idle_tallies, self._new_tally) as database:
+            yield database
+
+    @contextmanager
+    def _lent(
+        self, idle: list[SqliteDatabase], new: Callable[[], SqliteDatabase]
+    ) -> Iterator[SqliteDatabase]:
         with self._lock:
-            database = self._idle_readers.pop() if self._idle_readers else None
-        if database is None:
-            database = SqliteDatabase(self._connect(apsw.SQLITE_OPEN_READONLY), self.clock)
+            database = idle.pop() if idle else None
+        database = database or new()
         try:
             yield database
         except BaseException:
             database.close()
             raise
         with self._lock:
-            self._idle_readers.append(database)
+            idle.append(database)
+
+    def _new_reader(self) -> SqliteDatabase:
+        return SqliteDatabase(self._connect(self.path, apsw.SQLITE_OPEN_READONLY), self.clock)
+
+    def _new_tally(self) -> SqliteDatabase:
+        self._use_wal(self._tally_path)
+        connection = self._connect(self._tally_path, apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(TALLY_TIMEOUT_MS)
+        database = SqliteDatabase(connection, self.clock)
+        # What is lost when the machine loses its power are the last moments of the count.
+        database.script("PRAGMA synchronous = NORMAL")
+        database.script(files("masthead.store").joinpath("sql", "tally.sql").read_text("utf-8"))
+        return database
 
     def beat(self) -> None:
         """Do nothing: a file has no replicas."""
@@ -184,13 +217,14 @@ class SqliteStore:
     def close(self) -> None:
         """Close the connections that nobody has."""
         with self._lock:
-            while self._idle_readers:
-                self._idle_readers.pop().close()
+            for idle in (self._idle_readers, self._idle_tallies):
+                while idle:
+                    idle.pop().close()
 
     @contextmanager
     def writer(self, *, patient: bool = True) -> Iterator[SqliteDatabase]:
         """Lend a new connection, for one or a few transactions."""
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
+        connection = self._connect(self.path, apsw.SQLITE_OPEN_READWRITE)
         if patient:
             connection.set_busy_handler(_wait_for_ever)
         try:
@@ -202,13 +236,13 @@ class SqliteStore:
         finally:
             connection.close()
 
-    def _use_wal(self) -> None:
+    def _use_wal(self, path: Path) -> None:
         """Let the file keep a write-ahead log from now on.
 
         SQLite asks no busy handler where two connections make this change at once: each would
         wait for the other. So the one that is refused tries again.
         """
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        connection = self._connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             for attempt in count():
                 with suppress(apsw.BusyError):
@@ -220,17 +254,17 @@ class SqliteStore:
         finally:
             connection.close()
 
-    def _connect(self, flags: int) -> apsw.Connection:
+    def _connect(self, path: Path, flags: int) -> apsw.Connection:
         try:
             # A connection is one thread's at a time, and rows come faster without SQLite's locks.
             connection = apsw.Connection(
-                os.fspath(self.path),
+                os.fspath(path),
                 flags=flags | apsw.SQLITE_OPEN_NOMUTEX,
                 statementcachesize=STATEMENTS_CACHED,
             )
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         except _UNAVAILABLE as error:
-            raise StoreUnavailable(f"the database {self.path} cannot be opened: {error}") from error
+            raise StoreUnavailable(f"the database {path} cannot be opened: {error}") from error
         return connection
 
 

@@ -1,0 +1,103 @@
+"""The secret key of a database, which is kept outside of it, and what is done with it.
+
+It is in MASTHEAD_SECRET_KEY, or for an embedded database in a file of its own beside it
+(``masthead.db-key``). It is no flag of any command, since everybody on a machine may read the
+command lines there (decisions, "The secret key").
+"""
+
+import hmac
+import os
+import stat
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from re import fullmatch
+from secrets import token_bytes, token_hex
+
+from masthead.errors import BadUsage, MastheadError
+from masthead.settings import SETTINGS
+
+__all__ = ["Secret"]
+
+_BYTES = 32
+_VARIABLE = SETTINGS["secret_key"].variable
+_HOW_TO_MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_hex(32))'"
+
+
+class Secret:
+    """A secret key; ``file`` is where it is kept if the environment has none, None: nowhere.
+
+    It is read when it is first needed. Every method raises MastheadError where there is none, or
+    one that cannot be used.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+
+    def make(self) -> None:
+        """Make a key where there is none and a file to keep it in; of several at once, one does."""
+        if os.environ.get(_VARIABLE) or self._file is None or self._file.exists():
+            return
+        made = self._file.with_name(f"{self._file.name}-{token_hex(8)}")
+        descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(f"{token_bytes(_BYTES).hex()}\n")
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                os.link(made, self._file)
+        finally:
+            made.unlink()
+
+    def fingerprint(self, *parts: str | int) -> str:
+        """Return a keyed hash of the parts, in order: 64 hexadecimal digits (HMAC-SHA256).
+
+        Who does not know the key can neither tell what it is of nor try what it could be of.
+        """
+        text = "\x00".join(map(str, parts))
+        return hmac.digest(self._fingerprints, text.encode(), "sha256").hex()
+
+    @cached_property
+    def _fingerprints(self) -> bytes:
+        return self._key_for("fingerprints")
+
+    def _key_for(self, purpose: str) -> bytes:
+        return hmac.digest(self._key, f"masthead {purpose}".encode(), "sha256")
+
+    @cached_property
+    def _key(self) -> bytes:
+        if given := os.environ.get(_VARIABLE):
+            return _parsed(given, _VARIABLE)
+        if self._file is None:
+            raise BadUsage(
+                f"a PostgreSQL database needs a secret key in {_VARIABLE}, always the same one: "
+                f"make it with {_HOW_TO_MAKE_ONE} and keep it where the database's backups are not"
+            )
+        try:
+            with self._file.open(encoding="utf-8") as file:
+                mode = os.fstat(file.fileno()).st_mode
+                text = file.read(_BYTES * 4)
+        except FileNotFoundError:
+            raise MastheadError(
+                f"the secret key of this database is missing: put {self._file} back, or give the "
+                f"key in {_VARIABLE}"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "is no text"
+            raise MastheadError(f"the secret key {self._file} cannot be read: {reason}") from error
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise MastheadError(
+                f"the secret key {self._file} is open to other users of this machine: say "
+                f"`chmod 600 {self._file}`"
+            )
+        return _parsed(text.strip(), str(self._file))
+
+
+def _parsed(text: str, place: str) -> bytes:
+    if not fullmatch(f"[0-9a-fA-F]{{{2 * _BYTES}}}", text):
+        raise BadUsage(
+            f"{place} does not hold a secret key, which is {2 * _BYTES} hexadecimal digits: "
+            f"{_HOW_TO_MAKE_ONE} makes one"
+        )
+    return bytes.fromhex(text)
