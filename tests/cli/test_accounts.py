@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 # What an account has beside the fields of the interface, and how it begins.
-NO_FIELDS = {"hide_password_md5": "0", "renewal_code_login": "1"}
+NO_FIELDS = {"hide_password_md5": "0", "renewal_code_login": "1", "last_used": ""}
 
 
 def shown(printed: str) -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_every_field_of_the_interface_can_be_given_and_is_shown(database: str) -
         if value not in {"0", "1"}
     ]
     masthead("accounts", "add", 1, *texts, *flags, database=database)
-    assert show(database) == {"account_id": "1", **given}
+    assert show(database) == {"account_id": "1", **given, "last_used": ""}
 
 
 def test_credentials_are_shown_again_as_often_as_asked(account: str) -> None:

@@ -33,6 +33,7 @@ class Database(Protocol):
     """
 
     dialect: Dialect
+    secret: Secret
 
     def speak_for(self, account_id: int) -> None:
         """Let this connection see nothing but the account's data from now on."""

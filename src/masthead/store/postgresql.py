@@ -111,8 +111,14 @@ class PostgresDatabase:
     dialect: Dialect = "postgresql"
 
     def __init__(
-        self, connection: _Connection, clock: Clock | None, *, is_replica: bool = False
+        self,
+        connection: _Connection,
+        clock: Clock | None,
+        secret: Secret,
+        *,
+        is_replica: bool = False,
     ) -> None:
+        self.secret = secret
         self._connection = connection
         self._cursor = connection.cursor()
         self._clock = clock
@@ -302,6 +308,7 @@ class PostgresStore:
                 with database.transaction():
                     database.script("SELECT pg_advisory_xact_lock(0, 0)")
                     migrations.apply_missing(database)
+            migrations.check_secret(database)
 
     def open_loop_reader(self) -> None:
         """Return None: an answer of the server may take long, and must not stop an event loop."""
@@ -311,15 +318,16 @@ class PostgresStore:
     def reader(self) -> Iterator[PostgresDatabase]:
         """Lend a connection of the pool, as ``masthead_server``."""
         with self._readers.connection() as connection:
+            is_replica = self._read_url is not None
             yield PostgresDatabase(
-                connection, self._stamp_clock, is_replica=self._read_url is not None
+                connection, self._stamp_clock, self.secret, is_replica=is_replica
             )
 
     @contextmanager
     def tally(self) -> Iterator[PostgresDatabase]:
         """Lend a connection to the primary, as ``masthead_server``, for functions that write."""
         with self._tallies.connection() as connection:
-            yield PostgresDatabase(connection, self._stamp_clock)
+            yield PostgresDatabase(connection, self._stamp_clock, self.secret)
 
     @contextmanager
     def writer(self, *, patient: bool = True) -> Iterator[PostgresDatabase]:
@@ -331,7 +339,7 @@ class PostgresStore:
         with closing(connection):
             try:
                 connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
-                yield PostgresDatabase(connection, self._stamp_clock)
+                yield PostgresDatabase(connection, self._stamp_clock, self.secret)
             except _UNAVAILABLE as error:
                 raise _explained(error) from error
 

@@ -199,13 +199,12 @@ def login_candidates(
     by_code = by_renewal_code and database.rows(
         f"""
         {select} a.zip_code, s.renewal_code_lower = :login AND s.delete_date IS NULL
-        FROM (
-            SELECT * FROM subscribers
-            WHERE account_id = :account_id AND renewal_code_lower >= :login
-            ORDER BY renewal_code_lower LIMIT 1
-        ) AS s
+        FROM subscribers AS s
         JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
-        WHERE a.zip_code IS NOT NULL
+        WHERE s.account_id = :account_id AND a.zip_code IS NOT NULL AND s.subscriber_id = (
+            SELECT subscriber_id FROM subscribers
+            WHERE account_id = :account_id AND renewal_code_lower >= :login
+            ORDER BY renewal_code_lower LIMIT 1)
         """,
         **values,
     )

@@ -8,11 +8,15 @@ command lines there (decisions, "The secret key").
 import hmac
 import os
 import stat
+from base64 import b64decode, b64encode
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from re import fullmatch
 from secrets import token_bytes, token_hex
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from masthead.errors import BadUsage, MastheadError
 from masthead.settings import SETTINGS
@@ -20,23 +24,25 @@ from masthead.settings import SETTINGS
 __all__ = ["Secret"]
 
 _BYTES = 32
+_NONCE_BYTES = 12
 _VARIABLE = SETTINGS["secret_key"].variable
 _HOW_TO_MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 class Secret:
-    """A secret key; ``file`` is where it is kept if the environment has none, None: nowhere.
+    """A secret key, in the environment, else in ``file`` (None: nowhere else).
 
-    It is read when it is first needed. Every method raises MastheadError where there is none, or
-    one that cannot be used.
+    ``variable`` None: not in the environment. It is read when it is first needed. Every method
+    raises MastheadError where there is none, or one that cannot be used.
     """
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, *, variable: str | None = _VARIABLE) -> None:
         self._file = file
+        self._variable = variable
 
     def make(self) -> None:
         """Make a key where there is none and a file to keep it in; of several at once, one does."""
-        if os.environ.get(_VARIABLE) or self._file is None or self._file.exists():
+        if self._given or self._file is None or self._file.exists():
             return
         made = self._file.with_name(f"{self._file.name}-{token_hex(8)}")
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -58,6 +64,40 @@ class Secret:
         text = "\x00".join(map(str, parts))
         return hmac.digest(self._fingerprints, text.encode(), "sha256").hex()
 
+    def seal(self, text: str, place: str) -> str:
+        """Return the text encrypted, so that only this key opens it, and only in its place.
+
+        AES-256-GCM with a random nonce; ``place`` says which row and column it is for.
+        """
+        nonce = token_bytes(_NONCE_BYTES)
+        return b64encode(
+            nonce + self._cipher.encrypt(nonce, text.encode(), place.encode())
+        ).decode()
+
+    def unseal(self, sealed: str, place: str) -> str:
+        """Return the text that was sealed for ``place``; MastheadError where it is not such."""
+        try:
+            raw = b64decode(sealed)
+            opened = self._cipher.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], place.encode())
+        except (InvalidTag, ValueError):
+            raise MastheadError(
+                f"{place} cannot be opened: it was sealed with another secret key, or changed since"
+            ) from None
+        return opened.decode()
+
+    @property
+    def where(self) -> str:
+        """Where the key is looked for, for a sentence."""
+        return _VARIABLE if self._given or not self._file else str(self._file)
+
+    @property
+    def _given(self) -> str:
+        return os.environ.get(self._variable, "") if self._variable else ""
+
+    @cached_property
+    def _cipher(self) -> AESGCM:
+        return AESGCM(self._key_for("sealing"))
+
     @cached_property
     def _fingerprints(self) -> bytes:
         return self._key_for("fingerprints")
@@ -67,8 +107,8 @@ class Secret:
 
     @cached_property
     def _key(self) -> bytes:
-        if given := os.environ.get(_VARIABLE):
-            return _parsed(given, _VARIABLE)
+        if self._given:
+            return _parsed(self._given, _VARIABLE)
         if self._file is None:
             raise BadUsage(
                 f"a PostgreSQL database needs a secret key in {_VARIABLE}, always the same one: "

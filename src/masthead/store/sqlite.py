@@ -51,9 +51,10 @@ class SqliteDatabase:
 
     dialect: Dialect = "sqlite"
 
-    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
+    def __init__(self, connection: apsw.Connection, clock: Clock, secret: Secret) -> None:
         self._connection = connection
         self.now = clock
+        self.secret = secret
 
     def speak_for(self, account_id: int) -> None:
         """Do nothing: each query names the account, and SQLite has no policies beside that."""
@@ -158,9 +159,14 @@ class SqliteStore:
         """Create the file where there is none, and bring its schema up to date."""
         self._use_wal(self.path)
         with self.writer() as database:
-            if migrations.missing(database):
+            if missing := migrations.missing(database):
                 with database.transaction():
                     migrations.apply_missing(database)
+                if 1 < missing[0].number <= migrations.SEALED_SINCE:
+                    # What was in clear is still in free parts of pages, and in the log.
+                    database.script("VACUUM")
+                    database.script("PRAGMA wal_checkpoint(TRUNCATE)")
+            migrations.check_secret(database)
 
     def open_loop_reader(self) -> SqliteDatabase:
         """Return a connection that has the file mapped into its memory.
@@ -169,7 +175,7 @@ class SqliteStore:
         """
         connection = self._connect(self.path, apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
-        return SqliteDatabase(connection, self.clock)
+        return self._database(connection)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteDatabase]:
@@ -199,13 +205,13 @@ class SqliteStore:
             idle.append(database)
 
     def _new_reader(self) -> SqliteDatabase:
-        return SqliteDatabase(self._connect(self.path, apsw.SQLITE_OPEN_READONLY), self.clock)
+        return self._database(self._connect(self.path, apsw.SQLITE_OPEN_READONLY))
 
     def _new_tally(self) -> SqliteDatabase:
         self._use_wal(self._tally_path)
         connection = self._connect(self._tally_path, apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(TALLY_TIMEOUT_MS)
-        database = SqliteDatabase(connection, self.clock)
+        database = self._database(connection)
         # What is lost when the machine loses its power are the last moments of the count.
         database.script("PRAGMA synchronous = NORMAL")
         database.script(files("masthead.store").joinpath("sql", "tally.sql").read_text("utf-8"))
@@ -230,11 +236,14 @@ class SqliteStore:
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            yield SqliteDatabase(connection, self.clock)
+            yield self._database(connection)
         except _UNAVAILABLE as error:
             raise _explained(error) from error
         finally:
             connection.close()
+
+    def _database(self, connection: apsw.Connection) -> SqliteDatabase:
+        return SqliteDatabase(connection, self.clock, self.secret)
 
     def _use_wal(self, path: Path) -> None:
         """Let the file keep a write-ahead log from now on.

@@ -13,3 +13,11 @@ CREATE INDEX IF NOT EXISTS login_failures_by_login
     ON login_failures (account_id, login, failed_at);
 -- Narrow, since an account's whole hour is read by it.
 CREATE INDEX IF NOT EXISTS login_failures_by_time ON login_failures (account_id, failed_at);
+
+-- When each pair of an account was last used, in microseconds since 1970 in UTC.
+CREATE TABLE IF NOT EXISTS key_uses (
+    account_id INTEGER NOT NULL,
+    key_hash TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key_hash)
+) STRICT, WITHOUT ROWID;
