@@ -96,6 +96,7 @@ def test_the_same_secret_is_sealed_otherwise_each_time(opened: OpenStore) -> Non
             return database.rows("SELECT api_key, api_login FROM accounts WHERE account_id = 1")
 
     before = sealed()
+    accounts.rotate_key(opened, 1)
     accounts.set_account(opened, 1, {"api_key": "key-1", "api_login": "login-1"})
     assert sealed() != before
     assert pair_of(opened) == ("key-1", "login-1")
@@ -155,6 +156,21 @@ def test_an_account_may_go_back_to_its_old_pair(opened: OpenStore) -> None:
     accounts.set_account(opened, 1, {"api_key": "key-1", "api_login": "login-1"})
     assert owner(opened, "key-1", "login-1") == 1
     assert [pair.ends_at for pair in keys.pairs_of(opened, 1)] == [None]
+
+
+def test_the_same_pair_again_ends_no_other_one(opened: OpenStore) -> None:
+    """A file of accounts that was exported, changed elsewhere, and is loaded back."""
+    accounts.rotate_key(opened, 1, overlap_us=HOUR_US)
+    api_key, api_login = pair_of(opened)
+    row: accounts.Values = {
+        "account_id": 1,
+        "plan": "Premium",
+        "api_key": api_key,
+        "api_login": api_login,
+    }
+    assert accounts.save_accounts(opened, [row]) == (0, 1, 0)
+    assert owner(opened, "key-1", "login-1") == 1
+    assert owner(opened, api_key, api_login) == 1
 
 
 def test_half_a_pair_may_be_changed(opened: OpenStore) -> None:

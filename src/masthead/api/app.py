@@ -115,9 +115,9 @@ async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
 
 
 def _stamp(store: Store, uses: keys.Uses) -> None:
-    uses.write(store)
     store.beat()
     commits.stamp_all(store)
+    uses.write(store)
 
 
 async def _bad_input(_request: Request, reason: Exception) -> Response:

@@ -7,7 +7,7 @@ from typing import Any
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
-from masthead.store import commits
+from masthead.store import commits, migrations
 from masthead.store.database import Database, Store, Value
 from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
@@ -150,11 +150,16 @@ def rekey(store: Store, old: Secret | None) -> int:
     """Seal all pairs with the store's secret key, which is another one than before; how many.
 
     They were sealed with ``old``; None: that is lost, and each account gets a new random pair.
-    Pairs that were replaced and still worked end, since only their hashes are kept. Raises
-    MastheadError where ``old`` is not the key with which they were sealed.
+    Pairs that were replaced and still worked end, since only their hashes are kept. Raises BadInput
+    where the database is of an earlier version, MastheadError where ``old`` is not the key with
+    which they were sealed.
     """
     store.secret.make()
     with store.writer() as database, database.transaction():
+        if migrations.missing(database):
+            raise BadInput(
+                "the database has to be brought up to date first: `masthead accounts list` does it"
+            )
         database.lock_accounts()
         rows = database.rows("SELECT account_id, api_key, api_login FROM accounts")
         for account_id, *sealed in rows:
@@ -165,29 +170,12 @@ def rekey(store: Store, old: Secret | None) -> int:
                 ]
             else:
                 pair = list(new_credentials())
-            _save_pair(database, account_id, *pair)
+            values = {"account_id": account_id, **dict(zip(_SECRETS, pair, strict=True))}
+            _save(database, values, dict.fromkeys(SETTINGS))
         database.change(
             "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
         )
     return len(rows)
-
-
-def _save_pair(
-    database: Database, account_id: int, api_key: str | None, api_login: str | None
-) -> None:
-    sealed = {
-        name: text and database.secret.seal(text, _sealed_for(account_id, name))
-        for name, text in zip(_SECRETS, (api_key, api_login), strict=True)
-    }
-    database.change(
-        """
-        UPDATE accounts SET api_key = :api_key, api_login = :api_login
-        WHERE account_id = :account_id
-        """,
-        account_id=account_id,
-        **sealed,
-    )
-    replace_pair(database, account_id, api_key, api_login)
 
 
 def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
@@ -222,7 +210,13 @@ def _save(
         }
         given = {name: value for name, value in values.items() if value is not None}
         values = {**defaults, **given}
-    pair = {name: values[name] for name in _SECRETS if name in values}
+    # The same pair again replaces nothing, and ends no other one.
+    pair = {
+        name: values[name]
+        for name in _SECRETS
+        if name in values and not (before and before[name] == values[name])
+    }
+    values = {name: value for name, value in values.items() if name in pair or name not in _SECRETS}
     sealed = {
         name: value and database.secret.seal(str(value), _sealed_for(account_id, name))
         for name, value in pair.items()
