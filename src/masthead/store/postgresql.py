@@ -8,24 +8,27 @@ Readers never wait for writers. Writers of one account wait for each other by an
 their transactions, which begins with 1 for data and with 2 for stamps.
 """
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from re import compile as pattern
-from select import POLLIN, poll
 
 import psycopg
 from psycopg import errors
-from psycopg.adapt import AdaptersMap
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg.types.numeric import Int8Dumper
-from psycopg_pool import ConnectionPool
 
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.postgresql_pool import (
+    UNAVAILABLE,
+    Connection,
+    Pool,
+    connect,
+    explained,
+    line,
+)
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresDatabase", "PostgresStore"]
@@ -36,16 +39,11 @@ wait no longer for a lock."""
 
 CONNECTIONS_MAX = 24
 TALLY_CONNECTIONS_MAX = 4
-WAIT_FOR_CONNECTION_S_MAX = 1.0
 BEHIND_US_MAX = 30 * 1_000_000
 """A replica that is further behind does not answer the change feed."""
 
 _STREAM_ROWS = 1_000
-_CONNECT_S_MAX = 3
-_RECONNECT_S_MAX = 1.0
-_CLOSE_S_MAX = 1.0
 _PARAMETER = pattern(r"(?<![:\w]):(\w+)")
-_Connection = psycopg.Connection[Row]
 
 _READER = f"""
     SET ROLE masthead_server;
@@ -76,28 +74,6 @@ _IN_ORDER = """
 
 They take as long as their reader, so they hold no parallel workers, of which there are few."""
 
-_UNAVAILABLE = (
-    psycopg.OperationalError,
-    psycopg.InterfaceError,
-    # On a replica that has not heard of the tables yet.
-    errors.UndefinedTable,
-    errors.UndefinedColumn,
-    errors.UndefinedFunction,
-    # On a replica that is asked to write.
-    errors.ReadOnlySqlTransaction,
-)
-"""Errors of the database, as against those of a query, which are ours to mend."""
-
-
-def _adapters() -> AdaptersMap:
-    """Let every int be a bigint, so that a statement is prepared once, whatever its numbers."""
-    found = AdaptersMap(psycopg.adapters)
-    found.register_dumper(int, Int8Dumper)
-    return found
-
-
-_ADAPTERS = _adapters()
-
 
 @cache
 def _translated(sql: str) -> bytes:
@@ -112,7 +88,7 @@ class PostgresDatabase:
 
     def __init__(
         self,
-        connection: _Connection,
+        connection: Connection,
         clock: Clock | None,
         secret: Secret,
         *,
@@ -147,8 +123,8 @@ class PostgresDatabase:
         try:
             with self._connection.cursor() as cursor:
                 yield from cursor.stream(_translated(sql), values, size=_STREAM_ROWS)
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        except UNAVAILABLE as error:
+            raise explained(error) from error
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Write, and return how many rows that changed."""
@@ -171,8 +147,8 @@ class PostgresDatabase:
             with self._cursor.copy(sql) as copy:
                 for row in rows:
                     copy.write_row((*first, *row))
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        except UNAVAILABLE as error:
+            raise explained(error) from error
 
     def script(self, sql: str, /) -> None:
         """Run several statements."""
@@ -270,10 +246,10 @@ class PostgresDatabase:
         try:
             cursor = self._cursor.execute(sql, values, prepare=values is not None)
             return cursor.fetchall() if cursor.description else []
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        except UNAVAILABLE as error:
+            raise explained(error) from error
         except errors.InsufficientPrivilege as error:
-            raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
+            raise MastheadError(f"the database's user may not do this: {line(error)}") from error
 
 
 class PostgresStore:
@@ -295,8 +271,8 @@ class PostgresStore:
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
-        self._readers = _Pool(read_url or url, _READER, CONNECTIONS_MAX)
-        self._tallies = _Pool(url, _TALLY, TALLY_CONNECTIONS_MAX)
+        self._readers = Pool(read_url or url, _READER, CONNECTIONS_MAX)
+        self._tallies = Pool(url, _TALLY, TALLY_CONNECTIONS_MAX)
 
     def migrate(self) -> None:
         """Create the tables where there are none, and bring the schema up to date.
@@ -333,15 +309,15 @@ class PostgresStore:
     def writer(self, *, patient: bool = True) -> Iterator[PostgresDatabase]:
         """Lend a new connection, as the user of the URL."""
         try:
-            connection = _connect(self._url)
+            connection = connect(self._url)
         except psycopg.OperationalError as error:
-            raise StoreUnavailable(f"the database cannot be opened: {_line(error)}") from error
+            raise StoreUnavailable(f"the database cannot be opened: {line(error)}") from error
         with closing(connection):
             try:
                 connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
                 yield PostgresDatabase(connection, self._stamp_clock, self.secret)
-            except _UNAVAILABLE as error:
-                raise _explained(error) from error
+            except UNAVAILABLE as error:
+                raise explained(error) from error
 
     def beat(self) -> None:
         """Write the time where the replica's readers find it."""
@@ -355,89 +331,6 @@ class PostgresStore:
         self._tallies.close()
 
 
-_CONNECTION = {
-    "autocommit": True,
-    "prepare_threshold": 0,
-    "context": _ADAPTERS,
-    "application_name": "masthead",
-    "connect_timeout": _CONNECT_S_MAX,
-    # A server that is gone without a word is noticed after ten seconds.
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 10_000,
-}
-
-
-class _Pool:
-    """Connections that are kept, each begun with a script; opened when the first one is needed."""
-
-    def __init__(self, url: str, begin: str, connections_max: int) -> None:
-        self._url = url
-        self._begin = begin
-        self._connections_max = connections_max
-        self._pool: ConnectionPool[_Connection] | None = None
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def connection(self) -> Iterator[_Connection]:
-        """Lend a connection; raise StoreUnavailable where there is none in time."""
-        try:
-            with self._opened().connection(WAIT_FOR_CONNECTION_S_MAX) as connection:
-                yield connection
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
-
-    def close(self) -> None:
-        """Close the connections that nobody has."""
-        with self._lock:
-            if self._pool:
-                self._pool.close(_CLOSE_S_MAX)
-                self._pool = None
-
-    def _opened(self) -> ConnectionPool[_Connection]:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ConnectionPool(
-                    self._url,
-                    kwargs=_CONNECTION,
-                    min_size=0,
-                    max_size=self._connections_max,
-                    configure=self._configure,
-                    check=self._check_alive,
-                    reconnect_timeout=_RECONNECT_S_MAX,
-                    open=True,
-                )
-            return self._pool
-
-    def _configure(self, connection: _Connection) -> None:
-        connection.execute(self._begin.encode(), prepare=False)
-
-    def _check_alive(self, connection: _Connection) -> None:
-        """Let no request have a connection that has ended; where one has, replace all idle ones.
-
-        Nothing is sent: that the server has ended a connection can be read from it.
-        """
-        try:
-            while _is_readable(connection):
-                connection.pgconn.consume_input()
-        except psycopg.OperationalError:
-            connection.close()
-            if self._pool:
-                self._pool.drain()
-            raise
-
-
-def _connect(url: str) -> _Connection:
-    return psycopg.connect(url, **_CONNECTION)  # type: ignore[arg-type]
-
-
-def _is_readable(connection: _Connection) -> bool:
-    waiting = poll()
-    waiting.register(connection.fileno(), POLLIN)
-    return bool(waiting.poll(0))
-
-
 def _check(url: str) -> None:
     try:
         conninfo_to_dict(url)
@@ -447,11 +340,3 @@ def _check(url: str) -> None:
             "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
             "in which other characters than letters, digits and -._~ are written as %20 and so on"
         ) from None
-
-
-def _explained(error: psycopg.Error) -> StoreUnavailable:
-    return StoreUnavailable(f"the database does not answer: {_line(error)}")
-
-
-def _line(error: psycopg.Error) -> str:
-    return " ".join(str(error).split())

@@ -54,7 +54,8 @@ CREATE FUNCTION count_login_failure(
     RETURNS VOID
     LANGUAGE SQL VOLATILE SECURITY DEFINER
     BEGIN ATOMIC
-        DELETE FROM login_failures AS f WHERE f.account_id = account AND f.failed_at <= account_since;
+        DELETE FROM login_failures AS f
+        WHERE f.account_id = account AND f.failed_at <= account_since;
         INSERT INTO login_failures AS f (account_id, login, guess, failed_at)
         VALUES (account, failed_login, failed_guess, at)
         ON CONFLICT (account_id, guess) DO UPDATE SET failed_at = excluded.failed_at
