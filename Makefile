@@ -12,6 +12,7 @@
 #   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
 #   make bench-mirror  those of the mirror, with 1,000,000 subscriptions (ARGS="…")
+#   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
@@ -25,7 +26,7 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         prove prove-schedules prove-kills fix bench bench-feed bench-loads bench-mirror \
-        lock install install-dev clean
+        bench-logins lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -84,6 +85,9 @@ bench-loads: install-dev
 
 bench-mirror: install-dev
 	$(BIN)/python -m benchmarks.mirror $(ARGS)
+
+bench-logins: install-dev
+	$(BIN)/python -m benchmarks.logins $(ARGS)
 
 lock:
 	.ci/lock $(ARGS)

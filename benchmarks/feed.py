@@ -32,6 +32,8 @@ from masthead.api.changes import Question, begin
 from masthead.api.operation import Service
 from masthead.contract.operations import ENTITIES
 from masthead.store import open_store
+from masthead.store.keys import Uses
+from masthead.store.logins import Limits
 
 ENTITY_NAMES = ",".join(entity.name for entity in ENTITIES)
 EVERYTHING = f"/snapshot?entities={ENTITY_NAMES}"
@@ -46,7 +48,7 @@ def bare_loop(database: str) -> tuple[float, int]:
     The connection is open before, as the server's is.
     """
     store = open_store(database)
-    service = Service(store, store.open_loop_reader(), 0)
+    service = Service(store, store.open_loop_reader(), 0, limits=Limits(), uses=Uses())
     with store.reader():
         pass
     start = time.perf_counter()

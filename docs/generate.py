@@ -142,7 +142,7 @@ def _settings() -> Iterator[str]:
         ("flag", "environment", "default", "meaning"),
         [
             (
-                f"`{setting.flag}`",
+                f"`{setting.flag}`" if setting.flag else "",
                 f"`{setting.variable}`",
                 "" if setting.default in {None, False} else f"`{setting.default}`",
                 setting.meaning,

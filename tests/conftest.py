@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.postgres import EXTERNAL, Cluster, Databases
-from tests.servers import Store
+from tests.servers import SECRET_KEY, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # The kinds of database that each test of behaviour runs on.
 KINDS = ("sqlite", "postgresql")
+
+# The key of all databases of the tests, but for those that try the file beside a database.
+os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 
 settings.register_profile(
     "masthead", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -31,6 +31,9 @@ START_SECONDS_MAX = 60
 STOP_SECONDS_MAX = 30
 COMMAND_SECONDS_MAX = 120
 
+# What a PostgreSQL database needs; tests/conftest.py sets it.
+SECRET_KEY = "MASTHEAD_SECRET_KEY"
+
 SERVES = re.compile(r"Masthead serves on (http://\S+)")
 
 
@@ -73,7 +76,7 @@ class Store:
         if self.postgres is not None:
             self.postgres.drop(name_of(url))
             return
-        for ending in ("", "-wal", "-shm"):
+        for ending in ("", "-wal", "-shm", "-logins", "-logins-wal", "-logins-shm"):
             Path(_path(url) + ending).unlink(missing_ok=True)
 
 
@@ -91,9 +94,12 @@ def _path(url: str) -> str:
 
 
 def environment(database: str) -> dict[str, str]:
-    """Return this process's environment with that database, and no other setting of Masthead."""
+    """Return this process's environment with that database, its key, and no other setting."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MASTHEAD_")}
-    return {**kept, "MASTHEAD_DATABASE": database, "PYTHONUNBUFFERED": "1"}
+    ours = {"MASTHEAD_DATABASE": database, "PYTHONUNBUFFERED": "1"}
+    if SECRET_KEY in os.environ:
+        ours[SECRET_KEY] = os.environ[SECRET_KEY]
+    return {**kept, **ours}
 
 
 def masthead(

@@ -1,7 +1,8 @@
 """Each setting once: its name, default, unit and meaning.
 
 A setting is a flag of the commands that use it (``--port``) and an environment variable of the
-same name (``MASTHEAD_PORT``); the flag wins. The table in the docs is made from this list.
+same name (``MASTHEAD_PORT``); the flag wins. A secret is a variable alone. The table in the docs is
+made from this list.
 """
 
 from typing import NamedTuple
@@ -12,18 +13,20 @@ __all__ = ["SETTINGS", "Setting"]
 class Setting(NamedTuple):
     """A setting; ``default`` None means that there is none.
 
-    ``variable_name`` is the variable's name where it is not the flag's.
+    ``variable_name`` is the variable's name where it is not the flag's. One that ``is_secret`` has
+    no flag: everybody on a machine may read its command lines.
     """
 
     name: str
     default: str | int | bool | None
     meaning: str
     variable_name: str | None = None
+    is_secret: bool = False
 
     @property
     def flag(self) -> str:
-        """The flag, ``--behind-proxy``."""
-        return f"--{self.name.replace('_', '-')}"
+        """The flag, ``--behind-proxy``; "" where there is none."""
+        return "" if self.is_secret else f"--{self.name.replace('_', '-')}"
 
     @property
     def variable(self) -> str:
@@ -44,6 +47,13 @@ SETTINGS = {
             None,
             "URL of a PostgreSQL replica of the database, which answers all requests in its place.",
         ),
+        Setting(
+            "secret_key",
+            None,
+            "Key of the database's secrets, 64 hexadecimal digits; an embedded database has it in "
+            "a file beside it instead.",
+            is_secret=True,
+        ),
         Setting("account", None, "Id of the account whose data it is."),
         Setting("host", "127.0.0.1", "Address to listen at."),
         Setting("port", 8000, "TCP port to listen at; 0 takes any that is free."),
@@ -53,6 +63,16 @@ SETTINGS = {
             0,
             "Seconds by which the change feed begins earlier than asked, for clients whose clock "
             "is ahead.",
+        ),
+        Setting(
+            "login_failures",
+            10,
+            "Wrong guesses in 15 minutes after which a login is refused for a while; 0: no limit.",
+        ),
+        Setting(
+            "account_failures",
+            600,
+            "Wrong guesses in an hour after which all logins of an account are; 0: no limit.",
         ),
         Setting(
             "behind_proxy",

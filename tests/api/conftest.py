@@ -24,6 +24,9 @@ from tests.servers import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+# Tests of what fits a login fail as often as they like.
+NO_LIMITS = ("--login-failures", "0", "--account-failures", "0")
+
 DATA = Path(__file__).parent / "data"
 
 
@@ -72,7 +75,7 @@ def house(store: Store, today: str, tmp_path_factory: pytest.TempPathFactory) ->
     """A database of some ten accounts, each with data of its own, that no test changes."""
     database = store.new_database("house")
     import_files(DATA / "accounts.csv", account_id=None, database=database)
-    with serving(database) as server:
+    with serving(database, *NO_LIMITS) as server:
         house = House(database, server)
         for account_id, name in (
             ("1", "golden"),

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# What an account has beside the fields of the interface, and how it begins.
+NO_FIELDS = {"hide_password_md5": "0", "renewal_code_login": "1", "last_used": ""}
+
+
 def shown(printed: str) -> dict[str, str]:
     """Return the fields that a command has shown."""
     pairs = (line.partition(": ") for line in printed.splitlines())
@@ -27,7 +31,7 @@ def show(database: str, account_id: int = 1) -> dict[str, str]:
 def test_add_shows_the_account_with_random_credentials(database: str) -> None:
     printed = [masthead("accounts", "add", n, database=database).stdout for n in (1, 2)]
     one, two = map(shown, printed)
-    assert list(one) == [*(column.name for column in ACCOUNTS.columns), "hide_password_md5"]
+    assert list(one) == [*(column.name for column in ACCOUNTS.columns), *NO_FIELDS]
     assert len({one["api_key"], one["api_login"], two["api_key"], two["api_login"]}) == 4
     assert one["account_id"] == "1"
     assert one["api_active"] == "1"
@@ -48,15 +52,17 @@ def test_every_field_of_the_interface_can_be_given_and_is_shown(database: str) -
         "master_checkout": "https://example.org/pay",
         "is_master": "1",
         "hide_password_md5": "1",
+        "renewal_code_login": "0",
     }
     flags = ["--no-active", "--no-api-active", "--master", "--hide-password-md5"]
+    flags += ["--renewal-code-login", "off"]
     texts = [
         f"--{name.replace('_', '-')}={value}"
         for name, value in given.items()
         if value not in {"0", "1"}
     ]
     masthead("accounts", "add", 1, *texts, *flags, database=database)
-    assert show(database) == {"account_id": "1", **given}
+    assert show(database) == {"account_id": "1", **given, "last_used": ""}
 
 
 def test_credentials_are_shown_again_as_often_as_asked(account: str) -> None:
@@ -143,7 +149,7 @@ def test_export_prints_all_accounts_as_a_file_that_changes_nothing(
     assert header == [column.name for column in ACCOUNTS.columns]
     assert [row[0] for row in rows] == ["1", "4", "30"]
     for row in csv.DictReader(printed.splitlines()):
-        assert {**row, "hide_password_md5": "0"} == show(account, int(row["account_id"]))
+        assert {**row, **NO_FIELDS} == show(account, int(row["account_id"]))
     loaded = import_files(accounts_file(tmp_path, printed), account_id=None, database=account)
     assert "accounts  0 inserted, 0 changed, 3 unchanged" in loaded
 

@@ -20,7 +20,7 @@ from masthead.api import changes
 from masthead.api.operation import Call
 from masthead.api.spool import Content, Spooled
 from masthead.errors import BadInput
-from masthead.store.accounts import Caller
+from masthead.store.keys import Caller
 from tests.feed.model import ENTITIES, seen
 
 if TYPE_CHECKING:

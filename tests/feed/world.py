@@ -16,6 +16,8 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.store import accounts, checking, commits, merging, open_store
+from masthead.store.keys import Uses
+from masthead.store.logins import Limits
 from masthead.store.staging import Staging
 from tests.feed.model import Model
 
@@ -96,7 +98,9 @@ class World:
     def _start(self, url: str) -> None:
         self._url = url
         self.store = open_store(url, clock=self.clock)
-        self.service = Service(self.store, self.store.open_loop_reader(), feed_overlap_us=0)
+        self.service = Service(
+            self.store, self.store.open_loop_reader(), 0, limits=Limits(), uses=Uses()
+        )
 
     def _stop(self) -> None:
         if self.service.database:

@@ -25,7 +25,8 @@ from masthead.api.spool import Content, Spooled
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.store import commits, open_store
-from masthead.store.accounts import Caller
+from masthead.store.keys import Caller, Uses
+from masthead.store.logins import Limits
 from tests.feed.copier import records_of
 from tests.postgres import name_of
 from tests.postgresql.service import ACCOUNT, ALL, fill, new_database, url_on
@@ -93,7 +94,7 @@ class Copy:
 
 def asked(store: Store, since: str | None = None) -> Content:
     """Return the answer to a poll, or that of the snapshot."""
-    service = Service(store, None, feed_overlap_us=0)
+    service = Service(store, None, feed_overlap_us=0, limits=Limits(), uses=Uses())
     values: dict[str, int | str] = {"entities": ALL}
     if since:
         values["changed_since"] = since

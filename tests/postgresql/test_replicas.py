@@ -169,12 +169,30 @@ def test_the_feed_of_a_replica_far_behind_is_503_until_it_has_caught_up(
 
 
 @each_outage
-def test_without_the_primary_all_requests_are_answered(
+def test_without_the_primary_all_but_the_login_check_is_answered(
     client: Client, cluster: Cluster, kind: str
 ) -> None:
+    """decisions, "Limits of the login check": while nothing can be counted, nobody can guess."""
+    targets = requests()
+    login_check = targets.pop("login check")
     with outage(cluster, kind):
         for _ in range(5):
-            assert client.is_fully_served()
+            login, *others = client.ask_at_once([login_check, *targets.values()])
+            login.assert_unavailable()
+            assert {answer.status for answer in others} == {200}
+    wait_until(client.is_fully_served, RETURN_SECONDS_MAX)
+
+
+def test_failed_logins_are_counted_on_the_primary(client: Client, database: str) -> None:
+    """decisions, "Limits of the login check"."""
+    statuses = [
+        client.ask(f"/2/subscribers/authenticate/?login=nobody&password={number}").status
+        for number in range(12)
+    ]
+    assert statuses == [200] * 10 + [429] * 2
+    with session(database) as connection:
+        found = connection.execute("SELECT count(*) FROM login_failures").fetchone()
+    assert found == (10,)
 
 
 @each_outage

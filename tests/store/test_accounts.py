@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, NotFound
-from masthead.store import accounts, commits
+from masthead.store import accounts, commits, keys
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def owner(store: OpenStore, user: str, password: str) -> int | None:
     """Return the account whose credentials these are."""
     with store.reader() as database:
-        caller = accounts.account_for_credentials(database, user, password)
+        caller = keys.account_for_credentials(database, user, password)
     return caller and caller.account_id
 
 

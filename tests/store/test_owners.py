@@ -11,7 +11,7 @@ import pytest
 from psycopg import sql
 
 from masthead.errors import MastheadError
-from masthead.store import accounts
+from masthead.store import accounts, keys
 from tests.postgres import Cluster, Databases
 from tests.store.conftest import opening
 
@@ -53,7 +53,9 @@ def works(url: str) -> None:
     with opening(url) as opened:
         accounts.add_account(opened, {"account_id": 1, "api_key": "key", "api_login": "login"})
         with opened.reader() as database:
-            assert accounts.account_for_credentials(database, "key", "login") == (1, 0, 0)
+            caller = keys.account_for_credentials(database, "key", "login")
+            assert caller
+            assert caller.account_id == 1
             database.speak_for(1)
             assert [row[0] for row in accounts.accounts(database)] == [1]
 

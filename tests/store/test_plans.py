@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.store import accounts, changes, reading
+from masthead.store import changes, keys, reading
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import ON_SQLITE, new_url
 from tests.store.plans import CHANGES, POINT_LOOKUPS, SEARCHED, load_in_steps, statements
@@ -56,10 +56,12 @@ def test_a_point_lookup_finds_its_rows_by_an_index(loaded: Publisher, name: str)
 def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> None:
     with loaded.store.reader() as database:
         with statements(database) as found:
-            accounts.account_for_credentials(database, "key", "login")
+            keys.account_for_credentials(database, "key", "login")
         ((sql, values),) = found
-        (line,) = plan(database, sql, values)
-        assert line == "SEARCH accounts USING INDEX accounts_by_api_key (api_key=?)"
+        assert plan(database, sql, values) == [
+            "SEARCH k USING INDEX sqlite_autoindex_api_keys_1 (key_hash=?)",
+            "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)",
+        ]
 
 
 @pytest.mark.parametrize("name", SEARCHED)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.store import accounts, changes, exporting, reading
+from masthead.store import accounts, changes, exporting, keys, reading
 from masthead.store.postgresql import PostgresDatabase
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.catalogue import tables
@@ -37,9 +37,8 @@ MANY = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 20000 / (9 * a 
 SOME = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 5000 / (9 * a - 8)) AS n"
 FEW = "generate_series(1, 2) AS a, generate_series(1001, 3000) AS n"
 ROWS = {
-    "accounts (account_id, api_key, api_login)": (
-        "n, 'key-' || n, 'login-' || n FROM generate_series(1001, 3000) AS n"
-    ),
+    "accounts (account_id)": "n FROM generate_series(1001, 3000) AS n",
+    "api_keys (key_hash, account_id)": "n, n FROM generate_series(1001, 3000) AS n",
     "commits (account_id, commit_id, visible_at)": f"a, n, 1000 * n FROM {FEW}",
     "publications (account_id, publication_id, name)": f"a, n, 'Title ' || n FROM {FEW}",
     "issues (account_id, issue_id, publication_id)": f"a, n, 1001 + n % 200 FROM {SOME}",
@@ -193,13 +192,14 @@ def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> Non
     def scans(database: Database) -> tuple[int, int]:
         ((walks, looks),) = database.rows(
             "SELECT seq_scan, coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
-            "WHERE relname = 'accounts'"
+            "WHERE relname = 'api_keys'"
         )
         return walks, looks
 
+    accounts.set_account(large.store, 2001, {"api_key": "key-2001", "api_login": "login-2001"})
     with large.store.reader() as database, database.transaction():
         walks, looks = scans(database)
-        assert accounts.account_for_credentials(database, "login-2001", "key-2001")
+        assert keys.account_for_credentials(database, "login-2001", "key-2001")
         walks_since, looks_since = scans(database)
         assert walks_since == walks
         assert looks_since > looks

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from masthead.contract.records import TABLES
 from masthead.errors import MastheadError, StoreUnavailable
-from masthead.store import accounts, commits, open_store
+from masthead.store import accounts, commits, keys, open_store
 from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def test_a_servers_user_opens_a_database_that_is_up_to_date(
             assert database.rows("SELECT * FROM commits") == []
             database.speak_for(1)
             assert database.rows("SELECT account_id FROM commits") == [(1,)]
-            assert database.rows("SELECT api_login FROM accounts") == [("login-1",)]
+            assert accounts.settings_of(database, 1)["api_login"] == "login-1"
         with served.writer() as database:
             assert database.rows("SELECT * FROM commits") == []
             assert database.rows("SELECT api_login FROM accounts") == []
@@ -184,8 +184,10 @@ def test_a_servers_user_finds_an_account_by_its_credentials(
 ) -> None:
     """decisions, "Wrong credentials": one question that is asked before an account speaks."""
     with opening(web(url)) as served, served.reader() as database:
-        assert accounts.account_for_credentials(database, "key-2", "login-2") == (2, 0, 0)
-        assert accounts.account_for_credentials(database, "key-2", "login-1") is None
+        caller = keys.account_for_credentials(database, "key-2", "login-2")
+        assert caller
+        assert caller.account_id == 2
+        assert keys.account_for_credentials(database, "key-2", "login-1") is None
 
 
 def test_a_servers_user_can_change_no_account(

@@ -11,7 +11,8 @@ any other           500 with a request id (``front.py``)
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from http import HTTPStatus
 
 from anyio import to_thread
@@ -35,10 +36,10 @@ from masthead.api import (
 )
 from masthead.api.answers import ONLY_READS, error
 from masthead.api.front import Front
-from masthead.api.operation import Service
+from masthead.api.operation import Service, in_time
 from masthead.errors import BadInput, NotFound, StoreUnavailable
 from masthead.log import get_logger
-from masthead.store import Store, commits
+from masthead.store import Store, commits, keys, logins
 
 __all__ = ["create_app"]
 
@@ -47,22 +48,33 @@ RETRY_AFTER_S = 2
 _log = get_logger()
 
 
-def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
+def create_app(
+    store: Store, *, feed_overlap_s: int = 0, limits: logins.Limits | None = None
+) -> Starlette:
     """Return the app that serves what is in ``store``.
 
-    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks.
+    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``limits`` are
+    those of the login check.
 
-    While it runs it also stamps what a killed load has left without a stamp.
+    While it runs it also stamps what a killed load has left without a stamp, and writes down when
+    credentials were last used.
     """
+    uses = keys.Uses()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.service = Service(
-            store, store.open_loop_reader(), feed_overlap_us=feed_overlap_s * 1_000_000
+            store,
+            store.open_loop_reader(),
+            feed_overlap_us=feed_overlap_s * 1_000_000,
+            limits=limits or logins.Limits(),
+            uses=uses,
         )
-        stamping = asyncio.create_task(_stamp_for_ever(store))
+        stamping = asyncio.create_task(_stamp_for_ever(store, uses))
         yield
         stamping.cancel()
+        with suppress(StoreUnavailable):
+            await in_time(partial(uses.write, store, every_us=0))
         if app.state.service.database:
             app.state.service.database.close()
         store.close()
@@ -93,10 +105,10 @@ def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
     return app
 
 
-async def _stamp_for_ever(store: Store) -> None:
+async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
     while True:
         try:
-            await to_thread.run_sync(_stamp, store, abandon_on_cancel=True)
+            await to_thread.run_sync(_stamp, store, uses, abandon_on_cancel=True)
         except StoreUnavailable as reason:
             _log.warning("commits wait for their stamps", reason=str(reason))
         except Exception:  # noqa: BLE001 - whatever it is, the next try may do better
@@ -104,9 +116,10 @@ async def _stamp_for_ever(store: Store) -> None:
         await asyncio.sleep(STAMP_EVERY_S)
 
 
-def _stamp(store: Store) -> None:
+def _stamp(store: Store, uses: keys.Uses) -> None:
     store.beat()
     commits.stamp_all(store)
+    uses.write(store)
 
 
 async def _bad_input(_request: Request, reason: Exception) -> Response:

@@ -1,6 +1,6 @@
 """Who calls: HTTP Basic with api_key and api_login, on every operation.
 
-Which account they open is asked of ``masthead.store.accounts``.
+Which account they open is asked of ``masthead.store.keys``.
 """
 
 from base64 import b64decode
@@ -9,7 +9,7 @@ from binascii import Error as Base64Error
 from starlette.exceptions import HTTPException
 
 from masthead.store import Database
-from masthead.store.accounts import Caller, account_for_credentials
+from masthead.store.keys import Caller, account_for_credentials
 
 __all__ = ["caller_of", "credentials_in"]
 
@@ -38,13 +38,13 @@ def credentials_in(authorization: bytes | None) -> tuple[str, str]:
     return user, password
 
 
-def caller_of(credentials: tuple[str, str], database: Database) -> Caller:
-    """Return the account that the credentials open.
+def caller_of(credentials: tuple[str, str], database: Database, now: int) -> Caller:
+    """Return the account that the credentials open at that time.
 
     Raises HTTPException 403 where they open nothing, for whatever reason (decisions, "Callers and
     tenants").
     """
-    caller = account_for_credentials(database, *credentials)
+    caller = account_for_credentials(database, *credentials, now=now)
     if caller is None:
         raise HTTPException(403, "these credentials open no account")
     return caller

@@ -22,7 +22,8 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import StoreUnavailable
 from masthead.store import Database, Store
-from masthead.store.accounts import Caller
+from masthead.store.keys import Caller, Uses
+from masthead.store.logins import Limits
 
 __all__ = ["Call", "Handler", "Service", "in_time", "route", "route_for"]
 
@@ -42,12 +43,15 @@ class Service(NamedTuple):
     """What all requests share.
 
     ``database`` is the connection that reads for the event loop's thread, None where the database
-    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins.
+    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
+    ``limits`` are those of the login check, ``uses`` the last uses of credentials.
     """
 
     store: Store
     database: Database | None
     feed_overlap_us: int
+    limits: Limits
+    uses: Uses
 
 
 class Call(NamedTuple):
@@ -125,7 +129,9 @@ class _Endpoint:
         body = await read_body(headers, receive)
 
         def call_on(database: Database) -> Call:
-            caller = caller_of(credentials, database)
+            now = service.store.clock()
+            caller = caller_of(credentials, database, now)
+            service.uses.note(caller, now)
             scope["masthead.account_id"] = caller.account_id
             database.speak_for(caller.account_id)
             return Call(

@@ -18,6 +18,7 @@ from masthead.errors import BadUsage
 from masthead.log import configure_logs
 from masthead.settings import SETTINGS
 from masthead.store import open_store
+from masthead.store.logins import Limits
 
 __all__ = ["app_of_environment", "bind", "serve"]
 
@@ -25,6 +26,8 @@ DRAIN_S_MAX = 30
 _DATABASE = SETTINGS["database"].variable
 _READ_DATABASE = SETTINGS["read_database"].variable
 _FEED_OVERLAP = SETTINGS["feed_overlap"].variable
+_LOGIN_FAILURES = SETTINGS["login_failures"].variable
+_ACCOUNT_FAILURES = SETTINGS["account_failures"].variable
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -44,20 +47,22 @@ def bind(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def serve(
+def serve(  # noqa: PLR0913 - as many as the command has options
     listener: socket.socket,
     database: str,
     *,
     read_database: str | None = None,
     workers: int = 1,
     feed_overlap: int = 0,
+    limits: Limits | None = None,
     certificate: tuple[str, str] | None = None,
     ready: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
 
-    ``certificate`` names the files of a TLS certificate and of its key. ``ready`` is called when
-    the database is open and migrated, just before the first answer.
+    ``limits`` are those of the login check. ``certificate`` names the files of a TLS certificate
+    and of its key. ``ready`` is called when the database is open and migrated, just before the
+    first answer.
     Raises BadUsage where the certificate and its key cannot be used.
     """
     open_store(database, read_url=read_database)
@@ -66,6 +71,9 @@ def serve(
     os.environ[_DATABASE] = database
     os.environ[_READ_DATABASE] = read_database or ""
     os.environ[_FEED_OVERLAP] = str(feed_overlap)
+    per_login, per_account = limits or Limits()
+    os.environ[_LOGIN_FAILURES] = str(per_login)
+    os.environ[_ACCOUNT_FAILURES] = str(per_account)
     config = uvicorn.Config(
         "masthead.api.server:app_of_environment",
         factory=True,
@@ -114,4 +122,5 @@ def app_of_environment() -> Starlette:
     """Return the app that the environment's settings describe; each worker calls it."""
     configure_logs()
     store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
-    return create_app(store, feed_overlap_s=int(os.environ[_FEED_OVERLAP]))
+    limits = Limits(int(os.environ[_LOGIN_FAILURES]), int(os.environ[_ACCOUNT_FAILURES]))
+    return create_app(store, feed_overlap_s=int(os.environ[_FEED_OVERLAP]), limits=limits)

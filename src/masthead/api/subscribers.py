@@ -5,7 +5,7 @@ from hashlib import md5
 
 from starlette.responses import Response
 
-from masthead.api.answers import json
+from masthead.api.answers import error, json
 from masthead.api.lists import list_answer, page_of
 from masthead.api.operation import Call, route
 from masthead.api.parameters import Values
@@ -17,7 +17,7 @@ from masthead.contract.shapes import (
     Subscriber,
     fields_of,
 )
-from masthead.store import reading
+from masthead.store import logins, reading
 
 __all__ = ["PASSWORD_MD5", "routes"]
 
@@ -34,11 +34,22 @@ _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 def authenticate_subscriber(call: Call) -> Response:
     """Answer interface, operation 3: the subscriber whom login and password fit, if there is one.
 
-    Who that is, and what fits, is told by decisions, "Login check".
+    Who that is, and what fits, is told by decisions, "Login check". 429 after too many wrong
+    guesses, whether or not there is such a login (decisions, "Limits of the login check").
     """
     login, password = str(call.values.get("login", "")), str(call.values.get("password", ""))
-    found = _fitting(call, login, password) if login and password else None
+    if not (login and password):
+        return json(encode({"authenticated": False}))
+    store, limits = call.service.store, call.service.limits
+    attempt = logins.attempt_of(store.secret, call.account_id, login, password)
+    with store.tally() as tally:
+        wait_us = logins.wait_us(tally, limits, attempt, store.clock())
+    if wait_us:
+        return _too_many(wait_us)
+    found = _fitting(call, login, password)
     if found is None:
+        with store.tally() as tally:
+            logins.count_failure(tally, limits, attempt, store.clock())
         return json(encode({"authenticated": False}))
     subscriptions = [
         _make_subscription(*subscription, [_make_issue(*issue) for issue in issues] or None)
@@ -50,6 +61,12 @@ def authenticate_subscriber(call: Call) -> Response:
     return json(encode({"authenticated": True, "subscribers": subscriber}))
 
 
+def _too_many(wait_us: int) -> Response:
+    wait_s = -(-wait_us // 1_000_000)
+    sentence = f"too many logins have failed: try again in {wait_s} seconds"
+    return error(429, sentence, {"Retry-After": str(wait_s)})
+
+
 def _fitting(call: Call, login: str, password: str) -> reading.LoginMatch | None:
     by_email, by_code = reading.login_candidates(
         call.database,
@@ -59,8 +76,11 @@ def _fitting(call: Call, login: str, password: str) -> reading.LoginMatch | None
         today=datetime.fromtimestamp(call.service.store.clock() / 1_000_000, UTC)
         .date()
         .isoformat(),
+        by_renewal_code=bool(call.caller.renewal_code_login),
     )
-    fitting = by_email + [match for match in by_code if _same_zip(match.zip_code or "", password)]
+    fitting = by_email + [
+        match for match in by_code if _same_zip(match.zip_code or "", password) and match.is_meant
+    ]
     return min(fitting, key=lambda match: (-match.is_current, match.subscriber_id), default=None)
 
 

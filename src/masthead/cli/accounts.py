@@ -1,8 +1,11 @@
-"""``masthead accounts``: add, list, show, set, rotate-key, export."""
+"""``masthead accounts``: add, list, show, set, rotate-key, rekey, export."""
 
 import csv
 import sys
-from typing import Any
+from datetime import UTC, datetime
+from pathlib import Path
+from re import fullmatch
+from typing import Any, ClassVar
 
 import click
 
@@ -11,7 +14,9 @@ from masthead.contract.kinds import Bool, Flag
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadUsage
 from masthead.store import accounts as store_accounts
-from masthead.store import open_store
+from masthead.store import find_store, open_store
+from masthead.store.keys import Pair, pairs_of
+from masthead.store.secret import Secret
 
 __all__ = ["accounts"]
 
@@ -21,6 +26,20 @@ _FIELDS = {
     if column.name not in {"account_id", "is_master"}
 }
 _ID = click.IntRange(0, 2**63 - 1)
+
+
+class _Duration(click.ParamType[int]):
+    """A number with its unit; seconds."""
+
+    name = "time"
+    _SECONDS: ClassVar = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the seconds; fail where it is something else."""
+        found = fullmatch(r"(\d{1,6})([smhd])", value)
+        if found is None:
+            self.fail(f"{value!r} is no time such as 24h, 30m or 7d", param, ctx)
+        return int(found[1]) * self._SECONDS[found[2]]
 
 
 @click.group()
@@ -42,7 +61,14 @@ def _account_fields(command: Command) -> Command:
     )(command)
 
 
-def _hiding(command: Command) -> Command:
+def _logins(command: Command) -> Command:
+    """Give a command the options for what is no field of the interface: how readers log in."""
+    command = click.option(
+        "--renewal-code-login",
+        type=click.Choice(["on", "off"]),
+        callback=lambda _context, _option, value: value and value == "on",
+        help="Whether a renewal code with a postal code is a login.",
+    )(command)
     return click.option(
         "--hide-password-md5/--show-password-md5",
         default=None,
@@ -69,7 +95,7 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
 @accounts.command()
 @click.argument("account_id", type=_ID)
 @_account_fields
-@_hiding
+@_logins
 @setting("database")
 def add(account_id: int, database: str, **given: Any) -> None:
     """Add an account, with random credentials, and show it."""
@@ -99,16 +125,29 @@ def show(account_id: int, database: str) -> None:
 
 
 def _show(database: str, account_id: int) -> None:
-    with open_store(database).writer() as found:
-        values = store_accounts.settings_of(found, account_id)
-    for name, value in values.items():
+    store = open_store(database)
+    with store.writer() as found:
+        shown = list(store_accounts.settings_of(found, account_id).items())
+    current, *former = pairs_of(store, account_id) or [Pair(None, None)]
+    shown.append(("last_used", _moment(current.used_at)))
+    for pair in former:
+        shown.append(("former_key_until", _moment(pair.ends_at)))
+        shown.append(("former_key_last_used", _moment(pair.used_at)))
+    for name, value in shown:
         click.echo(f"{name}: {'' if value is None else value}")
+
+
+def _moment(at_us: int | None) -> str | None:
+    """Return a time in UTC, as the interface writes those of records."""
+    if at_us is None:
+        return None
+    return f"{datetime.fromtimestamp(at_us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 @accounts.command("set")
 @click.argument("account_id", type=_ID)
 @_account_fields
-@_hiding
+@_logins
 @setting("database")
 def set_(account_id: int, database: str, **given: Any) -> None:
     """Change fields of an account; an empty value takes one away."""
@@ -121,11 +160,40 @@ def set_(account_id: int, database: str, **given: Any) -> None:
 
 @accounts.command("rotate-key")
 @click.argument("account_id", type=_ID)
+@click.option(
+    "--overlap",
+    type=_Duration(),
+    default="0h",
+    help="For how long the old credentials work on beside the new ones: 24h, 30m, 7d.",
+)
 @setting("database")
-def rotate_key(account_id: int, database: str) -> None:
-    """Give an account new random credentials; the old ones end at once."""
-    store_accounts.rotate_key(open_store(database), account_id)
+def rotate_key(account_id: int, database: str, overlap: int) -> None:
+    """Give an account new random credentials; the old ones end at once, or after an overlap."""
+    store_accounts.rotate_key(open_store(database), account_id, overlap_us=overlap * 1_000_000)
     _show(database, account_id)
+
+
+@accounts.command()
+@click.option(
+    "--old-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="File of the secret key that is to be replaced.",
+)
+@click.option("--lost", is_flag=True, help="It is lost: give all accounts new credentials.")
+@setting("database")
+def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
+    """Seal all credentials with another secret key than before; servers have to be restarted.
+
+    The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, where
+    one is made if there is none.
+    """
+    if bool(old_key) == lost:
+        raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")
+    old = Secret(old_key, variable=None) if old_key else None
+    count = store_accounts.rekey(find_store(database), old)
+    credentials = "new credentials" if lost else "their credentials sealed anew"
+    click.echo(f"{count} {'account has' if count == 1 else 'accounts have'} {credentials}")
 
 
 @accounts.command("export")

@@ -12,6 +12,7 @@ from masthead.cli.options import setting
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
 from masthead.settings import SETTINGS
+from masthead.store.logins import Limits
 
 __all__ = ["demo", "openapi", "serve_command"]
 
@@ -26,6 +27,8 @@ _DAY_S = 86_400
 @setting("port", kind=_PORT)
 @setting("workers", kind=click.IntRange(1))
 @setting("feed_overlap", kind=click.IntRange(0, _DAY_S))
+@setting("login_failures", kind=click.IntRange(0))
+@setting("account_failures", kind=click.IntRange(0))
 @setting("behind_proxy")
 @setting("certificate")
 @setting("certificate_key")
@@ -37,6 +40,8 @@ def serve_command(
     *,
     workers: int,
     feed_overlap: int,
+    login_failures: int,
+    account_failures: int,
     behind_proxy: bool,
     certificate: str | None,
     certificate_key: str | None,
@@ -62,6 +67,7 @@ def serve_command(
         read_database=read_database,
         workers=workers,
         feed_overlap=feed_overlap,
+        limits=Limits(login_failures, account_failures),
         certificate=(certificate, certificate_key) if certificate and certificate_key else None,
         ready=ready,
     )

@@ -21,7 +21,8 @@ _POSTGRESQL = ("postgresql://", "postgres://")
 def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
     """Return the database that :func:`find_store` finds, its schema brought up to date.
 
-    Raises MastheadError where a newer version of Masthead made it, and what that function does.
+    Raises MastheadError where a newer version of Masthead made it or the secret key is not its own,
+    and what that function does.
     """
     store = find_store(url, clock=clock, read_url=read_url)
     store.migrate()

@@ -1,27 +1,25 @@
-"""Accounts: their credentials, their settings, and who may see which."""
+"""Accounts and their settings; what opens them is the business of ``masthead.store.keys``."""
 
-import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from hmac import compare_digest
-from typing import Any, NamedTuple
+from typing import Any
 
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
-from masthead.store import commits
-from masthead.store.database import Database, Dialect, Store
+from masthead.store import commits, migrations
+from masthead.store.database import Database, Store, Value
+from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
+from masthead.store.secret import Secret
 
 __all__ = [
     "SETTINGS",
-    "Caller",
-    "account_for_credentials",
     "accounts",
     "add_account",
     "get_account",
     "hides_password_md5",
-    "new_credentials",
+    "rekey",
     "rotate_key",
     "save_accounts",
     "set_account",
@@ -29,58 +27,19 @@ __all__ = [
 ]
 
 Row = tuple[Any, ...]
-Values = Mapping[str, int | str | None]
+Values = Mapping[str, Value]
+Settings = dict[str, Value]
 
-SETTINGS = (*(column.name for column in ACCOUNTS.columns), "hide_password_md5")
+SETTINGS = (
+    *(column.name for column in ACCOUNTS.columns),
+    "hide_password_md5",
+    "renewal_code_login",
+)
 """The columns of an account, in the order in which they are shown."""
 
 _COLUMNS = ", ".join(SETTINGS)
-_KEY_BYTES = 20
-_NO_ACCOUNT = (None, 0, 0, 0, 0)
-_FOR_KEYS: dict[Dialect, str] = {
-    "sqlite": """
-        SELECT api_key, api_login, active AND api_active, account_id, is_master, hide_password_md5
-        FROM accounts WHERE api_key IN (:user, :password)
-        """,
-    "postgresql": """
-        SELECT api_key, api_login, is_open, account_id, is_master, hide_password_md5
-        FROM accounts_for_keys(:user, :password)
-        """,
-}
-
-
-class Caller(NamedTuple):
-    """The account that a request speaks for, and what it is allowed."""
-
-    account_id: int
-    is_master: int
-    hide_password_md5: int
-
-
-def new_credentials() -> tuple[str, str]:
-    """Return a random api_key and api_login."""
-    return secrets.token_hex(_KEY_BYTES), secrets.token_hex(_KEY_BYTES)
-
-
-def account_for_credentials(database: Database, user: str, password: str) -> Caller | None:
-    """Return the account whose api_key and api_login these are, in either order, or None.
-
-    None too where the account or its API access is not active. Both orders are always asked for and
-    both comparisons made, so that no cause of a refusal is told from another by its time
-    (decisions, "Wrong credentials").
-    """
-    if "\x00" in user + password:
-        # No key has one, and PostgreSQL cannot even be asked for it.
-        return None
-    rows = database.rows(_FOR_KEYS[database.dialect], user=user, password=password)
-    by_key = {api_key: row for api_key, *row in rows}
-    found = None
-    for key, login in ((user, password), (password, user)):
-        api_login, is_open, *caller = by_key.get(key, _NO_ACCOUNT)
-        matches = compare_digest((api_login or "").encode(), login.encode())
-        if matches and is_open and login:
-            found = Caller(*caller)
-    return found
+_SECRETS = ("api_key", "api_login")
+_PLACES = {name: SETTINGS.index(name) for name in _SECRETS}
 
 
 def hides_password_md5(database: Database, account_id: int) -> bool:
@@ -94,28 +53,48 @@ def hides_password_md5(database: Database, account_id: int) -> bool:
 
 def accounts(database: Database) -> list[Row]:
     """Return all accounts by ascending id, shape Account."""
-    return database.rows(f"SELECT {columns_of(shapes.Account)} FROM accounts ORDER BY account_id")
+    found = database.rows(f"SELECT {columns_of(shapes.Account)} FROM accounts ORDER BY account_id")
+    return [_unsealed(database, row) for row in found]
 
 
 def get_account(database: Database, account_id: int) -> Row | None:
     """Return one account, shape Account, or None."""
-    return database.row(
+    found = database.row(
         f"SELECT {columns_of(shapes.Account)} FROM accounts WHERE account_id = :account_id",
         account_id=account_id,
     )
+    return found and _unsealed(database, found)
 
 
-def settings_of(database: Database, account_id: int) -> dict[str, int | str | None]:
+def settings_of(database: Database, account_id: int) -> Settings:
     """Return all settings of an account by name, as :data:`SETTINGS` orders them.
 
     Raises NotFound where there is no such account.
     """
+    found = _found(database, account_id)
+    if found is None:
+        raise NotFound(f"there is no account {account_id}: `masthead accounts list` shows them all")
+    return found
+
+
+def _found(database: Database, account_id: Value) -> Settings | None:
     row = database.row(
         f"SELECT {_COLUMNS} FROM accounts WHERE account_id = :account_id", account_id=account_id
     )
-    if row is None:
-        raise NotFound(f"there is no account {account_id}: `masthead accounts list` shows them all")
-    return dict(zip(SETTINGS, row, strict=True))
+    return dict(zip(SETTINGS, _unsealed(database, row), strict=True)) if row else None
+
+
+def _unsealed(database: Database, row: Row) -> Row:
+    """Return a row of an account, which begins as :data:`SETTINGS` does, with its pair in clear."""
+    values = list(row)
+    for name, place in _PLACES.items():
+        if row[place] is not None:
+            values[place] = database.secret.unseal(row[place], _sealed_for(row[0], name))
+    return tuple(values)
+
+
+def _sealed_for(account_id: int | str | None, name: str) -> str:
+    return f"accounts {account_id} {name}"
 
 
 def add_account(store: Store, values: Values) -> None:
@@ -126,9 +105,9 @@ def add_account(store: Store, values: Values) -> None:
     account_id = values["account_id"]
     with store.writer() as database, database.transaction():
         database.lock_accounts()
-        if database.row("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id):
+        if _found(database, account_id):
             raise BadInput(f"account {account_id} exists already")
-        _save(database, values)
+        _save(database, values, None)
 
 
 def set_account(store: Store, account_id: int, values: Values) -> None:
@@ -140,7 +119,7 @@ def set_account(store: Store, account_id: int, values: Values) -> None:
     with store.writer() as database, database.transaction():
         database.lock_accounts()
         before = settings_of(database, account_id)
-        _save(database, {**values, "account_id": account_id})
+        _save(database, {**values, "account_id": account_id}, before)
         hides = values.get("hide_password_md5", before["hide_password_md5"])
         changes_subscribers = hides != before["hide_password_md5"]
         if changes_subscribers:
@@ -154,10 +133,49 @@ def set_account(store: Store, account_id: int, values: Values) -> None:
         commits.stamp_commits(store, account_id)
 
 
-def rotate_key(store: Store, account_id: int) -> None:
-    """Give the account a new random api_key and api_login; the old ones open nothing any more."""
-    api_key, api_login = new_credentials()
-    set_account(store, account_id, {"api_key": api_key, "api_login": api_login})
+def rotate_key(store: Store, account_id: int, *, overlap_us: int = 0) -> None:
+    """Give the account a new random api_key and api_login.
+
+    Those that it had work for ``overlap_us`` more beside the new ones, 0: no longer. Raises
+    NotFound.
+    """
+    values = dict(zip(_SECRETS, new_credentials(), strict=True))
+    with store.writer() as database, database.transaction():
+        database.lock_accounts()
+        before = settings_of(database, account_id)
+        _save(database, {**values, "account_id": account_id}, before, overlap_us=overlap_us)
+
+
+def rekey(store: Store, old: Secret | None) -> int:
+    """Seal all pairs with the store's secret key, which is another one than before; how many.
+
+    They were sealed with ``old``; None: that is lost, and each account gets a new random pair.
+    Pairs that were replaced and still worked end, since only their hashes are kept. Raises BadInput
+    where the database is of an earlier version, MastheadError where ``old`` is not the key with
+    which they were sealed.
+    """
+    store.secret.make()
+    with store.writer() as database, database.transaction():
+        if migrations.missing(database):
+            raise BadInput(
+                "the database has to be brought up to date first: `masthead accounts list` does it"
+            )
+        database.lock_accounts()
+        rows = database.rows("SELECT account_id, api_key, api_login FROM accounts")
+        for account_id, *sealed in rows:
+            if old:
+                pair = [
+                    text and old.unseal(text, _sealed_for(account_id, name))
+                    for name, text in zip(_SECRETS, sealed, strict=True)
+                ]
+            else:
+                pair = list(new_credentials())
+            values = {"account_id": account_id, **dict(zip(_SECRETS, pair, strict=True))}
+            _save(database, values, dict.fromkeys(SETTINGS))
+        database.change(
+            "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
+        )
+    return len(rows)
 
 
 def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
@@ -169,54 +187,59 @@ def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
     with store.writer() as database, database.transaction():
         database.lock_accounts()
         for values in rows:
-            account_id = values["account_id"]
-            columns = ", ".join(values)
-            before = database.row(
-                f"SELECT {columns} FROM accounts WHERE account_id = :id", id=account_id
-            )
+            before = _found(database, values["account_id"])
             if before is None:
                 inserted += 1
-            elif before != tuple(values.values()):
+            elif any(before[name] != value for name, value in values.items()):
                 changed += 1
             else:
                 continue
-            _save(database, values)
+            _save(database, values, before)
     return inserted, changed, len(rows) - inserted - changed
 
 
-def _save(database: Database, values: Values) -> None:
-    account_id = values["account_id"]
-    if api_key := values.get("api_key"):
-        owner = database.row(
-            "SELECT account_id FROM accounts WHERE api_key = :api_key AND account_id <> :id",
-            api_key=api_key,
-            id=account_id,
-        )
-        if owner:
-            raise BadInput(
-                f"account {account_id}: api_key: another account has this key; choose another"
-            )
-    is_new = not database.row("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id)
-    if is_new:
-        api_key, api_login = new_credentials()
+def _save(
+    database: Database, values: Values, before: Settings | None, *, overlap_us: int = 0
+) -> None:
+    account_id = int(values["account_id"] or 0)
+    if before is None:
         created = datetime.fromtimestamp(database.now() // 1_000_000, UTC)
         defaults = {
-            "api_key": api_key,
-            "api_login": api_login,
+            **dict(zip(_SECRETS, new_credentials(), strict=True)),
             "created": f"{created:%Y-%m-%d %H:%M:%S}",
         }
         given = {name: value for name, value in values.items() if value is not None}
         values = {**defaults, **given}
+    # The same pair again replaces nothing, and ends no other one.
+    pair = {
+        name: values[name]
+        for name in _SECRETS
+        if name in values and not (before and before[name] == values[name])
+    }
+    values = {name: value for name, value in values.items() if name in pair or name not in _SECRETS}
+    sealed = {
+        name: value and database.secret.seal(str(value), _sealed_for(account_id, name))
+        for name, value in pair.items()
+    }
     database.change(
         f"""
         INSERT INTO accounts ({", ".join(values)}) VALUES (:{", :".join(values)})
         ON CONFLICT (account_id) DO UPDATE SET
             {", ".join(f"{name} = excluded.{name}" for name in values if name != "account_id")}
         """,
-        **values,
+        **{**values, **sealed},
     )
-    if is_new:
-        commit_id = commits.begin_commit(database, int(account_id or 0))
+    if pair:
+        api_key, api_login = ({**(before or {}), **pair}[name] for name in _SECRETS)
+        replace_pair(
+            database,
+            account_id,
+            str(api_key) if api_key else None,
+            str(api_login) if api_login else None,
+            overlap_us=overlap_us,
+        )
+    if before is None:
+        commit_id = commits.begin_commit(database, account_id)
         database.change(
             """
             UPDATE commits SET visible_at = :now

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
+from masthead.store.secret import Secret
+
 __all__ = ["Clock", "Database", "Dialect", "Row", "Store", "Value", "system_clock"]
 
 Clock = Callable[[], int]
@@ -31,6 +33,7 @@ class Database(Protocol):
     """
 
     dialect: Dialect
+    secret: Secret
 
     def speak_for(self, account_id: int) -> None:
         """Let this connection see nothing but the account's data from now on."""
@@ -97,6 +100,7 @@ class Store(Protocol):
 
     dialect: Dialect
     clock: Clock
+    secret: Secret
 
     def migrate(self) -> None:
         """Create the tables where there are none, and bring the schema up to date.
@@ -119,6 +123,12 @@ class Store(Protocol):
 
         A ``patient`` one waits until other writers have finished, however large their loads are;
         another gives up after five seconds with StoreUnavailable.
+        """
+
+    def tally(self) -> AbstractContextManager[Database]:
+        """Lend a connection to what servers count: no load ever holds that.
+
+        Raises StoreUnavailable where it does not answer.
         """
 
     def beat(self) -> None:

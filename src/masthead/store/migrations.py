@@ -2,16 +2,29 @@
 
 Migrations are frozen SQL files, ``sql/<dialect>/<number>_<name>.sql``, applied in the order of
 their numbers; each number has a side for every database. No library is used: those that exist speak
-to the databases through other drivers than ours, and the whole job is a numbered list.
+to the databases through other drivers than ours, and the whole job is a numbered list. What SQL
+cannot do, a step of Python does right after the file of the same number, in the same transaction.
 """
 
+from collections.abc import Callable
 from importlib.resources import files
 from typing import NamedTuple
 
 from masthead.errors import MastheadError
 from masthead.store.database import Database, Dialect
 
-__all__ = ["Migration", "apply_missing", "migrations", "missing", "status"]
+__all__ = [
+    "SEALED_SINCE",
+    "Migration",
+    "apply_missing",
+    "check_secret",
+    "migrations",
+    "missing",
+    "status",
+]
+
+SEALED_SINCE = 5
+"""The migration before which API secrets were in clear."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -20,8 +33,8 @@ CREATE TABLE IF NOT EXISTS migrations (
 )
 """
 _TABLE_EXISTS: dict[Dialect, str] = {
-    "sqlite": "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'",
-    "postgresql": "SELECT 1 WHERE to_regclass('migrations') IS NOT NULL",
+    "sqlite": "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name",
+    "postgresql": "SELECT 1 WHERE to_regclass(:name) IS NOT NULL",
 }
 
 
@@ -49,7 +62,7 @@ def status(database: Database) -> list[tuple[Migration, bool]]:
     """
     known = migrations(database.dialect)
     applied = set()
-    if database.rows(_TABLE_EXISTS[database.dialect]):
+    if database.rows(_TABLE_EXISTS[database.dialect], name="migrations"):
         applied = {number for (number,) in database.rows("SELECT number FROM migrations")}
     if newer := applied - {migration.number for migration in known}:
         raise MastheadError(
@@ -77,3 +90,54 @@ def apply_missing(database: Database) -> None:
             number=migration.number,
             name=migration.name,
         )
+        if step := _STEPS.get(migration.number):
+            step(database)
+
+
+def check_secret(database: Database) -> None:
+    """Raise MastheadError where the secret key is missing, or is not that of ``database``."""
+    if not database.rows(_TABLE_EXISTS[database.dialect], name="secret_key"):
+        return
+    own = database.secret.fingerprint("key")
+    if not database.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own):
+        raise MastheadError(
+            f"the secret key in {database.secret.where} is not the one of this database: give the "
+            "one with which its API secrets were sealed"
+        )
+
+
+def _seal_secrets(database: Database) -> None:
+    """Seal what 0005 found in clear. Frozen, as a published migration is."""
+    secret = database.secret
+    secret.make()
+    database.change(
+        "INSERT INTO secret_key (fingerprint) VALUES (:own)", own=secret.fingerprint("key")
+    )
+    for account_id, *pair in database.rows("SELECT account_id, api_key, api_login FROM accounts"):
+        sealed = [
+            secret.seal(text, f"accounts {account_id} {column}") if text else None
+            for column, text in zip(("api_key", "api_login"), pair, strict=True)
+        ]
+        database.change(
+            """
+            UPDATE accounts SET api_key = :api_key, api_login = :api_login
+            WHERE account_id = :account_id
+            """,
+            account_id=account_id,
+            api_key=sealed[0],
+            api_login=sealed[1],
+        )
+        hashes = [secret.fingerprint("api", text) if text else None for text in pair]
+        if hashes[0]:
+            database.change(
+                """
+                INSERT INTO api_keys (account_id, key_hash, login_hash)
+                VALUES (:account_id, :key_hash, :login_hash)
+                """,
+                account_id=account_id,
+                key_hash=hashes[0],
+                login_hash=hashes[1],
+            )
+
+
+_STEPS: dict[int, Callable[[Database], None]] = {SEALED_SINCE: _seal_secrets}

@@ -8,24 +8,28 @@ Readers never wait for writers. Writers of one account wait for each other by an
 their transactions, which begins with 1 for data and with 2 for stamps.
 """
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from re import compile as pattern
-from select import POLLIN, poll
 
 import psycopg
 from psycopg import errors
-from psycopg.adapt import AdaptersMap
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg.types.numeric import Int8Dumper
-from psycopg_pool import ConnectionPool
 
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.postgresql_pool import (
+    UNAVAILABLE,
+    Connection,
+    Pool,
+    connect,
+    explained,
+    line,
+)
+from masthead.store.secret import Secret
 
 __all__ = ["PostgresDatabase", "PostgresStore"]
 
@@ -34,16 +38,12 @@ STATEMENT_MS_MAX = 1_500
 wait no longer for a lock."""
 
 CONNECTIONS_MAX = 24
-WAIT_FOR_CONNECTION_S_MAX = 1.0
+TALLY_CONNECTIONS_MAX = 4
 BEHIND_US_MAX = 30 * 1_000_000
 """A replica that is further behind does not answer the change feed."""
 
 _STREAM_ROWS = 1_000
-_CONNECT_S_MAX = 3
-_RECONNECT_S_MAX = 1.0
-_CLOSE_S_MAX = 1.0
 _PARAMETER = pattern(r"(?<![:\w]):(\w+)")
-_Connection = psycopg.Connection[Row]
 
 _READER = f"""
     SET ROLE masthead_server;
@@ -51,6 +51,9 @@ _READER = f"""
     SET lock_timeout = {STATEMENT_MS_MAX};
     SET jit = off;
 """
+_TALLY = f"{_READER} SET synchronous_commit = off;"
+"""Nobody waits for a disk, or for a standby: what a crash takes are the last moments of a count."""
+
 _WRITER = """
     SET temp_buffers = '64MB';
     SET work_mem = '64MB';
@@ -71,28 +74,6 @@ _IN_ORDER = """
 
 They take as long as their reader, so they hold no parallel workers, of which there are few."""
 
-_UNAVAILABLE = (
-    psycopg.OperationalError,
-    psycopg.InterfaceError,
-    # On a replica that has not heard of the tables yet.
-    errors.UndefinedTable,
-    errors.UndefinedColumn,
-    errors.UndefinedFunction,
-    # On a replica that is asked to write.
-    errors.ReadOnlySqlTransaction,
-)
-"""Errors of the database, as against those of a query, which are ours to mend."""
-
-
-def _adapters() -> AdaptersMap:
-    """Let every int be a bigint, so that a statement is prepared once, whatever its numbers."""
-    found = AdaptersMap(psycopg.adapters)
-    found.register_dumper(int, Int8Dumper)
-    return found
-
-
-_ADAPTERS = _adapters()
-
 
 @cache
 def _translated(sql: str) -> bytes:
@@ -106,8 +87,14 @@ class PostgresDatabase:
     dialect: Dialect = "postgresql"
 
     def __init__(
-        self, connection: _Connection, clock: Clock | None, *, is_replica: bool = False
+        self,
+        connection: Connection,
+        clock: Clock | None,
+        secret: Secret,
+        *,
+        is_replica: bool = False,
     ) -> None:
+        self.secret = secret
         self._connection = connection
         self._cursor = connection.cursor()
         self._clock = clock
@@ -136,8 +123,8 @@ class PostgresDatabase:
         try:
             with self._connection.cursor() as cursor:
                 yield from cursor.stream(_translated(sql), values, size=_STREAM_ROWS)
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        except UNAVAILABLE as error:
+            raise explained(error) from error
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Write, and return how many rows that changed."""
@@ -160,8 +147,8 @@ class PostgresDatabase:
             with self._cursor.copy(sql) as copy:
                 for row in rows:
                     copy.write_row((*first, *row))
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        except UNAVAILABLE as error:
+            raise explained(error) from error
 
     def script(self, sql: str, /) -> None:
         """Run several statements."""
@@ -259,10 +246,10 @@ class PostgresDatabase:
         try:
             cursor = self._cursor.execute(sql, values, prepare=values is not None)
             return cursor.fetchall() if cursor.description else []
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        except UNAVAILABLE as error:
+            raise explained(error) from error
         except errors.InsufficientPrivilege as error:
-            raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
+            raise MastheadError(f"the database's user may not do this: {line(error)}") from error
 
 
 class PostgresStore:
@@ -277,15 +264,15 @@ class PostgresStore:
     def __init__(
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None
     ) -> None:
-        _check(url)
-        if read_url:
-            _check(read_url)
+        for each in (url, read_url or url):
+            _check(each)
         self.clock: Clock = clock or system_clock
+        self.secret = Secret(None)
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
-        self._pool: ConnectionPool[_Connection] | None = None
-        self._lock = threading.Lock()
+        self._readers = Pool(read_url or url, _READER, CONNECTIONS_MAX)
+        self._tallies = Pool(url, _TALLY, TALLY_CONNECTIONS_MAX)
 
     def migrate(self) -> None:
         """Create the tables where there are none, and bring the schema up to date.
@@ -297,6 +284,7 @@ class PostgresStore:
                 with database.transaction():
                     database.script("SELECT pg_advisory_xact_lock(0, 0)")
                     migrations.apply_missing(database)
+            migrations.check_secret(database)
 
     def open_loop_reader(self) -> None:
         """Return None: an answer of the server may take long, and must not stop an event loop."""
@@ -305,27 +293,31 @@ class PostgresStore:
     @contextmanager
     def reader(self) -> Iterator[PostgresDatabase]:
         """Lend a connection of the pool, as ``masthead_server``."""
-        try:
-            with self._opened_pool().connection(WAIT_FOR_CONNECTION_S_MAX) as connection:
-                yield PostgresDatabase(
-                    connection, self._stamp_clock, is_replica=self._read_url is not None
-                )
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        with self._readers.connection() as connection:
+            is_replica = self._read_url is not None
+            yield PostgresDatabase(
+                connection, self._stamp_clock, self.secret, is_replica=is_replica
+            )
+
+    @contextmanager
+    def tally(self) -> Iterator[PostgresDatabase]:
+        """Lend a connection to the primary, as ``masthead_server``, for functions that write."""
+        with self._tallies.connection() as connection:
+            yield PostgresDatabase(connection, self._stamp_clock, self.secret)
 
     @contextmanager
     def writer(self, *, patient: bool = True) -> Iterator[PostgresDatabase]:
         """Lend a new connection, as the user of the URL."""
         try:
-            connection = _connect(self._url)
+            connection = connect(self._url)
         except psycopg.OperationalError as error:
-            raise StoreUnavailable(f"the database cannot be opened: {_line(error)}") from error
+            raise StoreUnavailable(f"the database cannot be opened: {line(error)}") from error
         with closing(connection):
             try:
                 connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
-                yield PostgresDatabase(connection, self._stamp_clock)
-            except _UNAVAILABLE as error:
-                raise _explained(error) from error
+                yield PostgresDatabase(connection, self._stamp_clock, self.secret)
+            except UNAVAILABLE as error:
+                raise explained(error) from error
 
     def beat(self) -> None:
         """Write the time where the replica's readers find it."""
@@ -334,68 +326,9 @@ class PostgresStore:
                 database.change("UPDATE heartbeat SET beat_at = :now", now=database.now())
 
     def close(self) -> None:
-        """Close the pool."""
-        with self._lock:
-            if self._pool:
-                self._pool.close(_CLOSE_S_MAX)
-                self._pool = None
-
-    def _check_alive(self, connection: _Connection) -> None:
-        """Let no request have a connection that has ended; where one has, replace all idle ones.
-
-        Nothing is sent: that the server has ended a connection can be read from it.
-        """
-        try:
-            while _is_readable(connection):
-                connection.pgconn.consume_input()
-        except psycopg.OperationalError:
-            connection.close()
-            if self._pool:
-                self._pool.drain()
-            raise
-
-    def _opened_pool(self) -> ConnectionPool[_Connection]:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ConnectionPool(
-                    self._read_url or self._url,
-                    kwargs=_CONNECTION,
-                    min_size=0,
-                    max_size=CONNECTIONS_MAX,
-                    configure=_become_server,
-                    check=self._check_alive,
-                    reconnect_timeout=_RECONNECT_S_MAX,
-                    open=True,
-                )
-            return self._pool
-
-
-_CONNECTION = {
-    "autocommit": True,
-    "prepare_threshold": 0,
-    "context": _ADAPTERS,
-    "application_name": "masthead",
-    "connect_timeout": _CONNECT_S_MAX,
-    # A server that is gone without a word is noticed after ten seconds.
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 10_000,
-}
-
-
-def _connect(url: str) -> _Connection:
-    return psycopg.connect(url, **_CONNECTION)  # type: ignore[arg-type]
-
-
-def _become_server(connection: _Connection) -> None:
-    connection.execute(_READER, prepare=False)
-
-
-def _is_readable(connection: _Connection) -> bool:
-    waiting = poll()
-    waiting.register(connection.fileno(), POLLIN)
-    return bool(waiting.poll(0))
+        """Close the pools."""
+        self._readers.close()
+        self._tallies.close()
 
 
 def _check(url: str) -> None:
@@ -407,11 +340,3 @@ def _check(url: str) -> None:
             "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
             "in which other characters than letters, digits and -._~ are written as %20 and so on"
         ) from None
-
-
-def _explained(error: psycopg.Error) -> StoreUnavailable:
-    return StoreUnavailable(f"the database does not answer: {_line(error)}")
-
-
-def _line(error: psycopg.Error) -> str:
-    return " ".join(str(error).split())

@@ -145,7 +145,8 @@ class LoginMatch(NamedTuple):
 
     ``is_current`` is 1 where a subscription of the subscriber has not expired. Where the login is
     a renewal code, ``zip_code`` is the postal code of one of the subscriber's addresses: a row an
-    address.
+    address. ``is_meant`` is 0 of a stand-in, whose postal codes are compared as well, so that the
+    time that takes does not tell whether there is such a code.
     """
 
     subscriber_id: int
@@ -155,15 +156,24 @@ class LoginMatch(NamedTuple):
     last_name: str | None
     is_current: int
     zip_code: str | None
+    is_meant: int
 
 
 def login_candidates(
-    database: Database, account_id: int, login: str, *, password_md5: str, today: str
+    database: Database,
+    account_id: int,
+    login: str,
+    *,
+    password_md5: str,
+    today: str,
+    by_renewal_code: bool = True,
 ) -> tuple[list[LoginMatch], list[LoginMatch]]:
-    """Return those whose email and password these are, and those whose renewal code it is.
+    """Return those whose email and password these are, and whose renewal code it could be.
 
-    The best match stands first: one with a subscription that has not expired on ``today``, then
-    the lowest id. The postal code is the caller's to compare (decisions, "Login check").
+    The latter only ``by_renewal_code``, else none; where there is no such code it is the one that
+    follows it. The best match stands first: one with a subscription that has not expired on
+    ``today``, then the lowest id. The postal code is the caller's to compare (decisions, "Login
+    check").
     """
     values: dict[str, int | str] = {
         "account_id": account_id,
@@ -179,23 +189,26 @@ def login_candidates(
     best_first = "ORDER BY is_current DESC, s.subscriber_id"
     by_email = database.rows(
         f"""
-        {select} NULL FROM subscribers AS s
+        {select} NULL, TRUE FROM subscribers AS s
         WHERE s.account_id = :account_id AND s.email_lower = :login
         AND s.password_md5 = :password_md5 AND s.delete_date IS NULL {best_first} LIMIT 1
         """,
         password_md5=password_md5,
         **values,
     )
-    by_code = database.rows(
+    by_code = by_renewal_code and database.rows(
         f"""
-        {select} a.zip_code FROM subscribers AS s
+        {select} a.zip_code, s.renewal_code_lower = :login AND s.delete_date IS NULL
+        FROM subscribers AS s
         JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
-        WHERE s.account_id = :account_id AND s.renewal_code_lower = :login
-        AND s.delete_date IS NULL AND a.zip_code IS NOT NULL {best_first}
+        WHERE s.account_id = :account_id AND a.zip_code IS NOT NULL AND s.subscriber_id = (
+            SELECT subscriber_id FROM subscribers
+            WHERE account_id = :account_id AND renewal_code_lower >= :login
+            ORDER BY renewal_code_lower LIMIT 1)
         """,
         **values,
     )
-    return [LoginMatch(*row) for row in by_email], [LoginMatch(*row) for row in by_code]
+    return [LoginMatch(*row) for row in by_email], [LoginMatch(*row) for row in by_code or []]
 
 
 def received_subscriptions(

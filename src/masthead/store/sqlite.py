@@ -10,8 +10,9 @@ transaction, so that it can wait for it instead of failing halfway.
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
@@ -20,10 +21,14 @@ import apsw
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.secret import Secret
 
 __all__ = ["SqliteDatabase", "SqliteStore"]
 
 BUSY_TIMEOUT_MS = 5_000
+TALLY_TIMEOUT_MS = 500
+"""Who writes to the tally does so in microseconds; and an event loop may be what waits."""
+
 STATEMENTS_CACHED = 500
 
 _UNAVAILABLE = (
@@ -46,9 +51,10 @@ class SqliteDatabase:
 
     dialect: Dialect = "sqlite"
 
-    def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
+    def __init__(self, connection: apsw.Connection, clock: Clock, secret: Secret) -> None:
         self._connection = connection
         self.now = clock
+        self.secret = secret
 
     def speak_for(self, account_id: int) -> None:
         """Do nothing: each query names the account, and SQLite has no policies beside that."""
@@ -143,40 +149,73 @@ class SqliteStore:
     def __init__(self, path: Path, clock: Clock = system_clock) -> None:
         self.path = path
         self.clock = clock
+        self.secret = Secret(path.with_name(f"{path.name}-key"))
+        self._tally_path = path.with_name(f"{path.name}-logins")
         self._idle_readers: list[SqliteDatabase] = []
+        self._idle_tallies: list[SqliteDatabase] = []
         self._lock = threading.Lock()
 
     def migrate(self) -> None:
         """Create the file where there is none, and bring its schema up to date."""
-        self._use_wal()
+        self._use_wal(self.path)
         with self.writer() as database:
-            if migrations.missing(database):
+            if missing := migrations.missing(database):
                 with database.transaction():
                     migrations.apply_missing(database)
+                if 1 < missing[0].number <= migrations.SEALED_SINCE:
+                    # What was in clear is still in free parts of pages, and in the log.
+                    database.script("VACUUM")
+                    database.script("PRAGMA wal_checkpoint(TRUNCATE)")
+            migrations.check_secret(database)
 
     def open_loop_reader(self) -> SqliteDatabase:
         """Return a connection that has the file mapped into its memory.
 
         That makes look-ups faster, but not long streams.
         """
-        connection = self._connect(apsw.SQLITE_OPEN_READONLY)
+        connection = self._connect(self.path, apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
-        return SqliteDatabase(connection, self.clock)
+        return self._database(connection)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteDatabase]:
         """Lend a connection, which is kept for the next one."""
+        with self._lent(self._idle_readers, self._new_reader) as database:
+            yield database
+
+    @contextmanager
+    def tally(self) -> Iterator[SqliteDatabase]:
+        """Lend a connection to a file of its own, ``masthead.db-logins``, which it makes."""
+        with self._lent(self._idle_tallies, self._new_tally) as database:
+            yield database
+
+    @contextmanager
+    def _lent(
+        self, idle: list[SqliteDatabase], new: Callable[[], SqliteDatabase]
+    ) -> Iterator[SqliteDatabase]:
         with self._lock:
-            database = self._idle_readers.pop() if self._idle_readers else None
-        if database is None:
-            database = SqliteDatabase(self._connect(apsw.SQLITE_OPEN_READONLY), self.clock)
+            database = idle.pop() if idle else None
+        database = database or new()
         try:
             yield database
         except BaseException:
             database.close()
             raise
         with self._lock:
-            self._idle_readers.append(database)
+            idle.append(database)
+
+    def _new_reader(self) -> SqliteDatabase:
+        return self._database(self._connect(self.path, apsw.SQLITE_OPEN_READONLY))
+
+    def _new_tally(self) -> SqliteDatabase:
+        self._use_wal(self._tally_path)
+        connection = self._connect(self._tally_path, apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(TALLY_TIMEOUT_MS)
+        database = self._database(connection)
+        # What is lost when the machine loses its power are the last moments of the count.
+        database.script("PRAGMA synchronous = NORMAL")
+        database.script(files("masthead.store").joinpath("sql", "tally.sql").read_text("utf-8"))
+        return database
 
     def beat(self) -> None:
         """Do nothing: a file has no replicas."""
@@ -184,31 +223,35 @@ class SqliteStore:
     def close(self) -> None:
         """Close the connections that nobody has."""
         with self._lock:
-            while self._idle_readers:
-                self._idle_readers.pop().close()
+            for idle in (self._idle_readers, self._idle_tallies):
+                while idle:
+                    idle.pop().close()
 
     @contextmanager
     def writer(self, *, patient: bool = True) -> Iterator[SqliteDatabase]:
         """Lend a new connection, for one or a few transactions."""
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE)
+        connection = self._connect(self.path, apsw.SQLITE_OPEN_READWRITE)
         if patient:
             connection.set_busy_handler(_wait_for_ever)
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            yield SqliteDatabase(connection, self.clock)
+            yield self._database(connection)
         except _UNAVAILABLE as error:
             raise _explained(error) from error
         finally:
             connection.close()
 
-    def _use_wal(self) -> None:
+    def _database(self, connection: apsw.Connection) -> SqliteDatabase:
+        return SqliteDatabase(connection, self.clock, self.secret)
+
+    def _use_wal(self, path: Path) -> None:
         """Let the file keep a write-ahead log from now on.
 
         SQLite asks no busy handler where two connections make this change at once: each would
         wait for the other. So the one that is refused tries again.
         """
-        connection = self._connect(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        connection = self._connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             for attempt in count():
                 with suppress(apsw.BusyError):
@@ -220,17 +263,17 @@ class SqliteStore:
         finally:
             connection.close()
 
-    def _connect(self, flags: int) -> apsw.Connection:
+    def _connect(self, path: Path, flags: int) -> apsw.Connection:
         try:
             # A connection is one thread's at a time, and rows come faster without SQLite's locks.
             connection = apsw.Connection(
-                os.fspath(self.path),
+                os.fspath(path),
                 flags=flags | apsw.SQLITE_OPEN_NOMUTEX,
                 statementcachesize=STATEMENTS_CACHED,
             )
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         except _UNAVAILABLE as error:
-            raise StoreUnavailable(f"the database {self.path} cannot be opened: {error}") from error
+            raise StoreUnavailable(f"the database {path} cannot be opened: {error}") from error
         return connection
 
 

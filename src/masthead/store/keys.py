@@ -1,0 +1,197 @@
+"""The pairs of api_key and api_login that open an account: found, replaced, last used.
+
+The contract shows both, so the current pair is kept where it can be read again: sealed, in the
+account's row. What a request brings is found by keyed hashes of all pairs that work; nothing is
+unsealed for it (decisions, "API secrets at rest").
+"""
+
+import secrets
+from hmac import compare_digest
+from typing import NamedTuple
+
+from masthead.errors import BadInput, StoreUnavailable
+from masthead.store.database import Database, Dialect, Store, system_clock
+
+__all__ = [
+    "Caller",
+    "Pair",
+    "Uses",
+    "account_for_credentials",
+    "new_credentials",
+    "pairs_of",
+    "replace_pair",
+]
+
+_KEY_BYTES = 20
+_MINUTE_US = 60 * 1_000_000
+_NO_HASH = "0" * 64
+_NO_ACCOUNT = (None, 0, None, 0, 0, 0, 0)
+_FOR_KEYS: dict[Dialect, str] = {
+    "sqlite": """
+        SELECT k.key_hash, k.login_hash, a.active AND a.api_active, k.ends_at, a.account_id,
+            a.is_master, a.hide_password_md5, a.renewal_code_login
+        FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
+        WHERE k.key_hash IN (:user, :password)
+        """,
+    "postgresql": """
+        SELECT key_hash, login_hash, is_open, ends_at, account_id, is_master, hide_password_md5,
+            renewal_code_login
+        FROM accounts_for_keys(:user, :password)
+        """,
+}
+_NOTE_USE: dict[Dialect, str] = {
+    "sqlite": """
+        INSERT INTO key_uses (account_id, key_hash, used_at) VALUES (:account_id, :key_hash, :at)
+        ON CONFLICT (account_id, key_hash) DO UPDATE SET used_at = excluded.used_at
+        WHERE key_uses.used_at < excluded.used_at
+        """,
+    "postgresql": "SELECT note_key_use(:account_id, :key_hash, :at)",
+}
+_USES: dict[Dialect, str] = {
+    "sqlite": "SELECT key_hash, used_at FROM key_uses WHERE account_id = :account_id",
+    "postgresql": "SELECT key_hash, used_at FROM key_uses_of(:account_id)",
+}
+
+
+class Caller(NamedTuple):
+    """The account that a request speaks for, what it is allowed, and by which pair it came."""
+
+    account_id: int
+    is_master: int
+    hide_password_md5: int
+    renewal_code_login: int = 1
+    key_hash: str = ""
+
+
+class Pair(NamedTuple):
+    """A pair that opens an account: until when (None: the current one), and when it last did."""
+
+    ends_at: int | None
+    used_at: int | None
+
+
+def new_credentials() -> tuple[str, str]:
+    """Return a random api_key and api_login."""
+    return secrets.token_hex(_KEY_BYTES), secrets.token_hex(_KEY_BYTES)
+
+
+def account_for_credentials(
+    database: Database, user: str, password: str, *, now: int | None = None
+) -> Caller | None:
+    """Return the account whose api_key and api_login these are, in either order, or None.
+
+    None too where the account or its API access is not active, and for a pair whose time is over
+    (``now``: the machine's, if not given). Both orders are always asked for and both comparisons
+    made, of hashes, so that no cause of a refusal is told from another by its time (decisions,
+    "Wrong credentials").
+    """
+    if now is None:
+        now = system_clock()
+    hashes = [database.secret.fingerprint("api", given) for given in (user, password)]
+    rows = database.rows(_FOR_KEYS[database.dialect], user=hashes[0], password=hashes[1])
+    by_key = {key_hash: row for key_hash, *row in rows}
+    found = None
+    for key, login in (hashes, reversed(hashes)):
+        login_hash, is_open, ends_at, *caller = by_key.get(key, _NO_ACCOUNT)
+        matches = compare_digest(login_hash or _NO_HASH, login)
+        if matches and is_open and (ends_at is None or now < ends_at):
+            found = Caller._make((*caller, key))
+    return found
+
+
+def replace_pair(
+    database: Database,
+    account_id: int,
+    api_key: str | None,
+    api_login: str | None,
+    *,
+    overlap_us: int = 0,
+) -> None:
+    """Let this pair open the account; those before it for ``overlap_us`` more, 0: no longer.
+
+    Belongs into the transaction that seals the pair. Raises BadInput where another account has the
+    api_key.
+    """
+    now = database.now()
+    database.change("DELETE FROM api_keys WHERE ends_at <= :now", now=now)
+    if overlap_us:
+        database.change(
+            "UPDATE api_keys SET ends_at = :ends_at WHERE account_id = :id AND ends_at IS NULL",
+            ends_at=now + overlap_us,
+            id=account_id,
+        )
+    else:
+        database.change("DELETE FROM api_keys WHERE account_id = :id", id=account_id)
+    if not api_key:
+        return
+    key_hash = database.secret.fingerprint("api", api_key)
+    database.change(
+        "DELETE FROM api_keys WHERE key_hash = :key_hash AND account_id = :id",
+        key_hash=key_hash,
+        id=account_id,
+    )
+    if database.row("SELECT 1 FROM api_keys WHERE key_hash = :key_hash", key_hash=key_hash):
+        raise BadInput(
+            f"account {account_id}: api_key: another account has this key; choose another"
+        )
+    database.change(
+        """
+        INSERT INTO api_keys (key_hash, login_hash, account_id)
+        VALUES (:key_hash, :login_hash, :account_id)
+        """,
+        key_hash=key_hash,
+        login_hash=database.secret.fingerprint("api", api_login) if api_login else None,
+        account_id=account_id,
+    )
+
+
+def pairs_of(store: Store, account_id: int) -> list[Pair]:
+    """Return the pairs that open the account now, the current one first, then the latest to end."""
+    with store.writer() as database:
+        found = database.rows(
+            """
+            SELECT key_hash, ends_at FROM api_keys
+            WHERE account_id = :account_id AND (ends_at IS NULL OR ends_at > :now)
+            ORDER BY ends_at IS NOT NULL, ends_at DESC
+            """,
+            account_id=account_id,
+            now=database.now(),
+        )
+    with store.tally() as tally:
+        uses: dict[str, int] = dict(tally.rows(_USES[tally.dialect], account_id=account_id))
+    return [Pair(ends_at, uses.get(key_hash)) for key_hash, ends_at in found]
+
+
+class Uses:
+    """When each pair was last used; a server's, which writes it down now and then.
+
+    A request leaves its mark in memory alone, so none ever waits for a write.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[tuple[int, str], int] = {}
+        self._written_at = 0
+
+    def note(self, caller: Caller, now: int) -> None:
+        """Note that the caller's pair was used now."""
+        self._latest[caller.account_id, caller.key_hash] = now
+
+    def write(self, store: Store, *, every_us: int = _MINUTE_US) -> None:
+        """Write down what was noted, if that was not done within the last minute.
+
+        Raises StoreUnavailable where it cannot be written; it is kept for the next time.
+        """
+        now = store.clock()
+        if not self._latest or abs(now - self._written_at) < every_us:
+            return
+        self._written_at = now
+        latest, self._latest = self._latest, {}
+        try:
+            with store.tally() as tally:
+                for (account_id, key_hash), at in latest.items():
+                    tally.rows(
+                        _NOTE_USE[tally.dialect], account_id=account_id, key_hash=key_hash, at=at
+                    )
+        except StoreUnavailable:
+            self._latest = latest | self._latest
+            raise

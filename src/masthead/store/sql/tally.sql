@@ -1,0 +1,23 @@
+-- The tally of an embedded database: a file of its own, so that a load, which holds the database's
+-- one writer, delays no login. On PostgreSQL these tables are in the database (0004_logins.sql).
+
+-- login, guess: keyed hashes. failed_at: microseconds since 1970 in UTC.
+CREATE TABLE IF NOT EXISTS login_failures (
+    account_id INTEGER NOT NULL,
+    login TEXT NOT NULL,
+    guess TEXT NOT NULL,
+    failed_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, guess)
+) STRICT;
+CREATE INDEX IF NOT EXISTS login_failures_by_login
+    ON login_failures (account_id, login, failed_at);
+-- Narrow, since an account's whole hour is read by it.
+CREATE INDEX IF NOT EXISTS login_failures_by_time ON login_failures (account_id, failed_at);
+
+-- When each pair of an account was last used, in microseconds since 1970 in UTC.
+CREATE TABLE IF NOT EXISTS key_uses (
+    account_id INTEGER NOT NULL,
+    key_hash TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, key_hash)
+) STRICT, WITHOUT ROWID;

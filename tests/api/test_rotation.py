@@ -1,0 +1,82 @@
+"""Credentials that are replaced while a server runs, and what shows of their use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from tests.servers import masthead, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.servers import Server, Store
+
+Pair = tuple[str, str]
+OLD = ("old-key", "old-login")
+
+
+@pytest.fixture
+def database(store: Store) -> Iterator[str]:
+    """A database with one account."""
+    url = store.new_database("rotation")
+    masthead("accounts", "add", 1, "--api-key=old-key", "--api-login=old-login", database=url)
+    yield url
+    store.drop_database(url)
+
+
+def shown(database: str) -> dict[str, str]:
+    printed = masthead("accounts", "show", 1, database=database).stdout
+    pairs = (line.partition(":") for line in printed.splitlines())
+    return {name: value.strip() for name, _, value in pairs}
+
+
+def ask(server: Server, pair: Pair) -> httpx2.Response:
+    return httpx2.get(f"{server.url}/2/accounts/1/", auth=pair, trust_env=False)
+
+
+def rotate(database: str, *options: str) -> Pair:
+    masthead("accounts", "rotate-key", 1, *options, database=database)
+    account = shown(database)
+    return account["api_key"], account["api_login"]
+
+
+def test_both_pairs_work_during_the_overlap_and_the_wire_shows_the_new_one(database: str) -> None:
+    """decisions, "Rotation of API secrets"."""
+    with serving(database) as server:
+        new = rotate(database, "--overlap", "24h")
+        for pair in (OLD, new, OLD[::-1], new[::-1]):
+            account = ask(server, pair).json()["account"]
+            assert (account["api_key"], account["api_login"]) == new
+        assert ask(server, (OLD[0], new[1])).status_code == 403
+        newest = rotate(database)
+        assert [ask(server, pair).status_code for pair in (OLD, new, newest)] == [403, 403, 200]
+        for secret in (*OLD, *new, *newest):
+            assert secret not in server.output()
+
+
+def test_the_last_use_of_each_pair_is_shown(database: str) -> None:
+    """decisions, "Last use of API secrets"; a server writes what it still has when it ends."""
+    assert shown(database)["last_used"] == ""
+    with serving(database) as server:
+        assert ask(server, OLD).status_code == 200
+    first = shown(database)["last_used"]
+    assert first
+    new = rotate(database, "--overlap", "1d")
+    with serving(database) as server:
+        assert ask(server, new).status_code == 200
+    account = shown(database)
+    assert account["last_used"] >= first
+    assert account["former_key_last_used"] == first
+    assert account["former_key_until"] > account["last_used"]
+
+
+@pytest.mark.parametrize("overlap", ["24", "h", "-1h", "1w", "1.5h", ""])
+def test_a_time_that_is_none_is_refused(database: str, overlap: str) -> None:
+    done = masthead(
+        "accounts", "rotate-key", 1, f"--overlap={overlap}", database=database, exit_status=2
+    )
+    assert "is no time such as 24h, 30m or 7d" in done.stderr
+    assert shown(database)["api_key"] == OLD[0]
