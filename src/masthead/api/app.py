@@ -34,6 +34,7 @@ from masthead.api import (
 )
 from masthead.api.answers import ONLY_READS, error
 from masthead.api.front import Front
+from masthead.api.metrics import count_database_error
 from masthead.api.operation import Service
 from masthead.errors import BadInput, NotFound, StoreUnavailable
 from masthead.log import get_logger
@@ -117,6 +118,7 @@ async def _not_found(_request: Request, reason: Exception) -> Response:
 
 async def _unavailable(_request: Request, reason: Exception) -> Response:
     _log.error("database unavailable", reason=str(reason))
+    count_database_error()
     headers = {"Retry-After": str(RETRY_AFTER_S)}
     return error(503, "the database does not answer at the moment: try again soon", headers)
 

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from masthead.api.answers import json
 from masthead.api.custom_fields import answer_sets
+from masthead.api.metrics import count_feed_rows
 from masthead.api.moments import format_moment, format_second, http_date, parse_moment
 from masthead.api.operation import Call, Service, route, route_for
 from masthead.api.orders import order_record
@@ -162,7 +163,8 @@ def _body(
     opening = "{"
     for entity in question.entities:
         yield f'{opening}"{entity.key}":'.encode()
-        yield from array(_records(entity, database, question.account_id, first))
+        records = _records(entity, database, question.account_id, first)
+        yield from array(records, counted=partial(count_feed_rows, entity.name))
         opening = ","
     yield b"}"
 

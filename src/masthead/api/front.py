@@ -11,6 +11,7 @@ from time import perf_counter_ns, time_ns
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masthead.api.answers import error
+from masthead.api.metrics import count_request
 from masthead.api.moments import http_date
 from masthead.log import get_logger
 
@@ -59,12 +60,14 @@ class Front:
             await error(500, sentence)(scope, receive, watched)
         finally:
             route = scope.get("route")
+            seconds = (perf_counter_ns() - start) / 1_000_000_000
+            count_request(route.name if route else "none", status, seconds)
             _log.info(
                 "request",
                 method=scope["method"],
                 path=route.path_format if route else None,
                 status=status,
-                duration_ms=round((perf_counter_ns() - start) / 1_000_000, 3),
+                duration_ms=round(seconds * 1_000, 3),
                 account=scope.get("masthead.account_id"),
                 request_id=request_id,
             )

@@ -8,6 +8,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from masthead.api.answers import ONLY_READS
+from masthead.api.metrics import count_request
 from masthead.api.moments import http_date
 from masthead.contract.encoding import encode
 
@@ -74,6 +75,7 @@ class Protocol(HttpToolsProtocol):
     def send_400_response(self, _msg: str) -> None:
         """Refuse what cannot be parsed, and hang up."""
         status, sentence, header = self._refusal
+        count_request("none", status, 0)
         body = encode({"error": sentence})
         self.transport.write(
             b"".join(

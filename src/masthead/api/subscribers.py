@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from masthead.api.answers import json
 from masthead.api.lists import list_answer, page_of
+from masthead.api.metrics import count_login_check
 from masthead.api.operation import Call, route
 from masthead.api.parameters import Values
 from masthead.contract.encoding import encode, wire_of
@@ -38,6 +39,7 @@ def authenticate_subscriber(call: Call) -> Response:
     """
     login, password = str(call.values.get("login", "")), str(call.values.get("password", ""))
     found = _fitting(call, login, password) if login and password else None
+    count_login_check(is_authenticated=found is not None)
     if found is None:
         return json(encode({"authenticated": False}))
     subscriptions = [

@@ -6,11 +6,12 @@ import socket
 import click
 import msgspec
 
-from masthead.api.server import bind, serve
+from masthead.api.server import Serving, bind, serve
 from masthead.cli.demo import DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import setting
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
+from masthead.log import LOG_FORMATS
 from masthead.settings import SETTINGS
 
 __all__ = ["demo", "openapi", "serve_command"]
@@ -29,6 +30,8 @@ _DAY_S = 86_400
 @setting("behind_proxy")
 @setting("certificate")
 @setting("certificate_key")
+@setting("log_format", kind=click.Choice(list(LOG_FORMATS)))
+@setting("metrics_port", kind=_PORT)
 def serve_command(
     database: str,
     read_database: str | None,
@@ -40,12 +43,17 @@ def serve_command(
     behind_proxy: bool,
     certificate: str | None,
     certificate_key: str | None,
+    log_format: str,
+    metrics_port: int | None,
 ) -> None:
     """Serve the ten operations over HTTP until SIGTERM."""
     if bool(certificate) != bool(certificate_key):
         raise BadUsage("give both --certificate and --certificate-key, or neither")
     listener = bind(host, port)
     base_url = _base_url(listener, host, is_tls=bool(certificate))
+    metrics = None
+    if metrics_port is not None:
+        metrics = bind("127.0.0.1", metrics_port, flag=SETTINGS["metrics_port"].flag)
 
     def ready() -> None:
         if not (behind_proxy or certificate or _is_loopback(listener)):
@@ -54,15 +62,22 @@ def serve_command(
                 "machines; let a proxy speak TLS (--behind-proxy), or give a --certificate",
                 err=True,
             )
+        if metrics:
+            metrics_url = _base_url(metrics, "127.0.0.1", is_tls=False)
+            click.echo(f"numbers for Prometheus on {metrics_url}/metrics")
         click.echo(f"Masthead serves on {base_url}")
 
     serve(
         listener,
-        database,
-        read_database=read_database,
-        workers=workers,
-        feed_overlap=feed_overlap,
-        certificate=(certificate, certificate_key) if certificate and certificate_key else None,
+        Serving(
+            database,
+            read_database=read_database,
+            workers=workers,
+            feed_overlap=feed_overlap,
+            certificate=(certificate, certificate_key) if certificate and certificate_key else None,
+            log_format=log_format,
+        ),
+        metrics=metrics,
         ready=ready,
     )
 
@@ -94,7 +109,7 @@ def demo(port: int, database: str) -> None:
     listener = bind("127.0.0.1", port)
     base_url = _base_url(listener, "127.0.0.1", is_tls=False)
     make_demo(database)
-    serve(listener, database, ready=lambda: click.echo(curl_lines(base_url)))
+    serve(listener, Serving(database), ready=lambda: click.echo(curl_lines(base_url)))
 
 
 @click.command()
