@@ -17,8 +17,8 @@ from uvicorn.supervisors import Multiprocess
 
 from masthead.api.app import create_app
 from masthead.api.metrics import serve_metrics
-from masthead.errors import BadUsage
-from masthead.log import configure_logs
+from masthead.errors import BadUsage, MastheadError
+from masthead.log import configure_logs, get_logger
 from masthead.settings import SETTINGS
 from masthead.store import open_store
 
@@ -137,7 +137,14 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def app_of_environment() -> Starlette:
-    """Return the app that the environment's settings describe; each worker calls it."""
+    """Return the app that the environment's settings describe; each worker calls it.
+
+    Where the database cannot be opened, the worker ends with 1.
+    """
     configure_logs(os.environ[_LOG_FORMAT])
-    store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
+    try:
+        store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
+    except MastheadError as reason:
+        get_logger().error("this worker cannot start", reason=str(reason))
+        raise SystemExit(1) from None
     return create_app(store, feed_overlap_s=int(os.environ[_FEED_OVERLAP]))

@@ -11,6 +11,7 @@ import click
 
 from masthead import __version__
 from masthead.cli.accounts import accounts
+from masthead.cli.backups import backup, restore
 from masthead.cli.data import export_command, generate_command, import_command
 from masthead.cli.database import database_group
 from masthead.cli.feed import feed
@@ -49,6 +50,7 @@ def cli() -> None:
 
 for command in (
     accounts,
+    backup,
     database_group,
     demo,
     export_command,
@@ -56,6 +58,7 @@ for command in (
     generate_command,
     import_command,
     openapi,
+    restore,
     serve_command,
 ):
     cli.add_command(command)

@@ -1,14 +1,11 @@
 """``masthead import``, ``export`` and ``generate``: files in, files out, made-up files."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from masthead.cli.options import setting
+from masthead.cli.progress import showing_progress
 from masthead.errors import BadUsage
 from masthead.loading.export import export
 from masthead.loading.files import InputFile, find_files
@@ -19,17 +16,6 @@ from masthead.store import open_store
 __all__ = ["export_command", "generate_command", "import_command"]
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """Show progress bars on standard error where that is a terminal, and nothing elsewhere."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
-    ) as progress:
-        yield progress
 
 
 @click.command("import")
@@ -46,7 +32,7 @@ def import_command(
     updated by their key; a column that a file lacks stays as it is; nothing is deleted.
     """
     sizes = {file.path: file.size for file in find_files(paths)}
-    with _progress() as progress:
+    with showing_progress() as progress:
         tasks = {path: progress.add_task(path.name, total=size) for path, size in sizes.items()}
 
         def advance(file: InputFile, done: int) -> None:
@@ -89,7 +75,7 @@ def export_command(folder: Path, account: int | None, database: str) -> None:
     """Write an account's data to DIR, as the files that `masthead import` reads."""
     if account is None:
         raise BadUsage("say with --account whose data to write")
-    with _progress() as progress:
+    with showing_progress() as progress:
         task = progress.add_task("export", total=None)
 
         def advance(name: str, rows: int) -> None:
@@ -107,7 +93,7 @@ def export_command(folder: Path, account: int | None, database: str) -> None:
 @setting("seed", kind=int)
 def generate_command(folder: Path, subscribers: int, seed: int) -> None:
     """Write made-up import files to DIR: a publisher of any size, as real ones are."""
-    with _progress() as progress:
+    with showing_progress() as progress:
         task = progress.add_task("subscribers", total=subscribers)
 
         def advance(done: int) -> None:

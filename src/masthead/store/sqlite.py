@@ -161,6 +161,8 @@ class SqliteStore:
         """
         connection = self._connect(apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
+        # The first look takes the file's shared lock, by which `masthead restore` knows a server.
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
         return SqliteDatabase(connection, self.clock)
 
     @contextmanager
