@@ -34,7 +34,7 @@ def file_store(tmp_path: Path) -> Store:
 @pytest.fixture
 def loaded(file_store: Store, tmp_path: Path) -> str:
     """A database whose account 1 has three subscribers."""
-    database = file_store.new_database(f"backup-{next(_numbers)}")
+    database = file_store.new_database(f"drill-{next(_numbers)}")
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=database)
     load(database, tmp_path / "start", 1, 3)
     return database
@@ -116,7 +116,7 @@ def test_a_backup_while_a_load_goes_on_is_what_was_before_it_or_after(
         env=environment(loaded),
         stdout=subprocess.DEVNULL,
     ) as loading:
-        backups = []
+        backups: list[Path] = []
         while loading.poll() is None:
             backups.append(tmp_path / f"backup-{len(backups)}")
             masthead("backup", backups[-1], database=loaded)
@@ -149,7 +149,7 @@ def test_a_backup_is_restored_where_there_is_no_database_and_where_there_is_a_da
     backup = tmp_path / "backup"
     masthead("backup", backup, database=loaded)
     before = exported(loaded, tmp_path / "before")
-    elsewhere = file_store.new_database(f"backup-{next(_numbers)}")
+    elsewhere = file_store.new_database(f"drill-{next(_numbers)}")
     masthead("restore", backup, database=elsewhere)
     assert exported(elsewhere, tmp_path / "elsewhere") == before
     path_of(elsewhere).with_name(f"{path_of(elsewhere).name}-wal").touch()
@@ -197,7 +197,7 @@ def test_a_server_that_only_waits_is_known(loaded: str, tmp_path: Path) -> None:
 
 def test_a_database_on_a_server_has_tools_of_its_own(postgres: Databases, tmp_path: Path) -> None:
     """decisions, "Backups"."""
-    database = Store("postgresql", tmp_path, postgres).new_database(f"backup-{next(_numbers)}")
+    database = Store("postgresql", tmp_path, postgres).new_database(f"drill-{next(_numbers)}")
     (tmp_path / "x").touch()
     for command in ("backup", "restore"):
         refused = masthead(command, tmp_path / "x", database=database, exit_status=2)
