@@ -50,6 +50,7 @@ SETTINGS = {
             None,
             "TCP port of this machine alone at which GET /metrics answers; 0 takes any free one.",
         ),
+        Setting("rate_limit", 0, "Requests a second that each account may make; 0 is any number."),
         Setting(
             "feed_overlap",
             0,

@@ -2,7 +2,8 @@
 
 ==================  ======================================================================
 BadInput            400
-HTTPException       its status: 401, 403, 404, 405, 410, 413 (414 and 431: ``protocol.py``)
+HTTPException       its status: 401, 403, 404, 405, 410, 413, 429, 503 of an overload
+                    (414 and 431: ``protocol.py``)
 NotFound            404
 StoreUnavailable    503 with ``Retry-After``
 any other           500 with a request id (``front.py``)
@@ -32,6 +33,7 @@ from masthead.api import (
     subscribers,
     subscriptions,
 )
+from masthead.api.allowance import Allowances
 from masthead.api.answers import ONLY_READS, error
 from masthead.api.front import Front
 from masthead.api.metrics import count_database_error
@@ -47,10 +49,13 @@ RETRY_AFTER_S = 2
 _log = get_logger()
 
 
-def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
+def create_app(
+    store: Store, *, feed_overlap_s: int = 0, allowances: Allowances | None = None
+) -> Starlette:
     """Return the app that serves what is in ``store``.
 
-    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks.
+    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``allowances``
+    counts the requests of each account.
 
     While it runs it also stamps what a killed load has left without a stamp.
     """
@@ -58,7 +63,10 @@ def create_app(store: Store, *, feed_overlap_s: int = 0) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.service = Service(
-            store, store.open_loop_reader(), feed_overlap_us=feed_overlap_s * 1_000_000
+            store,
+            store.open_loop_reader(),
+            feed_overlap_us=feed_overlap_s * 1_000_000,
+            allowances=allowances,
         )
         stamping = asyncio.create_task(_stamp_for_ever(store))
         yield

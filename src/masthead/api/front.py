@@ -36,7 +36,7 @@ class Front:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start = perf_counter_ns()
+        start = scope["masthead.arrived_ns"]
         request_id = token_hex(8)
         path = scope["raw_path"].decode("latin-1")
         scope["path"] = path[:-1] if len(path) > 1 and path.endswith("/") else path
@@ -48,6 +48,7 @@ class Front:
                 status = message["status"]
                 if all(name != b"date" for name, _ in message["headers"]):
                     message["headers"].append((b"date", _date()))
+                message["headers"].extend(scope.get("masthead.headers", ()))
             await send(message)
 
         try:

@@ -6,7 +6,9 @@ where it can take longer. On any other database all of the path runs in a thread
 has no answer in time gets 503, however long the database makes the thread wait.
 """
 
+import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +18,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from masthead.api.allowance import Allowances
+from masthead.api.capacity import check_wait, turn
 from masthead.api.credentials import caller_of, credentials_in
 from masthead.api.parameters import Values, read_body, read_parameters
 from masthead.contract.kinds import BIGGEST_INTEGER
@@ -30,24 +34,28 @@ PATIENCE_S = 1.7
 """So long may a database take until a request is given up, with 503."""
 
 LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
-"""So many requests are answered at a time where the database needs threads; others wait. What may
-visit many rows waits for itself alone."""
+"""So many requests are answered at a time in threads; others wait for their turn. What may visit
+many rows waits for itself alone."""
 
 Result = TypeVar("Result")
 _looking_up = CapacityLimiter(LOOK_UPS_AT_ONCE)
 _scanning = CapacityLimiter(SCANS_AT_ONCE)
+_threads = CapacityLimiter(math.inf)
+"""How many there are is bound by turns."""
 
 
 class Service(NamedTuple):
     """What all requests share.
 
     ``database`` is the connection that reads for the event loop's thread, None where the database
-    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins.
+    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins;
+    ``allowances`` counts the requests of each account, None where there may be any number.
     """
 
     store: Store
     database: Database | None
     feed_overlap_us: int
+    allowances: Allowances | None = None
 
 
 class Call(NamedTuple):
@@ -119,6 +127,7 @@ class _Endpoint:
         self._limiter = _scanning if in_thread else _looking_up
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        check_wait(scope["masthead.arrived_ns"])
         service: Service = scope["app"].state.service
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = credentials_in(headers.get(b"authorization"))
@@ -127,6 +136,10 @@ class _Endpoint:
         def call_on(database: Database) -> Call:
             caller = caller_of(credentials, database)
             scope["masthead.account_id"] = caller.account_id
+            if service.allowances:
+                taken = service.allowances.take(caller.account_id)
+                scope["masthead.headers"] = taken.headers
+                taken.check()
             database.speak_for(caller.account_id)
             return Call(
                 caller,
@@ -142,9 +155,13 @@ class _Endpoint:
         else:
             call = call_on(service.database)
             if self._in_thread(call.values):
-                answer = await to_thread.run_sync(
-                    self._answer, service, lambda database: call._replace(database=database)
-                )
+                async with turn(self._limiter):
+                    answer = await to_thread.run_sync(
+                        self._answer,
+                        service,
+                        lambda database: call._replace(database=database),
+                        limiter=_threads,
+                    )
             else:
                 answer = self._handler(call)
         await answer(scope, receive, send)
@@ -157,13 +174,16 @@ class _Endpoint:
 
 
 async def in_time(work: Callable[[], Result], *, limiter: CapacityLimiter | None = None) -> Result:
-    """Return what ``work`` returns, which runs in a thread.
+    """Return what ``work`` returns, which runs in a thread, when ``limiter`` gives it a turn.
 
-    Raises StoreUnavailable where that takes too long; the thread is left to end by itself.
+    Raises StoreUnavailable where that takes too long; the thread is left to end by itself. Raises
+    HTTPException 503 where its turn does not come, which leaves the rest of the time to the work:
+    what begins late is not given up in the middle.
     """
     try:
         with fail_after(PATIENCE_S):
-            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
+            async with turn(limiter) if limiter else nullcontext():
+                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads)
     except TimeoutError:
         raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
 

@@ -15,6 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.supervisors import Multiprocess
 
+from masthead.api.allowance import Allowances
 from masthead.api.app import create_app
 from masthead.api.metrics import serve_metrics
 from masthead.errors import BadUsage, MastheadError
@@ -29,6 +30,10 @@ _DATABASE = SETTINGS["database"].variable
 _READ_DATABASE = SETTINGS["read_database"].variable
 _FEED_OVERLAP = SETTINGS["feed_overlap"].variable
 _LOG_FORMAT = SETTINGS["log_format"].variable
+_RATE_LIMIT = SETTINGS["rate_limit"].variable
+_SHARED_FOLDER = "MASTHEAD_SHARED_FOLDER"
+"""Where several workers keep what they count together."""
+
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Where prometheus_client writes, if this is set when it is imported."""
 
@@ -40,6 +45,7 @@ class Serving(NamedTuple):
     read_database: str | None = None
     workers: int = 1
     feed_overlap: int = 0
+    rate_limit: int = 0
     certificate: tuple[str, str] | None = None
     log_format: str = "text"
 
@@ -84,6 +90,7 @@ def serve(
     os.environ[_READ_DATABASE] = serving.read_database or ""
     os.environ[_FEED_OVERLAP] = str(serving.feed_overlap)
     os.environ[_LOG_FORMAT] = serving.log_format
+    os.environ[_RATE_LIMIT] = str(serving.rate_limit)
     certificate, certificate_key = serving.certificate or (None, None)
     config = uvicorn.Config(
         "masthead.api.server:app_of_environment",
@@ -108,7 +115,7 @@ def serve(
         folder = None
         if serving.workers > 1:
             folder = stack.enter_context(TemporaryDirectory(prefix="masthead-"))
-            os.environ[_METRICS_FOLDER] = folder
+            os.environ[_METRICS_FOLDER] = os.environ[_SHARED_FOLDER] = folder
         if metrics:
             serve_metrics(metrics, store, folder)
         ready()
@@ -147,4 +154,8 @@ def app_of_environment() -> Starlette:
     except MastheadError as reason:
         get_logger().error("this worker cannot start", reason=str(reason))
         raise SystemExit(1) from None
-    return create_app(store, feed_overlap_s=int(os.environ[_FEED_OVERLAP]))
+    allowances = None
+    if rate := int(os.environ[_RATE_LIMIT]):
+        allowances = Allowances(rate, os.environ.get(_SHARED_FOLDER))
+    overlap_s = int(os.environ[_FEED_OVERLAP])
+    return create_app(store, feed_overlap_s=overlap_s, allowances=allowances)

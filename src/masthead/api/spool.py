@@ -21,6 +21,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.answers import head, json, stream
+from masthead.api.capacity import LONG_WAIT_S_MAX, turn
 from masthead.api.compression import coding_for, compressor
 from masthead.api.operation import in_time
 from masthead.errors import StoreUnavailable
@@ -31,7 +32,8 @@ WHOLE_BYTES_MAX = 65_536
 """A body that is not longer is sent with its length, and needs no file."""
 
 AT_ONCE = 8
-"""So many answers are made at a time; others wait for their turn. Any number may be sent."""
+"""So many answers are made at a time; others wait for their turn, ten seconds at most. Any number
+may be sent."""
 
 _CHUNK_BYTES = 262_144
 _FRESH_BYTES = 64 * _CHUNK_BYTES
@@ -95,7 +97,7 @@ class Spooled:
 
     async def _make(self, coding: str) -> None:
         try:
-            async with _making:
+            async with turn(_making, LONG_WAIT_S_MAX):
                 content, start = await in_time(self._begin)
                 await to_thread.run_sync(self._fill, content, start, coding)
         except OSError as error:

@@ -6,6 +6,7 @@ import socket
 import click
 import msgspec
 
+from masthead.api.allowance import RATE_MAX
 from masthead.api.server import Serving, bind, serve
 from masthead.cli.demo import DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import setting
@@ -27,6 +28,7 @@ _DAY_S = 86_400
 @setting("port", kind=_PORT)
 @setting("workers", kind=click.IntRange(1))
 @setting("feed_overlap", kind=click.IntRange(0, _DAY_S))
+@setting("rate_limit", kind=click.IntRange(0, RATE_MAX))
 @setting("behind_proxy")
 @setting("certificate")
 @setting("certificate_key")
@@ -40,6 +42,7 @@ def serve_command(
     *,
     workers: int,
     feed_overlap: int,
+    rate_limit: int,
     behind_proxy: bool,
     certificate: str | None,
     certificate_key: str | None,
@@ -74,6 +77,7 @@ def serve_command(
             read_database=read_database,
             workers=workers,
             feed_overlap=feed_overlap,
+            rate_limit=rate_limit,
             certificate=(certificate, certificate_key) if certificate and certificate_key else None,
             log_format=log_format,
         ),
