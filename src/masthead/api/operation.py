@@ -12,14 +12,14 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from anyio import CapacityLimiter, fail_after, from_thread, to_thread
+from anyio import CapacityLimiter, current_time, fail_after, from_thread, to_thread
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.allowance import Allowances
-from masthead.api.capacity import check_wait, turn
+from masthead.api.capacity import Turns, check_wait
 from masthead.api.credentials import caller_of, credentials_in
 from masthead.api.parameters import Values, read_body, read_parameters
 from masthead.contract.kinds import BIGGEST_INTEGER
@@ -38,8 +38,8 @@ LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
 many rows waits for itself alone."""
 
 Result = TypeVar("Result")
-_looking_up = CapacityLimiter(LOOK_UPS_AT_ONCE)
-_scanning = CapacityLimiter(SCANS_AT_ONCE)
+_looking_up = Turns(LOOK_UPS_AT_ONCE)
+_scanning = Turns(SCANS_AT_ONCE)
 _threads = CapacityLimiter(math.inf)
 """How many there are is bound by turns."""
 
@@ -124,7 +124,7 @@ class _Endpoint:
         self._operation = operation
         self._handler = handler
         self._in_thread = in_thread if callable(in_thread) else lambda _: in_thread
-        self._limiter = _scanning if in_thread else _looking_up
+        self._turns = _scanning if in_thread else _looking_up
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         check_wait(scope["masthead.arrived_ns"])
@@ -151,11 +151,11 @@ class _Endpoint:
             )
 
         if service.database is None:
-            answer = await in_time(partial(self._answer, service, call_on), limiter=self._limiter)
+            answer = await in_time(partial(self._answer, service, call_on), turns=self._turns)
         else:
             call = call_on(service.database)
             if self._in_thread(call.values):
-                async with turn(self._limiter):
+                async with self._turns:
                     answer = await to_thread.run_sync(
                         self._answer,
                         service,
@@ -173,16 +173,17 @@ class _Endpoint:
             return self._handler(call_on(database))
 
 
-async def in_time(work: Callable[[], Result], *, limiter: CapacityLimiter | None = None) -> Result:
-    """Return what ``work`` returns, which runs in a thread, when ``limiter`` gives it a turn.
+async def in_time(work: Callable[[], Result], *, turns: Turns | None = None) -> Result:
+    """Return what ``work`` returns, which runs in a thread, when one of ``turns`` is its.
 
     Raises StoreUnavailable where that takes too long; the thread is left to end by itself. Raises
-    HTTPException 503 where its turn does not come, which leaves the rest of the time to the work:
-    what begins late is not given up in the middle.
+    HTTPException 503 where its turn does not come, long before all of the time is over: what begins
+    late is not given up in the middle.
     """
+    gives_up_at = current_time() + PATIENCE_S
     try:
-        with fail_after(PATIENCE_S):
-            async with turn(limiter) if limiter else nullcontext():
+        async with turns or nullcontext():
+            with fail_after(gives_up_at - current_time()):
                 return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads)
     except TimeoutError:
         raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None

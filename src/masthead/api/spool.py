@@ -16,12 +16,12 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from anyio import CancelScope, CapacityLimiter, Event, create_task_group, from_thread, to_thread
+from anyio import CancelScope, Event, create_task_group, from_thread, to_thread
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.answers import head, json, stream
-from masthead.api.capacity import LONG_WAIT_S_MAX, turn
+from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
 from masthead.api.operation import in_time
 from masthead.errors import StoreUnavailable
@@ -40,7 +40,7 @@ _FRESH_BYTES = 64 * _CHUNK_BYTES
 """What was written last is in memory still; what is older may have to come from the disk."""
 
 _COMPRESSED_BYTES_MIN = 1_024
-_making = CapacityLimiter(AT_ONCE)
+_making = Turns(AT_ONCE, wait_s_max=10)
 
 
 class Content(NamedTuple):
@@ -97,7 +97,7 @@ class Spooled:
 
     async def _make(self, coding: str) -> None:
         try:
-            async with turn(_making, LONG_WAIT_S_MAX):
+            async with _making:
                 content, start = await in_time(self._begin)
                 await to_thread.run_sync(self._fill, content, start, coding)
         except OSError as error:
