@@ -11,6 +11,8 @@
 #   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
 #   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
+#   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
+#   make audit         known faults of the locked packages; needs the network
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
@@ -23,8 +25,8 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills fix bench bench-feed bench-loads lock install \
-        install-dev clean
+        prove prove-schedules prove-kills fix bench bench-feed bench-loads bench-overload audit \
+        lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -80,6 +82,12 @@ bench-feed: install-dev
 
 bench-loads: install-dev
 	$(BIN)/python -m benchmarks.loads $(ARGS)
+
+bench-overload: install-dev
+	$(BIN)/python -m benchmarks.overload $(ARGS)
+
+audit: install-dev
+	.ci/audit
 
 lock:
 	.ci/lock $(ARGS)
