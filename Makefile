@@ -13,6 +13,8 @@
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
 #   make bench-mirror  those of the mirror, with 1,000,000 subscriptions (ARGS="…")
 #   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
+#   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
+#   make audit         known faults of the locked packages; needs the network
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
@@ -26,7 +28,7 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         prove prove-schedules prove-kills fix bench bench-feed bench-loads bench-mirror \
-        bench-logins lock install install-dev clean
+        bench-logins bench-overload audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -88,6 +90,12 @@ bench-mirror: install-dev
 
 bench-logins: install-dev
 	$(BIN)/python -m benchmarks.logins $(ARGS)
+
+bench-overload: install-dev
+	$(BIN)/python -m benchmarks.overload $(ARGS)
+
+audit: install-dev
+	.ci/audit
 
 lock:
 	.ci/lock $(ARGS)

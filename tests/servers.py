@@ -146,12 +146,12 @@ def write_ndjson(folder: Path, files: Mapping[str, Sequence[Mapping[str, Any]]])
 class Server:
     """A running ``masthead serve``: where it answers, and what it has printed so far."""
 
-    def __init__(self, database: str, *options: str) -> None:
+    def __init__(self, database: str, *options: str, module: str = "masthead") -> None:
         """Start it on a free port of loopback and wait until it says that it serves."""
         self._lines: list[str] = []
         self._printed: queue.Queue[str | None] = queue.Queue()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "masthead", "serve", "--port", "0", *options],
+            [sys.executable, "-m", module, "serve", "--port", "0", *options],
             env=environment(database),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -213,9 +213,9 @@ class Server:
 
 
 @contextmanager
-def serving(database: str, *options: str) -> Iterator[Server]:
+def serving(database: str, *options: str, module: str = "masthead") -> Iterator[Server]:
     """Serve the database on a free port of loopback for as long as the block lasts."""
-    server = Server(database, *options)
+    server = Server(database, *options, module=module)
     try:
         yield server
     finally:

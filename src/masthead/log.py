@@ -1,36 +1,94 @@
-"""Logs: one line an event on standard error, ``name=value`` pairs after it.
+"""Logs: one line an event on standard error, as ``name=value`` pairs or as a JSON object.
 
 What a line may hold is decided where it is written. A query string, a path as it was sent, a
-login, a password and credentials never stand in one.
+login, a password and credentials never stand in one. Of an error that nobody thought of there is
+its kind and where it came from, but not what it says, since that may quote any value; nor the
+objects that a library's message shows (decisions, "Errors in the log").
 """
 
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
 
+import msgspec
 import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
 
-__all__ = ["configure_logs", "get_logger"]
+__all__ = ["LOG_FORMATS", "configure_logs", "get_logger"]
 
 get_logger = structlog.get_logger
 
+_FIRST = ("timestamp", "level", "event")
 
-def configure_logs() -> None:
-    """Send the lines of this process, and the warnings of its libraries, to standard error."""
+
+def _kind_of(error: BaseException) -> str:
+    return f"{type(error).__module__}.{type(error).__qualname__}"
+
+
+def _told(error: BaseException) -> Iterator[str]:
+    """Yield where an error came from and of what kind it is, the first cause first."""
+    if cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
+        yield from _told(cause)
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{_kind_of(error)}\n"
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            yield from _told(one)
+
+
+def _without_what_it_says(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    error = event.pop("exc_info", None)
+    if isinstance(error, tuple):
+        error = error[1]
+    elif error is True:
+        error = sys.exception()
+    if isinstance(error, BaseException):
+        event["exception"] = "".join(_told(error))
+    return event
+
+
+def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Name the library, and keep the first line: asyncio's others show its objects."""
+    said = str(event["event"]).partition("\n")[0]
+    return {**event, "event": f"{event['_record'].name}: {said}"}
+
+
+def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+    first = {name: event[name] for name in _FIRST}
+    return msgspec.json.encode({**first, **event}, enc_hook=str).decode()
+
+
+LOG_FORMATS: dict[str, Processor] = {
+    "text": structlog.processors.KeyValueRenderer(key_order=list(_FIRST), drop_missing=True),
+    "json": _json,
+}
+"""The forms of a line, by the name that ``--log-format`` gives them."""
+
+
+def configure_logs(log_format: str = "text") -> None:
+    """Send the lines of this process, and the warnings of its libraries, to standard error.
+
+    ``log_format`` is one of :data:`LOG_FORMATS`.
+    """
+    line = LOG_FORMATS[log_format]
+    common: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _without_what_it_says,
+    ]
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.KeyValueRenderer(
-                key_order=["timestamp", "level", "event"], drop_missing=True
-            ),
-        ],
+        processors=[*common, line],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.WARNING,
-        format="timestamp='%(asctime)s' level='%(levelname)s' event='%(name)s: %(message)s'",
+    libraries = logging.StreamHandler(sys.stderr)
+    libraries.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[*common, _of_library],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, line],
+        )
     )
+    logging.root.handlers[:] = [libraries]
+    logging.root.setLevel(logging.WARNING)

@@ -58,6 +58,13 @@ SETTINGS = {
         Setting("host", "127.0.0.1", "Address to listen at."),
         Setting("port", 8000, "TCP port to listen at; 0 takes any that is free."),
         Setting("workers", 1, "Number of server processes."),
+        Setting("log_format", "text", "Form of the log's lines: text, or json."),
+        Setting(
+            "metrics_port",
+            None,
+            "TCP port of this machine alone at which GET /metrics answers; 0 takes any free one.",
+        ),
+        Setting("rate_limit", 0, "Requests a second that each account may make; 0 is any number."),
         Setting(
             "feed_overlap",
             0,

@@ -599,7 +599,7 @@ class Making:
 async def until_waiting(count: int) -> None:
     """Wait until so many answers wait for their turn."""
     with anyio.fail_after(STOP_SECONDS_MAX):
-        while spool._making.statistics().tasks_waiting != count:
+        while spool._making.waiting != count:
             await anyio.lowlevel.checkpoint()
 
 

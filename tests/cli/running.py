@@ -15,6 +15,8 @@ from tests.servers import COMMAND_SECONDS_MAX, STOP_SECONDS_MAX, environment
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from tests.servers import Store
+
 MASTHEAD = [sys.executable, "-m", "masthead"]
 
 
@@ -79,3 +81,16 @@ def holds_nothing(database: str) -> bool:
     with closing(psycopg.connect(database)) as connection:
         tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
         return connection.execute(tables).fetchone() == (0,)
+
+
+def spoil(store: Store, database: str) -> None:
+    """Make a database useless while it is served: its files hold rubbish, or it is dropped."""
+    if store.kind == "postgresql":
+        store.drop_database(database)
+        return
+    path = Path(database.removeprefix("sqlite:///"))
+    # The shared index last: whoever reads in between would mend it from what is still whole.
+    for ending in ("", "-wal", "-shm"):
+        file = Path(f"{path}{ending}")
+        with file.open("r+b") as spoilt:
+            spoilt.write(b"\xaa" * file.stat().st_size)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.cli.running import holds_nothing, lines_until, running
+from tests.cli.running import holds_nothing, lines_until, running, spoil
 from tests.servers import STOP_SECONDS_MAX, Server, import_files, masthead, serving
 
 if TYPE_CHECKING:
@@ -192,17 +192,6 @@ def test_the_log_has_nothing_else_and_never_a_query_string_or_credentials(log: l
 def test_each_request_has_an_id_of_its_own(log: list[str]) -> None:
     ids = {line.rpartition("request_id=")[2] for line in log}
     assert len(ids) == len(log)
-
-
-def spoil(store: Store, database: str) -> None:
-    """Make a database useless while it is served: its files hold rubbish, or it is dropped."""
-    if store.kind == "postgresql":
-        store.drop_database(database)
-        return
-    path = Path(database.removeprefix("sqlite:///"))
-    for file in path.parent.glob(f"{path.name}*"):
-        with file.open("r+b") as spoilt:
-            spoilt.write(b"\xaa" * file.stat().st_size)
 
 
 def test_health_says_when_the_database_does_not_answer(store: Store) -> None:

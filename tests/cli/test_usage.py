@@ -40,6 +40,8 @@ def test_the_commands_are_those_of_the_interface() -> None:
     assert {" ".join(words) for words in COMMANDS} == {
         "import",
         "export",
+        "backup",
+        "restore",
         "generate",
         "serve",
         "demo",

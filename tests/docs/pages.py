@@ -75,14 +75,15 @@ def blocks_of(page: Path, *languages: str) -> list[Block]:
 def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list[str]:
     """Run the blocks in ``folder``; return what each printed.
 
-    Fails where a command does. A server ends when the next one starts. Port 8000 of the pages
-    becomes one that is free, and the PostgreSQL database the one at the URL. Commands that would
+    Fails where a command does. A server ends when the next one starts. Ports 8000 and 9464 of the
+    pages become free ones, and the PostgreSQL database the one at the URL. Commands that would
     run this test again (`make test` and the like) are left out.
     """
-    port = _free_port()
+    port, metrics_port = _free_port(), _free_port()
     script = _PRELUDE
     for number, block in enumerate(blocks):
-        commands = block.commands.replace("8000", str(port)).replace(POSTGRESQL, postgresql)
+        commands = block.commands.replace("9464", str(metrics_port))
+        commands = commands.replace("8000", str(port)).replace(POSTGRESQL, postgresql)
         commands = _SERVER.sub(r"serve \1", commands)
         commands = commands.replace("serve make demo", f"serve {_DEMO}")
         commands = re.sub(r"^make .*$", ":", commands, flags=re.MULTILINE)

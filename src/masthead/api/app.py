@@ -2,7 +2,8 @@
 
 ==================  ======================================================================
 BadInput            400
-HTTPException       its status: 401, 403, 404, 405, 410, 413 (414 and 431: ``protocol.py``)
+HTTPException       its status: 401, 403, 404, 405, 410, 413, 429, 503 of an overload
+                    (414 and 431: ``protocol.py``)
 NotFound            404
 StoreUnavailable    503 with ``Retry-After``
 any other           500 with a request id (``front.py``)
@@ -34,8 +35,10 @@ from masthead.api import (
     subscribers,
     subscriptions,
 )
+from masthead.api.allowance import Allowances
 from masthead.api.answers import ONLY_READS, error
 from masthead.api.front import Front
+from masthead.api.metrics import count_database_error
 from masthead.api.operation import Service, in_time
 from masthead.errors import BadInput, NotFound, StoreUnavailable
 from masthead.log import get_logger
@@ -49,12 +52,16 @@ _log = get_logger()
 
 
 def create_app(
-    store: Store, *, feed_overlap_s: int = 0, limits: logins.Limits | None = None
+    store: Store,
+    *,
+    feed_overlap_s: int = 0,
+    limits: logins.Limits | None = None,
+    allowances: Allowances | None = None,
 ) -> Starlette:
     """Return the app that serves what is in ``store``.
 
     The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``limits`` are
-    those of the login check.
+    those of the login check, ``allowances`` counts the requests of each account.
 
     While it runs it also stamps what a killed load has left without a stamp, and writes down when
     credentials were last used.
@@ -69,6 +76,7 @@ def create_app(
             feed_overlap_us=feed_overlap_s * 1_000_000,
             limits=limits or logins.Limits(),
             uses=uses,
+            allowances=allowances,
         )
         stamping = asyncio.create_task(_stamp_for_ever(store, uses))
         yield
@@ -132,6 +140,7 @@ async def _not_found(_request: Request, reason: Exception) -> Response:
 
 async def _unavailable(_request: Request, reason: Exception) -> Response:
     _log.error("database unavailable", reason=str(reason))
+    count_database_error()
     headers = {"Retry-After": str(RETRY_AFTER_S)}
     return error(503, "the database does not answer at the moment: try again soon", headers)
 

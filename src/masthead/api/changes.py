@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from masthead.api.answers import json
 from masthead.api.custom_fields import answer_sets
+from masthead.api.metrics import count_feed_rows
 from masthead.api.operation import Call, Service, route, route_for
 from masthead.api.orders import order_record
 from masthead.api.records import array
@@ -168,7 +169,8 @@ def _body(
     opening = "{"
     for entity in question.entities:
         yield f'{opening}"{entity.key}":'.encode()
-        yield from array(records(entity, database, question.account_id, first))
+        found = records(entity, database, question.account_id, first)
+        yield from array(found, counted=partial(count_feed_rows, entity.name))
         opening = ","
     yield b"}"
 

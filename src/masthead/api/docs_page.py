@@ -126,9 +126,9 @@ async def _serve_asset(request: Request) -> Response:
 
 
 routes = [
-    Route("/openapi.json", _serve_description),
-    Route("/docs", _serve_page),
-    Route("/docs/initialiser.js", _serve_initialiser),
-    Route("/docs/assets/{file}", _serve_asset),
+    Route("/openapi.json", _serve_description, name="openapi"),
+    Route("/docs", _serve_page, name="docs"),
+    Route("/docs/initialiser.js", _serve_initialiser, name="docs"),
+    Route("/docs/assets/{file}", _serve_asset, name="docs"),
 ]
 """Where the description is served, without credentials; GET and HEAD."""

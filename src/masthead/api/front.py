@@ -11,6 +11,7 @@ from time import perf_counter_ns, time_ns
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masthead.api.answers import error
+from masthead.api.metrics import count_request
 from masthead.contract.moments import http_date
 from masthead.log import get_logger
 
@@ -35,7 +36,7 @@ class Front:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start = perf_counter_ns()
+        start = scope["masthead.arrived_ns"]
         request_id = token_hex(8)
         path = scope["raw_path"].decode("latin-1")
         scope["path"] = path[:-1] if len(path) > 1 and path.endswith("/") else path
@@ -47,6 +48,7 @@ class Front:
                 status = message["status"]
                 if all(name != b"date" for name, _ in message["headers"]):
                     message["headers"].append((b"date", _date()))
+                message["headers"].extend(scope.get("masthead.headers", ()))
             await send(message)
 
         try:
@@ -59,12 +61,14 @@ class Front:
             await error(500, sentence)(scope, receive, watched)
         finally:
             route = scope.get("route")
+            seconds = (perf_counter_ns() - start) / 1_000_000_000
+            count_request(route.name if route else "none", status, seconds)
             _log.info(
                 "request",
                 method=scope["method"],
                 path=route.path_format if route else None,
                 status=status,
-                duration_ms=round((perf_counter_ns() - start) / 1_000_000, 3),
+                duration_ms=round(seconds * 1_000, 3),
                 account=scope.get("masthead.account_id"),
                 request_id=request_id,
             )

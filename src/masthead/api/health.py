@@ -11,17 +11,18 @@ from masthead.api.operation import Service, in_time
 from masthead.contract.encoding import encode
 from masthead.store import Store
 
-__all__ = ["routes"]
+__all__ = ["ask", "routes"]
 
 
 async def health(request: Request) -> Response:
     """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
     service: Service = request.app.state.service
-    await in_time(partial(_ask, service.store))
+    await in_time(partial(ask, service.store))
     return json(encode({"status": "ok"}))
 
 
-def _ask(store: Store) -> None:
+def ask(store: Store) -> None:
+    """Ask the database the smallest question; raise StoreUnavailable where it does not answer."""
     with store.reader() as database:
         database.rows("SELECT 1 FROM accounts LIMIT 1")
 

@@ -6,16 +6,20 @@ where it can take longer. On any other database all of the path runs in a thread
 has no answer in time gets 503, however long the database makes the thread wait.
 """
 
+import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from anyio import CapacityLimiter, fail_after, from_thread, to_thread
+from anyio import CapacityLimiter, current_time, fail_after, from_thread, to_thread
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from masthead.api.allowance import Allowances
+from masthead.api.capacity import Turns, check_wait
 from masthead.api.credentials import caller_of, credentials_in
 from masthead.api.parameters import Values, read_body, read_parameters
 from masthead.contract.kinds import BIGGEST_INTEGER
@@ -31,12 +35,14 @@ PATIENCE_S = 1.7
 """So long may a database take until a request is given up, with 503."""
 
 LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
-"""So many requests are answered at a time where the database needs threads; others wait. What may
-visit many rows waits for itself alone."""
+"""So many requests are answered at a time in threads; others wait for their turn. What may visit
+many rows waits for itself alone."""
 
 Result = TypeVar("Result")
-_looking_up = CapacityLimiter(LOOK_UPS_AT_ONCE)
-_scanning = CapacityLimiter(SCANS_AT_ONCE)
+_looking_up = Turns(LOOK_UPS_AT_ONCE)
+_scanning = Turns(SCANS_AT_ONCE)
+_threads = CapacityLimiter(math.inf)
+"""How many there are is bound by turns."""
 
 
 class Service(NamedTuple):
@@ -44,7 +50,8 @@ class Service(NamedTuple):
 
     ``database`` is the connection that reads for the event loop's thread, None where the database
     needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
-    ``limits`` are those of the login check, ``uses`` the last uses of credentials.
+    ``limits`` are those of the login check, ``uses`` the last uses of credentials; ``allowances``
+    counts the requests of each account, None where there may be any number.
     """
 
     store: Store
@@ -52,6 +59,7 @@ class Service(NamedTuple):
     feed_overlap_us: int
     limits: Limits
     uses: Uses
+    allowances: Allowances | None = None
 
 
 class Call(NamedTuple):
@@ -120,9 +128,10 @@ class _Endpoint:
         self._operation = operation
         self._handler = handler
         self._in_thread = in_thread if callable(in_thread) else lambda _: in_thread
-        self._limiter = _scanning if in_thread else _looking_up
+        self._turns = _scanning if in_thread else _looking_up
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        check_wait(scope["masthead.arrived_ns"])
         service: Service = scope["app"].state.service
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = credentials_in(headers.get(b"authorization"))
@@ -133,6 +142,10 @@ class _Endpoint:
             caller = caller_of(credentials, database, now)
             service.uses.note(caller, now)
             scope["masthead.account_id"] = caller.account_id
+            if service.allowances:
+                taken = service.allowances.take(caller.account_id)
+                scope["masthead.headers"] = taken.headers
+                taken.check()
             database.speak_for(caller.account_id)
             return Call(
                 caller,
@@ -144,13 +157,17 @@ class _Endpoint:
             )
 
         if service.database is None:
-            answer = await in_time(partial(self._answer, service, call_on), limiter=self._limiter)
+            answer = await in_time(partial(self._answer, service, call_on), turns=self._turns)
         else:
             call = call_on(service.database)
             if self._in_thread(call.values):
-                answer = await to_thread.run_sync(
-                    self._answer, service, lambda database: call._replace(database=database)
-                )
+                async with self._turns:
+                    answer = await to_thread.run_sync(
+                        self._answer,
+                        service,
+                        lambda database: call._replace(database=database),
+                        limiter=_threads,
+                    )
             else:
                 answer = self._handler(call)
         await answer(scope, receive, send)
@@ -162,14 +179,18 @@ class _Endpoint:
             return self._handler(call_on(database))
 
 
-async def in_time(work: Callable[[], Result], *, limiter: CapacityLimiter | None = None) -> Result:
-    """Return what ``work`` returns, which runs in a thread.
+async def in_time(work: Callable[[], Result], *, turns: Turns | None = None) -> Result:
+    """Return what ``work`` returns, which runs in a thread, when one of ``turns`` is its.
 
-    Raises StoreUnavailable where that takes too long; the thread is left to end by itself.
+    Raises StoreUnavailable where that takes too long; the thread is left to end by itself. Raises
+    HTTPException 503 where its turn does not come, long before all of the time is over: what begins
+    late is not given up in the middle.
     """
+    gives_up_at = current_time() + PATIENCE_S
     try:
-        with fail_after(PATIENCE_S):
-            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
+        async with turns or nullcontext():
+            with fail_after(gives_up_at - current_time()):
+                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads)
     except TimeoutError:
         raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
 

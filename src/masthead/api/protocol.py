@@ -1,13 +1,18 @@
 """HTTP itself, where it fails before the app sees a request: limits, and errors as JSON."""
 
 import re
-from time import time_ns
+from time import perf_counter_ns, time_ns
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from masthead.api.answers import ONLY_READS
+from masthead.api.metrics import count_request
 from masthead.contract.encoding import encode
 from masthead.contract.moments import http_date
 
@@ -71,9 +76,16 @@ class Protocol(HttpToolsProtocol):
             self._refusal = (431, limit, b"")
             raise _TooLarge
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Let a request wait for its turn, and note since when it does."""
+        scope: dict[str, Any] = cycle.scope  # type: ignore[assignment]
+        scope["masthead.arrived_ns"] = perf_counter_ns()
+        super()._start_asgi_task(cycle, app)
+
     def send_400_response(self, _msg: str) -> None:
         """Refuse what cannot be parsed, and hang up."""
         status, sentence, header = self._refusal
+        count_request("none", status, 0)
         body = encode({"error": sentence})
         self.transport.write(
             b"".join(

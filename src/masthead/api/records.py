@@ -1,6 +1,6 @@
 """Long arrays of records, encoded in batches."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from itertools import islice
 
 from msgspec import Struct
@@ -12,11 +12,17 @@ __all__ = ["array"]
 _BATCH_ROWS = 500
 
 
-def array(records: Iterable[Struct]) -> Generator[bytes, None, None]:
-    """Yield the JSON array of ``records`` in pieces, without ever holding more than a batch."""
+def array(
+    records: Iterable[Struct], *, counted: Callable[[int], None] = lambda _: None
+) -> Generator[bytes, None, None]:
+    """Yield the JSON array of ``records`` in pieces, without ever holding more than a batch.
+
+    ``counted`` is told how many records each piece holds.
+    """
     waiting = iter(records)
     opening = b"["
     while batch := list(islice(waiting, _BATCH_ROWS)):
+        counted(len(batch))
         yield opening + encode(batch)[1:-1]
         opening = b","
     yield b"]" if opening == b"," else b"[]"

@@ -6,21 +6,25 @@ import socket
 import ssl
 import sys
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from tempfile import TemporaryDirectory
 from types import FrameType
+from typing import NamedTuple
 
 import uvicorn
 from starlette.applications import Starlette
 from uvicorn.supervisors import Multiprocess
 
+from masthead.api.allowance import Allowances
 from masthead.api.app import create_app
-from masthead.errors import BadUsage
-from masthead.log import configure_logs
+from masthead.api.metrics import serve_metrics
+from masthead.errors import BadUsage, MastheadError
+from masthead.log import configure_logs, get_logger
 from masthead.settings import SETTINGS
 from masthead.store import open_store
 from masthead.store.logins import Limits
 
-__all__ = ["app_of_environment", "bind", "serve"]
+__all__ = ["Serving", "app_of_environment", "bind", "serve"]
 
 DRAIN_S_MAX = 30
 _DATABASE = SETTINGS["database"].variable
@@ -28,12 +32,33 @@ _READ_DATABASE = SETTINGS["read_database"].variable
 _FEED_OVERLAP = SETTINGS["feed_overlap"].variable
 _LOGIN_FAILURES = SETTINGS["login_failures"].variable
 _ACCOUNT_FAILURES = SETTINGS["account_failures"].variable
+_LOG_FORMAT = SETTINGS["log_format"].variable
+_RATE_LIMIT = SETTINGS["rate_limit"].variable
+_SHARED_FOLDER = "MASTHEAD_SHARED_FOLDER"
+"""Where several workers keep what they count together."""
+
+_METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Where prometheus_client writes, if this is set when it is imported."""
 
 
-def bind(host: str, port: int) -> socket.socket:
+class Serving(NamedTuple):
+    """What is served, and how (``masthead.settings`` says what each means)."""
+
+    database: str
+    read_database: str | None = None
+    workers: int = 1
+    feed_overlap: int = 0
+    rate_limit: int = 0
+    limits: Limits = Limits()
+    certificate: tuple[str, str] | None = None
+    log_format: str = "text"
+
+
+def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
     """Return a socket that listens at ``host`` and ``port`` (0: any that is free).
 
-    Raises BadUsage where the port is taken or the host is not this machine's.
+    ``flag`` is the option that chose the port. Raises BadUsage where the port is taken or the host
+    is not this machine's.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -43,41 +68,40 @@ def bind(host: str, port: int) -> socket.socket:
         reason = os.strerror(number) if number and number > 0 else str(error)
         raise BadUsage(
             f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
-            "Choose another one with --port"
+            f"Choose another one with {flag}"
         ) from error
 
 
 def serve(  # noqa: PLR0913 - as many as the command has options
     listener: socket.socket,
-    database: str,
+    serving: Serving,
     *,
-    read_database: str | None = None,
-    workers: int = 1,
-    feed_overlap: int = 0,
-    limits: Limits | None = None,
-    certificate: tuple[str, str] | None = None,
+    metrics: socket.socket | None = None,
     ready: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
 
-    ``limits`` are those of the login check. ``certificate`` names the files of a TLS certificate
-    and of its key. ``ready`` is called when the database is open and migrated, just before the
-    first answer.
+    ``serving.certificate`` names the files of a TLS certificate and of its key. ``metrics`` is
+    where ``GET /metrics`` is answered, if anywhere. ``ready`` is called when the database is open
+    and migrated, just before the first answer.
     Raises BadUsage where the certificate and its key cannot be used.
     """
-    open_store(database, read_url=read_database)
-    if certificate:
-        _check_certificate(*certificate)
-    os.environ[_DATABASE] = database
-    os.environ[_READ_DATABASE] = read_database or ""
-    os.environ[_FEED_OVERLAP] = str(feed_overlap)
-    per_login, per_account = limits or Limits()
-    os.environ[_LOGIN_FAILURES] = str(per_login)
-    os.environ[_ACCOUNT_FAILURES] = str(per_account)
+    configure_logs(serving.log_format)
+    store = open_store(serving.database, read_url=serving.read_database)
+    if serving.certificate:
+        _check_certificate(*serving.certificate)
+    os.environ[_DATABASE] = serving.database
+    os.environ[_READ_DATABASE] = serving.read_database or ""
+    os.environ[_FEED_OVERLAP] = str(serving.feed_overlap)
+    os.environ[_LOG_FORMAT] = serving.log_format
+    os.environ[_RATE_LIMIT] = str(serving.rate_limit)
+    os.environ[_LOGIN_FAILURES] = str(serving.limits.per_login)
+    os.environ[_ACCOUNT_FAILURES] = str(serving.limits.per_account)
+    certificate, certificate_key = serving.certificate or (None, None)
     config = uvicorn.Config(
         "masthead.api.server:app_of_environment",
         factory=True,
-        workers=workers,
+        workers=serving.workers,
         http="masthead.api.protocol:Protocol",
         loop="uvloop",
         ws="none",
@@ -87,17 +111,24 @@ def serve(  # noqa: PLR0913 - as many as the command has options
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=DRAIN_S_MAX,
-        ssl_certfile=certificate[0] if certificate else None,
-        ssl_keyfile=certificate[1] if certificate else None,
+        ssl_certfile=certificate,
+        ssl_keyfile=certificate_key,
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn drains first, and then leaves the signal to this.
         signal.signal(number, _end)
-    ready()
-    if workers > 1:
-        Multiprocess(config, sockets=[listener]).run()
-    else:
-        uvicorn.Server(config).run(sockets=[listener])
+    with ExitStack() as stack:
+        folder = None
+        if serving.workers > 1:
+            folder = stack.enter_context(TemporaryDirectory(prefix="masthead-"))
+            os.environ[_METRICS_FOLDER] = os.environ[_SHARED_FOLDER] = folder
+        if metrics:
+            serve_metrics(metrics, store, folder)
+        ready()
+        if serving.workers > 1:
+            Multiprocess(config, sockets=[listener]).run()
+        else:
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 def _check_certificate(certificate: str, key: str) -> None:
@@ -119,8 +150,19 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def app_of_environment() -> Starlette:
-    """Return the app that the environment's settings describe; each worker calls it."""
-    configure_logs()
-    store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
+    """Return the app that the environment's settings describe; each worker calls it.
+
+    Where the database cannot be opened, the worker ends with 1.
+    """
+    configure_logs(os.environ[_LOG_FORMAT])
+    try:
+        store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
+    except MastheadError as reason:
+        get_logger().error("this worker cannot start", reason=str(reason))
+        raise SystemExit(1) from None
+    allowances = None
+    if rate := int(os.environ[_RATE_LIMIT]):
+        allowances = Allowances(rate, os.environ.get(_SHARED_FOLDER))
     limits = Limits(int(os.environ[_LOGIN_FAILURES]), int(os.environ[_ACCOUNT_FAILURES]))
-    return create_app(store, feed_overlap_s=int(os.environ[_FEED_OVERLAP]), limits=limits)
+    overlap_s = int(os.environ[_FEED_OVERLAP])
+    return create_app(store, feed_overlap_s=overlap_s, limits=limits, allowances=allowances)

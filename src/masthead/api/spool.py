@@ -16,11 +16,12 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from anyio import CancelScope, CapacityLimiter, Event, create_task_group, from_thread, to_thread
+from anyio import CancelScope, Event, create_task_group, from_thread, to_thread
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.answers import head, json, stream
+from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
 from masthead.api.operation import in_time
 from masthead.errors import StoreUnavailable
@@ -31,14 +32,15 @@ WHOLE_BYTES_MAX = 65_536
 """A body that is not longer is mostly sent with its length, and needs no file."""
 
 AT_ONCE = 8
-"""So many answers are made at a time; others wait for their turn. Any number may be sent."""
+"""So many answers are made at a time; others wait for their turn, ten seconds at most. Any number
+may be sent."""
 
 _CHUNK_BYTES = 262_144
 _FRESH_BYTES = 64 * _CHUNK_BYTES
 """What was written last is in memory still; what is older may have to come from the disk."""
 
 _COMPRESSED_BYTES_MIN = 1_024
-_making = CapacityLimiter(AT_ONCE)
+_making = Turns(AT_ONCE, wait_s_max=10)
 
 
 class Content(NamedTuple):

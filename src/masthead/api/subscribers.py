@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from masthead.api.answers import error, json
 from masthead.api.lists import list_answer, page_of
+from masthead.api.metrics import count_login_check
 from masthead.api.operation import Call, route
 from masthead.api.parameters import Values
 from masthead.contract.encoding import encode, wire_of
@@ -39,14 +40,17 @@ def authenticate_subscriber(call: Call) -> Response:
     """
     login, password = str(call.values.get("login", "")), str(call.values.get("password", ""))
     if not (login and password):
+        count_login_check("refused")
         return json(encode({"authenticated": False}))
     store, limits = call.service.store, call.service.limits
     attempt = logins.attempt_of(store.secret, call.account_id, login, password)
     with store.tally() as tally:
         wait_us = logins.wait_us(tally, limits, attempt, store.clock())
     if wait_us:
+        count_login_check("limited")
         return _too_many(wait_us)
     found = _fitting(call, login, password)
+    count_login_check("authenticated" if found else "refused")
     if found is None:
         with store.tally() as tally:
             logins.count_failure(tally, limits, attempt, store.clock())

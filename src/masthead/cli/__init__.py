@@ -19,6 +19,7 @@ __all__ = ["cli", "main"]
 
 _COMMANDS = {
     "accounts": "accounts:accounts",
+    "backup": "backups:backup",
     "database": "database:database_group",
     "demo": "serving:demo",
     "export": "data:export_command",
@@ -27,6 +28,7 @@ _COMMANDS = {
     "import": "data:import_command",
     "mirror": "mirror:mirror_group",
     "openapi": "serving:openapi",
+    "restore": "backups:restore",
     "serve": "serving:serve_command",
 }
 """Where each command is: imported when it is asked for, so that none waits for the others."""

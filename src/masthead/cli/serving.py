@@ -6,11 +6,13 @@ import socket
 import click
 import msgspec
 
-from masthead.api.server import bind, serve
+from masthead.api.allowance import RATE_MAX
+from masthead.api.server import Serving, bind, serve
 from masthead.cli.demo import DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import setting
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
+from masthead.log import LOG_FORMATS
 from masthead.settings import SETTINGS
 from masthead.store.logins import Limits
 
@@ -29,9 +31,12 @@ _DAY_S = 86_400
 @setting("feed_overlap", kind=click.IntRange(0, _DAY_S))
 @setting("login_failures", kind=click.IntRange(0))
 @setting("account_failures", kind=click.IntRange(0))
+@setting("rate_limit", kind=click.IntRange(0, RATE_MAX))
 @setting("behind_proxy")
 @setting("certificate")
 @setting("certificate_key")
+@setting("log_format", kind=click.Choice(list(LOG_FORMATS)))
+@setting("metrics_port", kind=_PORT)
 def serve_command(
     database: str,
     read_database: str | None,
@@ -42,15 +47,21 @@ def serve_command(
     feed_overlap: int,
     login_failures: int,
     account_failures: int,
+    rate_limit: int,
     behind_proxy: bool,
     certificate: str | None,
     certificate_key: str | None,
+    log_format: str,
+    metrics_port: int | None,
 ) -> None:
     """Serve the ten operations over HTTP until SIGTERM."""
     if bool(certificate) != bool(certificate_key):
         raise BadUsage("give both --certificate and --certificate-key, or neither")
     listener = bind(host, port)
     base_url = _base_url(listener, host, is_tls=bool(certificate))
+    metrics = None
+    if metrics_port is not None:
+        metrics = bind("127.0.0.1", metrics_port, flag=SETTINGS["metrics_port"].flag)
 
     def ready() -> None:
         if not (behind_proxy or certificate or _is_loopback(listener)):
@@ -59,16 +70,24 @@ def serve_command(
                 "machines; let a proxy speak TLS (--behind-proxy), or give a --certificate",
                 err=True,
             )
+        if metrics:
+            metrics_url = _base_url(metrics, "127.0.0.1", is_tls=False)
+            click.echo(f"numbers for Prometheus on {metrics_url}/metrics")
         click.echo(f"Masthead serves on {base_url}")
 
     serve(
         listener,
-        database,
-        read_database=read_database,
-        workers=workers,
-        feed_overlap=feed_overlap,
-        limits=Limits(login_failures, account_failures),
-        certificate=(certificate, certificate_key) if certificate and certificate_key else None,
+        Serving(
+            database,
+            read_database=read_database,
+            workers=workers,
+            feed_overlap=feed_overlap,
+            rate_limit=rate_limit,
+            limits=Limits(login_failures, account_failures),
+            certificate=(certificate, certificate_key) if certificate and certificate_key else None,
+            log_format=log_format,
+        ),
+        metrics=metrics,
         ready=ready,
     )
 
@@ -100,7 +119,7 @@ def demo(port: int, database: str) -> None:
     listener = bind("127.0.0.1", port)
     base_url = _base_url(listener, "127.0.0.1", is_tls=False)
     make_demo(database)
-    serve(listener, database, ready=lambda: click.echo(curl_lines(base_url)))
+    serve(listener, Serving(database), ready=lambda: click.echo(curl_lines(base_url)))
 
 
 @click.command()

@@ -63,10 +63,14 @@ _ERRORS = {
     ),
     413: _Error("ContentTooLarge", "The body is larger than the server reads."),
     414: _Error("URITooLong", "The request target is longer than the server reads."),
-    429: _Error("TooManyRequests", "More requests than the server allows.", _RETRY_AFTER),
+    429: _Error(
+        "TooManyRequests", "More requests than the account may make in a second.", _RETRY_AFTER
+    ),
     431: _Error("HeadersTooLarge", "The header fields are larger than the server reads."),
     500: _Error("InternalError", "A fault of the server; the sentence gives the request's id."),
-    503: _Error("Unavailable", "The database does not answer now.", _RETRY_AFTER),
+    503: _Error(
+        "Unavailable", "The database does not answer now, or too many requests wait.", _RETRY_AFTER
+    ),
 }
 _ONE_RECORD_ONLY = {404}
 _FEED_ONLY = {410}

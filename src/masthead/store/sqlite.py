@@ -146,10 +146,12 @@ class SqliteStore:
 
     dialect: Dialect = "sqlite"
 
-    def __init__(self, path: Path, clock: Clock = system_clock) -> None:
+    def __init__(
+        self, path: Path, clock: Clock = system_clock, secret: Secret | None = None
+    ) -> None:
         self.path = path
         self.clock = clock
-        self.secret = Secret(path.with_name(f"{path.name}-key"))
+        self.secret = secret or Secret(path.with_name(f"{path.name}-key"))
         self._tally_path = path.with_name(f"{path.name}-logins")
         self._idle_readers: list[SqliteDatabase] = []
         self._idle_tallies: list[SqliteDatabase] = []
@@ -175,6 +177,8 @@ class SqliteStore:
         """
         connection = self._connect(self.path, apsw.SQLITE_OPEN_READONLY)
         connection.execute("PRAGMA mmap_size = 268435456")
+        # The first look takes the file's shared lock, by which `masthead restore` knows a server.
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
         return self._database(connection)
 
     @contextmanager

@@ -1,0 +1,179 @@
+"""What comes beyond a server's capacity gets 503 soon, and what has begun is finished."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import psycopg
+import pytest
+from starlette.exceptions import HTTPException
+
+from masthead.api.capacity import WAIT_S_MAX, Turns, check_wait
+from masthead.api.operation import LOOK_UPS_AT_ONCE
+from tests.api.callers import basic
+from tests.servers import Store, masthead, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.postgres import Databases
+    from tests.servers import Server
+
+SECOND_NS = 1_000_000_000
+MORE = 15
+
+
+def is_overload(error: HTTPException) -> bool:
+    assert error.headers
+    return error.status_code == 503 and int(error.headers["Retry-After"]) > 0
+
+
+def test_what_has_waited_too_long_is_refused() -> None:
+    """decisions, "More than a server can do"."""
+    check_wait(perf_counter_ns())
+    with pytest.raises(HTTPException) as refused:
+        check_wait(perf_counter_ns() - int(WAIT_S_MAX * SECOND_NS) - 1)
+    assert is_overload(refused.value)
+
+
+async def refusal(turns: Turns) -> HTTPException:
+    """Return the error of a turn that does not come."""
+    with pytest.raises(HTTPException) as refused:
+        async with turns:
+            pytest.fail("there is no turn")
+    return refused.value
+
+
+async def until_waiting(turns: Turns, count: int) -> None:
+    with anyio.fail_after(30):
+        while turns.waiting != count:
+            await anyio.lowlevel.checkpoint()
+
+
+def test_a_turn_that_does_not_come_is_refused_and_one_that_ends_is_given_on() -> None:
+    """decisions, "More than a server can do"."""
+
+    async def take_turns() -> None:
+        turns = Turns(1, wait_s_max=0.01)
+        for _ in range(3):
+            async with turns:
+                errors = await asyncio.gather(*(refusal(turns) for _ in range(5)))
+            assert all(map(is_overload, errors))
+            assert turns.waiting == 0
+        async with turns:
+            pass
+
+    asyncio.run(take_turns())
+
+
+def test_turns_come_in_the_order_of_those_who_wait() -> None:
+    order: list[int] = []
+
+    async def wait(turns: Turns, number: int) -> None:
+        async with turns:
+            order.append(number)
+            await asyncio.sleep(0)
+
+    async def take_turns() -> None:
+        turns = Turns(2)
+        async with turns, turns:
+            tasks = []
+            for number in range(10):
+                tasks.append(asyncio.create_task(wait(turns, number)))
+                await until_waiting(turns, number + 1)
+        await asyncio.gather(*tasks)
+
+    asyncio.run(take_turns())
+    assert order == list(range(10))
+
+
+def test_no_turn_is_lost_with_one_who_goes_away() -> None:
+    """Before the turn comes, and in the moment in which it does."""
+
+    async def wait(turns: Turns) -> None:
+        async with turns:
+            pytest.fail("went away")
+
+    async def take_turns() -> None:
+        turns = Turns(1)
+        async with turns:
+            early, late = (asyncio.create_task(wait(turns)) for _ in range(2))
+            await until_waiting(turns, 2)
+            early.cancel()
+            await until_waiting(turns, 1)
+        late.cancel()
+        await asyncio.wait([early, late])
+        assert early.cancelled()
+        assert late.cancelled()
+        async with asyncio.timeout(30), turns:
+            pass
+
+    asyncio.run(take_turns())
+
+
+def new_database(store: Store) -> str:
+    """Return a database with account 1."""
+    url = store.new_database(f"capacity-{time.time_ns()}")
+    masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=url)
+    return url
+
+
+def ask(server: Server) -> tuple[int, str, int]:
+    """Return the status, the sentence and the header Retry-After of an answer."""
+    answer = httpx2.get(
+        f"{server.url}/2/orders/7", auth=("key", "login"), trust_env=False, timeout=30
+    )
+    return answer.status_code, answer.json()["error"], int(answer.headers.get("Retry-After", 0))
+
+
+def test_a_request_that_waits_for_those_before_it_is_refused_before_them(
+    postgres: Databases, tmp_path: Path
+) -> None:
+    """decisions, "More than a server can do": while each turn is taken by a slow database.
+
+    Of PostgreSQL alone: look-ups in a file are over before anything can hold them.
+    """
+    database = new_database(Store("postgresql", tmp_path, postgres))
+    with (
+        serving(database) as server,
+        psycopg.connect(database) as blocking,
+        ThreadPoolExecutor(LOOK_UPS_AT_ONCE + MORE) as clients,
+    ):
+        assert ask(server)[0] == 404
+        blocking.execute("LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
+        answers = list(clients.map(ask, [server] * (LOOK_UPS_AT_ONCE + MORE)))
+        blocking.rollback()
+        assert ask(server)[0] == 404
+    assert {status for status, _, _ in answers} == {503}
+    assert all(retry_after > 0 for _, _, retry_after in answers)
+    assert any("more requests come" in sentence for _, sentence, _ in answers)
+
+
+def test_requests_in_a_row_on_one_connection_wait_for_each_other_as_long_as_they_must(
+    store: Store,
+) -> None:
+    """Only the first has to wait for others: what follows it came before it could be begun."""
+    count = 2_000
+    request = (
+        f"GET /2/orders/7 HTTP/1.1\r\nHost: x\r\nAuthorization: {basic('key', 'login')}\r\n\r\n"
+    )
+    last = request.replace("Host: x", "Host: x\r\nConnection: close")
+    with (
+        serving(new_database(store)) as server,
+        socket.create_connection(server.address, 60) as client,
+        ThreadPoolExecutor(1) as sender,
+    ):
+        sent = sender.submit(client.sendall, (request * (count - 1) + last).encode())
+        answer = b""
+        while piece := client.recv(1_000_000):
+            answer += piece
+        sent.result()
+    assert answer.count(b"HTTP/1.1 404 ") == count

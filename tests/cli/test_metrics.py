@@ -1,0 +1,164 @@
+"""``masthead serve --metrics-port``: the numbers that Prometheus collects."""
+
+from __future__ import annotations
+
+import re
+import socket
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.cli.running import holds_nothing, spoil
+from tests.servers import Server, import_files, masthead, serving, write_ndjson
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.servers import Store
+
+SUBSCRIBERS = 1_203
+SECRETS = ("key-canary", "login-canary", "ada@example.com", "who@example.com")
+
+
+@pytest.fixture(scope="module")
+def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database whose account 1 has subscribers, one of whom can log in, and an order."""
+    database = store.new_database("metrics")
+    folder = tmp_path_factory.mktemp("metrics")
+    masthead(
+        *("accounts", "add", 1, "--api-key=key-canary", "--api-login=login-canary"),
+        database=database,
+    )
+    subscribers = [{"subscriber_id": number} for number in range(2, SUBSCRIBERS + 1)]
+    ada = {"subscriber_id": 1, "email": "ada@example.com", "password": "correct horse"}
+    orders = [{"order_id": 7, "subscriber_id": 1}]
+    (ada_alone,) = write_ndjson(folder / "ada", {"subscribers": [ada]})
+    files = write_ndjson(folder / "all", {"subscribers": subscribers, "orders": orders})
+    import_files(ada_alone, account_id="1", database=database)
+    import_files(*files, account_id="1", database=database)
+    return database
+
+
+def metrics_url(server: Server) -> str:
+    """Return where a server says that its numbers are."""
+    found = re.search(
+        r"^numbers for Prometheus on (http://127\.0\.0\.1:\d+/metrics)$",
+        *(
+            server.output(),
+            re.MULTILINE,
+        ),
+    )
+    assert found
+    return found[1]
+
+
+def read(server: Server) -> dict[tuple[str, ...], float]:
+    """Return each number by its name and its labels' values in the order of their names."""
+    answer = httpx2.get(metrics_url(server), trust_env=False)
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    assert not [secret for secret in SECRETS if secret in answer.text]
+    return {
+        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def ask(server: Server, path: str, user: str = "key-canary") -> int:
+    """Ask on a connection of its own, so that any worker may answer; return the status."""
+    answer = httpx2.get(server.url + path, auth=(user, "login-canary"), trust_env=False)
+    return answer.status_code
+
+
+def requests(numbers: dict[tuple[str, ...], float], operation: str, status: int) -> float:
+    name = "masthead_request_duration_seconds_count"
+    return numbers.get((name, operation, str(status)), 0.0)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_numbers_are_those_of_all_workers(loaded: str, workers: int) -> None:
+    """decisions, "Metrics"."""
+    with serving(loaded, "--metrics-port=0", f"--workers={workers}") as server:
+        for _ in range(20):
+            assert ask(server, "/2/orders/7") == 200
+        assert ask(server, "/2/orders/8") == 404
+        assert ask(server, "/2/orders/7", user="who@example.com") == 403
+        assert ask(server, "/no/such/path") == 404
+        login = "/2/subscribers/authenticate/?login=ada@example.com&password="
+        assert ask(server, f"{login}correct%20horse") == 200
+        for _ in range(3):
+            assert ask(server, f"{login}wrong") == 200
+        assert ask(server, "/snapshot?entities=subscribers,orders") == 200
+        numbers = read(server)
+    assert requests(numbers, "get_order", 200) == 20
+    assert requests(numbers, "get_order", 404) == 1
+    assert requests(numbers, "get_order", 403) == 1
+    assert requests(numbers, "none", 404) == 1
+    assert numbers["masthead_login_checks_total", "authenticated"] == 1
+    assert numbers["masthead_login_checks_total", "refused"] == 3
+    assert numbers["masthead_feed_rows_total", "subscribers"] == SUBSCRIBERS
+    assert numbers["masthead_feed_rows_total", "orders"] == 1
+    assert numbers["masthead_database_up",] == 1
+    assert 0 < numbers["masthead_database_answer_seconds",] < 1.7
+    took = numbers["masthead_request_duration_seconds_sum", "get_order", "200"]
+    assert 0 < took < 20 * 60
+
+
+def test_what_is_no_http_is_counted_too(loaded: str) -> None:
+    with serving(loaded, "--metrics-port=0") as server:
+        with socket.create_connection(server.address) as client:
+            client.sendall(b"nonsense\r\n\r\n")
+            assert client.recv(1_000).startswith(b"HTTP/1.1 400 ")
+        assert requests(read(server), "none", 400) == 1
+
+
+def test_no_number_names_an_account(loaded: str) -> None:
+    """decisions, "Metrics": however many accounts there are, there are as many numbers."""
+    with serving(loaded, "--metrics-port=0") as server:
+        ask(server, "/2/orders/7")
+        text = httpx2.get(metrics_url(server), trust_env=False).text
+    labels = set(re.findall(r'(\w+)="', text))
+    assert labels <= {"operation", "status", "le", "entity", "result"}
+
+
+def test_a_database_that_is_gone_is_seen(store: Store) -> None:
+    """The gauge falls to 0, and each request that had to be refused is counted."""
+    database = store.new_database("gone")
+    masthead(
+        *("accounts", "add", 1, "--api-key=key-canary", "--api-login=login-canary"),
+        database=database,
+    )
+    with serving(database, "--metrics-port=0") as server:
+        assert read(server)["masthead_database_up",] == 1
+        spoil(store, database)
+        assert ask(server, "/health") == 503
+        numbers = read(server)
+    assert numbers["masthead_database_up",] == 0
+    assert ("masthead_database_answer_seconds",) not in numbers
+    assert numbers["masthead_database_errors_total",] >= 1
+
+
+def test_without_the_option_nothing_listens(loaded: str) -> None:
+    with serving(loaded) as server:
+        assert "numbers for Prometheus" not in server.output()
+        assert ask(server, "/metrics") == 404
+
+
+def test_only_this_machine_can_ask(loaded: str) -> None:
+    """decisions, "Metrics": whatever address the service itself listens at."""
+    with serving(loaded, "--metrics-port=0", "--host=0.0.0.0", "--behind-proxy") as server:
+        assert metrics_url(server).startswith("http://127.0.0.1:")
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_made(store: Store, tmp_path: Path) -> None:
+    database = store.new_database("taken")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = masthead(
+            "serve", "--port=0", "--metrics-port", port, database=database, exit_status=2
+        )
+    assert "Choose another one with --metrics-port" in done.stderr
+    assert holds_nothing(database)

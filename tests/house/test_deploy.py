@@ -1,0 +1,123 @@
+"""The unit of systemd and the image: an own user, a read-only root, no secrets, and real flags."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from configparser import ConfigParser
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+
+from masthead.cli import cli
+from masthead.settings import SETTINGS
+from tests.house import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DEPLOY = ROOT / "deploy"
+UNIT = (DEPLOY / "masthead.service").read_text()
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+COMPOSE = (DEPLOY / "compose.yaml").read_text()
+SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|://[^/\s]+:[^/\s]+@")
+
+
+def unit() -> Mapping[str, str]:
+    """Return what the unit says of its service, the last where it says a thing twice."""
+    parser = ConfigParser(strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(UNIT)
+    return parser["Service"]
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Return the instructions of the Dockerfile with what follows them."""
+    lines = [line for line in DOCKERFILE.splitlines() if line and not line.startswith("#")]
+    whole = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    return [(name, rest) for name, _, rest in (line.partition(" ") for line in whole.splitlines())]
+
+
+def check_command(words: Sequence[str]) -> None:
+    """Assert that `masthead` has the command with these options."""
+    name, *options = words
+    command = cli.commands[name]
+    context = click.Context(command, info_name=name)
+    command.make_parser(context).parse_args(list(options))
+
+
+def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system() -> None:
+    """decisions, "As a service"."""
+    service = unit()
+    assert service["User"] == service["Group"] == service["StateDirectory"] == "masthead"
+    assert service["ProtectSystem"] == "strict"
+    assert service["NoNewPrivileges"] == "yes"
+    assert service["CapabilityBoundingSet"] == ""
+    database = f"MASTHEAD_DATABASE=sqlite:////var/lib/{service['StateDirectory']}/masthead.db"
+    assert f"Environment={database}\n" in UNIT
+
+
+def test_the_unit_calls_a_command_that_there_is_with_settings_that_there_are() -> None:
+    program, *words = shlex.split(unit()["ExecStart"])
+    assert program == "/opt/masthead/.venv/bin/masthead"
+    check_command(words)
+    named = set(re.findall(r"^Environment=(\w+)=", UNIT, re.MULTILINE))
+    assert named <= {setting.variable for setting in SETTINGS.values()}
+
+
+def test_the_unit_waits_longer_than_the_server_drains() -> None:
+    """decisions, "End on SIGTERM": 30 seconds."""
+    assert int(unit()["TimeoutStopSec"]) > 30
+    assert int(re.findall(r"stop_grace_period: (\d+)s", COMPOSE)[0]) > 30
+
+
+def test_the_image_is_made_from_a_pinned_one_and_from_locked_packages() -> None:
+    """decisions, "As a service"."""
+    found = instructions()
+    (digest,) = (rest for name, rest in found if name == "ARG")
+    assert re.fullmatch(r"DIGEST=sha256:[0-9a-f]{64}", digest)
+    bases = [rest.split()[0] for name, rest in found if name == "FROM"]
+    assert bases == ["python:3.14-slim-trixie@${DIGEST}"] * 2
+    installs = [rest for name, rest in found if name == "RUN" and "pip install" in rest]
+    assert all("--require-hashes" in rest or "--no-index" in rest for rest in installs)
+    assert not [name for name, _ in found if name == "ADD"]
+
+
+def test_the_image_runs_a_user_of_its_own_and_a_command_that_there_is() -> None:
+    """decisions, "As a service"."""
+    last = dict(instructions())
+    uid = int(last["USER"])
+    assert uid > 0
+    assert f"--uid {uid}" in DOCKERFILE
+    assert f'user: "{uid}"' in COMPOSE
+    command = re.findall(r'"([^"]*)"', last["CMD"])
+    assert command[0] == "masthead"
+    check_command(command[1:])
+
+
+def test_the_image_runs_with_a_read_only_root() -> None:
+    """decisions, "As a service": it writes to its volume, and to /tmp in memory."""
+    for line in (
+        "    read_only: true",
+        "    cap_drop: [ALL]",
+        '    security_opt: ["no-new-privileges:true"]',
+        '    tmpfs: ["/tmp:size=2g,mode=1777"]',
+        '    volumes: ["data:/var/lib/masthead"]',
+    ):
+        assert line in COMPOSE.splitlines()
+
+
+@pytest.mark.parametrize("text", [UNIT, DOCKERFILE, COMPOSE], ids=["unit", "image", "compose"])
+def test_there_is_no_secret_in_it(text: str) -> None:
+    assert not SECRETS.search(text)
+
+
+def test_what_is_copied_into_the_image_exists_and_is_let_in() -> None:
+    let_in = (ROOT / ".dockerignore").read_text().splitlines()
+    for name, rest in instructions():
+        if name == "COPY" and not rest.startswith("--from"):
+            *sources, _ = rest.split()
+            for source in sources:
+                assert (ROOT / source).exists(), source
+                assert f"!{source}" in let_in, source
