@@ -44,8 +44,9 @@ def backup(file: Path, database: str) -> None:
 def restore(file: Path, replace: bool, database: str) -> None:
     """Put the backup FILE in the place of the embedded database, and begin a new epoch.
 
-    No server may run, nor a load, and the secret key has to be the one of the backup. The database has all of the backup or, where something goes
-    wrong, what it had before. Every client of the change feed begins anew.
+    No server may run, nor a load, and the secret key has to be the one of the backup. The database
+    has all of the backup or, where something goes wrong, what it had before. Every client of the
+    change feed begins anew.
     """
     with progress() as bars:
         task = bars.add_task("restore", total=None)
