@@ -13,7 +13,7 @@ import pytest
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, commits, keys, open_store, reading
 from masthead.store import migrations as of_the_store
-from masthead.store.migrations import Migration, migrations
+from masthead.store.migrations import SEALED_SINCE, Migration, migrations
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
 
@@ -90,6 +90,11 @@ def make_earlier(url: str, number: int) -> Content:
                 database.script(f"UPDATE accounts SET epoch_at = {EPOCH_US} WHERE account_id = 1")
             if number >= 4 and database.dialect == "postgresql":
                 database.script("INSERT INTO login_failures VALUES (1, 'a', 'b', 1)")
+            if number >= SEALED_SINCE and database.dialect == "postgresql":
+                database.script("INSERT INTO key_uses VALUES (1, 'a', 1)")
+        if number >= SEALED_SINCE:
+            database.script("UPDATE accounts SET api_key = NULL, api_login = NULL")
+            accounts.set_account(opened, 1, {"api_key": "Key-1", "api_login": "Login-1"})
         return content(database)
 
 

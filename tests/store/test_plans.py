@@ -64,6 +64,21 @@ def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> No
         ]
 
 
+@pytest.mark.parametrize(
+    "filters", [{"copies": 9}, {"type": "Print", "min_copies": 2}, {"publication_id": 2}]
+)
+def test_a_filter_that_nothing_fits_reads_no_subscription(
+    loaded: Publisher, filters: dict[str, int | str]
+) -> None:
+    """decisions, "Filters that select nothing"."""
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            assert reading.subscriptions(database, 1, filters, after=0, limit=100) == []
+        ((sql, values),) = found
+        (line,) = plan(database, sql, values)
+        assert "USING COVERING INDEX subscription_kinds_by_account (account_id=?" in line
+
+
 @pytest.mark.parametrize("name", SEARCHED)
 @pytest.mark.parametrize("asked", ["ada", "ada*", ""])
 def test_a_search_finds_its_rows_by_the_index_of_its_column(
@@ -92,7 +107,7 @@ def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
     with loaded.store.reader() as database:
         with statements(database) as found:
             reading.subscriptions(database, 1, filters, after=0, limit=100)
-        ((sql, values),) = found
+        *_kinds, (sql, values) = found
         assert plan(database, sql, values) == [
             "SEARCH subscriptions USING PRIMARY KEY (account_id=? AND subscription_id>?)"
         ]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 pytestmark = ON_POSTGRESQL
 
-TENANTS_TABLES = ("commits", *(table.name for table in TABLES))
+TENANTS_TABLES = ("commits", "subscription_kinds", *(table.name for table in TABLES))
 each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES)
 DIGEST = "5f4dcc3b5aa765d61d8327deb882cf99"
 SUBSCRIBERS = "subscriber_id,renewal_code,email,first_name,last_name,source,password_md5\n"

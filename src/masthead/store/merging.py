@@ -12,7 +12,7 @@ from typing import NamedTuple
 from masthead.contract.kinds import Missing
 from masthead.contract.records import TABLES, Table
 from masthead.store import commits
-from masthead.store.database import Dialect
+from masthead.store.database import Database, Dialect
 from masthead.store.staging import Staging, column_names
 
 __all__ = ["Counts", "merge"]
@@ -59,6 +59,8 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
         if table.name in staging.tables:
             tell(f"writing {table.name}")
             counts[table.name] = _Merge(staging, table, commit_id).run()
+    if "subscriptions" in staging.tables:
+        _keep_kinds(database, account_id, commit_id)
     if not any(count.inserted or count.changed for count in counts.values()):
         database.change(
             "DELETE FROM commits WHERE account_id = :account_id AND commit_id = :commit_id",
@@ -66,6 +68,21 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
             commit_id=commit_id,
         )
     return counts
+
+
+def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
+    """Add the kinds of subscriptions that the commit brings to those that the account has."""
+    kind = "account_id, publication_id, type, copies, issues, renew_campaign_active"
+    database.change(
+        f"""
+        INSERT INTO subscription_kinds ({kind})
+        SELECT {kind} FROM subscriptions
+        WHERE account_id = :account_id AND commit_id = :commit_id
+        EXCEPT SELECT {kind} FROM subscription_kinds WHERE account_id = :account_id
+        """,
+        account_id=account_id,
+        commit_id=commit_id,
+    )
 
 
 class _Merge:

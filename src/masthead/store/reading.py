@@ -74,6 +74,10 @@ def subscriptions(
     (decisions, "Subscription filters").
     """
     where = "".join(f" AND {_SUBSCRIPTION_FILTERS[name]}" for name in filters)
+    if filters and "subscriber_id" not in filters:
+        kind = f"SELECT 1 FROM subscription_kinds WHERE account_id = :account_id{where} LIMIT 1"
+        if not database.row(kind, account_id=account_id, **filters):
+            return []
     return database.rows(
         f"""
         SELECT {columns_of(shapes.Subscription)} FROM subscriptions
