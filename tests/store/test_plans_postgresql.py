@@ -263,7 +263,7 @@ def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
     with asking(
         large, lambda database: reading.subscriptions(database, 1, filters, after=0, limit=100)
     ) as (database, found):
-        ((sql, values),) = found
+        *_kinds, (sql, values) = found
         limit, scan = plan(database, sql, values, for_any=for_any)
         assert limit["Node Type"] == "Limit"
         assert scan["Index Name"] == "subscriptions_pkey"
