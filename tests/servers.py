@@ -173,6 +173,11 @@ class Server:
         host, port = self.url.removeprefix("http://").rsplit(":", 1)
         return host, int(port)
 
+    @property
+    def process_id(self) -> int:
+        """The id of the process that was started."""
+        return self._process.pid
+
     def output(self) -> str:
         """Return all that the server has printed, on either stream."""
         return "".join(self._lines)

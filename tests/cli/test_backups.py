@@ -50,9 +50,9 @@ def path_of(database: str) -> Path:
 
 
 def exported(database: str, folder: Path) -> dict[str, bytes]:
-    """Return all files that `masthead export` writes."""
+    """Return all files of data that `masthead export` writes."""
     masthead("export", folder, "--account=1", database=database)
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")}
 
 
 def ask(url: str, path: str) -> httpx2.Response:

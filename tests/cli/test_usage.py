@@ -54,6 +54,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts show",
         "accounts set",
         "accounts rotate-key",
+        "accounts rekey",
         "accounts export",
         "database",
         "database status",

@@ -42,7 +42,8 @@ def instructions() -> list[tuple[str, str]]:
 def check_command(words: Sequence[str]) -> None:
     """Assert that `masthead` has the command with these options."""
     name, *options = words
-    command = cli.commands[name]
+    command = cli.get_command(click.Context(cli), name)
+    assert command
     context = click.Context(command, info_name=name)
     command.make_parser(context).parse_args(list(options))
 

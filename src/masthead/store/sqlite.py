@@ -26,6 +26,9 @@ from masthead.store.secret import Secret
 __all__ = ["SqliteDatabase", "SqliteStore"]
 
 BUSY_TIMEOUT_MS = 5_000
+LOCKED_S_MAX = 5.0
+"""So long may a file let nobody even read it, before a command gives up."""
+
 TALLY_TIMEOUT_MS = 500
 """Who writes to the tally does so in microseconds; and an event loop may be what waits."""
 
@@ -253,14 +256,20 @@ class SqliteStore:
         """Let the file keep a write-ahead log from now on.
 
         SQLite asks no busy handler where two connections make this change at once: each would
-        wait for the other. So the one that is refused tries again.
+        wait for the other. So the one that is refused tries again, for five seconds: then it is
+        another program that has locked the file.
         """
+        ends_at = time.monotonic() + LOCKED_S_MAX
         connection = self._connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             for attempt in count():
                 with suppress(apsw.BusyError):
                     connection.execute("PRAGMA journal_mode = WAL")
                     break
+                if time.monotonic() > ends_at:
+                    raise StoreUnavailable(
+                        f"the database {path} is locked: another program holds it for itself alone"
+                    )
                 _wait_for_ever(attempt)
         except _UNAVAILABLE as error:
             raise _explained(error) from error

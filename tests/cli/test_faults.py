@@ -1,0 +1,238 @@
+"""What becomes of commands and servers when the disk or another program fails them.
+
+decisions, "Faults of the disk": a sentence or a 503, nothing lost, and service again by itself.
+The disk is real but for a layer below SQLite, which fails as a test says (`tests/faulty.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+import httpx2
+import pytest
+
+from tests.cli.running import run
+from tests.faulty import POWER_FAILED
+from tests.servers import COMMAND_SECONDS_MAX, environment, masthead, serving, write_ndjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = ("key", "login")
+SYNCS_MAX = 60
+FAILING = ["write full", "write ioerr", "sync ioerr", "read ioerr", "open readonly"]
+
+
+class Disk:
+    """A database with five subscribers, files that bring more, and what fails now."""
+
+    def __init__(self, folder: Path) -> None:
+        """Load the five."""
+        self.folder = folder
+        self.path = folder / "masthead.db"
+        self.database = f"sqlite:///{self.path}"
+        self.faults = folder / "faults"
+        self.faults.touch()
+        masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=self.database)
+        rows = [{"subscriber_id": number, "email": f"{number}@example.org"} for number in range(5)]
+        self.load(write_ndjson(folder / "few", {"subscribers": rows}))
+        rows = [{"subscriber_id": n, "last_name": "New" * 16} for n in range(2_000)]
+        self.more = write_ndjson(folder / "more", {"subscribers": rows})
+
+    def load(self, files: list[Path]) -> None:
+        """Load files over a disk that works."""
+        masthead("import", *files, "--account=1", database=self.database)
+
+    def faulty(self, *arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
+        """Run a command over the disk that fails as the settings say."""
+        return subprocess.run(
+            [sys.executable, "-m", "tests.faulty", *map(str, arguments)],
+            env={**environment(self.database), "DISK_FAULTS": str(self.faults), **settings},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=COMMAND_SECONDS_MAX,
+            check=False,
+        )
+
+    def count(self) -> int:
+        """Return how many subscribers there are, in a file that must not be damaged."""
+        with closing(apsw.Connection(str(self.path))) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            ((found,),) = connection.execute("SELECT count(*) FROM subscribers").fetchall()
+        assert isinstance(found, int)
+        return found
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Disk:
+    """A disk that works so far."""
+    return Disk(tmp_path)
+
+
+@pytest.fixture
+def served(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Disk, str]]:
+    """A server whose database is on such a disk."""
+    monkeypatch.setenv("DISK_FAULTS", str(disk.faults))
+    with serving(disk.database, module="tests.faulty") as server:
+        yield disk, server.url
+
+
+def ask(url: str, path: str = "/2/subscribers/?limit=5") -> httpx2.Response:
+    return httpx2.get(url + path, auth=KEY, timeout=30, trust_env=False)
+
+
+@pytest.mark.parametrize("fault", FAILING)
+def test_an_import_over_a_failing_disk_says_so_and_changes_nothing(disk: Disk, fault: str) -> None:
+    """decisions, "Faults of the disk"."""
+    disk.faults.write_text(fault)
+    failed = disk.faulty("import", *disk.more, "--account=1")
+    assert failed.returncode == 1
+    assert failed.stdout == ""
+    (sentence,) = failed.stderr.splitlines()
+    assert sentence.startswith("the database ")
+    assert "the disk " in sentence
+    assert disk.count() == 5
+    disk.load(disk.more)
+    assert disk.count() == 2_000
+
+
+@pytest.mark.parametrize("fault", ["read ioerr", "read full"])
+def test_a_server_over_a_failing_disk_says_503_and_serves_again_by_itself(
+    served: tuple[Disk, str], fault: str
+) -> None:
+    """decisions, "Faults of the disk"."""
+    disk, url = served
+    whole = ask(url)
+    assert whole.status_code == 200
+    # What it reads next, no connection has read before.
+    disk.load(disk.more)
+    disk.faults.write_text(fault)
+    failed = ask(url, "/2/subscribers/?limit=100&after=1000")
+    assert failed.status_code == 503
+    assert list(failed.json()) == ["error"]
+    assert int(failed.headers["Retry-After"]) > 0
+    disk.faults.write_text("")
+    assert len(ask(url, "/2/subscribers/?limit=100&after=1000").json()["subscribers"]) == 100
+
+
+@pytest.mark.parametrize("fault", ["write full", "write ioerr", "sync ioerr"])
+def test_a_server_reads_on_while_nothing_can_be_written(
+    served: tuple[Disk, str], fault: str
+) -> None:
+    """decisions, "Limits of the login check": nobody can guess while guesses are not counted."""
+    disk, url = served
+    disk.faults.write_text(fault)
+    assert ask(url).status_code == 200
+    guess = "/2/subscribers/authenticate/?login=0@example.org&password=wrong"
+    refused = ask(url, guess)
+    if fault != "sync ioerr":  # The count is not synced with each guess.
+        assert refused.status_code == 503
+    disk.faults.write_text("")
+    assert ask(url, guess).json() == {"authenticated": False}
+    disk.load(disk.more)
+    assert len(ask(url, "/2/subscribers/?limit=100").json()["subscribers"]) == 100
+
+
+def test_a_program_that_holds_the_one_writer_delays_no_reader(served: tuple[Disk, str]) -> None:
+    """decisions, "Faults of the disk"."""
+    disk, url = served
+    with closing(apsw.Connection(str(disk.path))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert ask(url).status_code == 200
+        guess = "/2/subscribers/authenticate/?login=0@example.org&password=wrong"
+        assert ask(url, guess).json() == {"authenticated": False}
+
+
+def test_a_file_that_others_hold_for_themselves_is_said_to_be_in_use(disk: Disk) -> None:
+    """decisions, "Faults of the disk": a sentence, and not a wait for ever."""
+    with closing(apsw.Connection(str(disk.path))) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT").fetchall()
+        refused = run("accounts", "list", database=disk.database, cwd=disk.folder)
+        assert refused.returncode == 1
+        (sentence,) = refused.stderr.splitlines()
+        assert sentence == (
+            f"the database {disk.path} is locked: another program holds it for itself alone"
+        )
+    assert run("accounts", "list", database=disk.database, cwd=disk.folder).returncode == 0
+
+
+def test_a_read_only_file_is_not_served_and_stays_as_it_is(disk: Disk) -> None:
+    """decisions, "Faults of the disk"."""
+    before = disk.path.read_bytes()
+    disk.faults.write_text("open readonly")
+    refused = disk.faulty("serve", "--port=0")
+    assert refused.returncode == 1
+    (sentence,) = refused.stderr.splitlines()
+    assert sentence == f"the database {disk.path} cannot be opened: the disk is read-only"
+    assert disk.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("is_served", [False, True], ids=["alone", "beside a reader"])
+def test_an_import_is_whole_or_was_not_wherever_the_power_fails(
+    disk: Disk, is_served: bool
+) -> None:
+    """decisions, "Faults of the disk": and one that has said what it loaded is never lost."""
+    kept = disk.folder / "kept"
+    kept.mkdir()
+    for path in disk.folder.glob("masthead.db*"):
+        shutil.copy(path, kept)
+    counts: list[int] = []
+    status, printed = None, ""
+    for number in range(1, SYNCS_MAX):
+        for path in disk.folder.glob("masthead.db*"):
+            path.unlink()
+        for path in kept.iterdir():
+            shutil.copy(path, disk.folder)
+        with closing(apsw.Connection(str(disk.path))) as reader:
+            if is_served:  # Then nothing of the log is written back when the import ends.
+                reader.execute("SELECT 1 FROM accounts").fetchall()
+            loaded = disk.faulty(
+                "import", *disk.more, "--account=1", DISK_POWER=str(number), DISK_SEED=str(number)
+            )
+        status, printed = loaded.returncode, loaded.stdout
+        counts.append(disk.count())
+        assert counts[-1] in {5, 2_000}
+        if status == 0:
+            break
+        assert status == POWER_FAILED, loaded.stderr
+        disk.load(disk.more)
+        assert disk.count() == 2_000
+    # The power failed before the commit and behind it, and in the end not before all was said.
+    assert status == 0
+    assert "1995 inserted" in printed
+    assert counts[0] == 5
+    assert counts[-2:] == [2_000, 2_000]
+
+
+def test_a_worker_that_is_killed_is_replaced_and_the_others_serve(disk: Disk) -> None:
+    """decisions, "Faults of the disk": nor does a process that is gone stop the others."""
+    with serving(disk.database, "--workers", "2") as server:
+        assert ask(server.url).status_code == 200
+        parent = server.process_id
+        first = children(parent)
+        os.kill(first[0], signal.SIGKILL)
+        # Requests go on: at most the one that the killed worker had in its hands is lost.
+        for _ in range(20):
+            assert ask(server.url).status_code == 200
+        while len(now := children(parent)) < 2 or first[0] in now:
+            assert ask(server.url).status_code == 200
+
+
+def children(process: int) -> list[int]:
+    """Return the ids of the worker processes of a server."""
+    found = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [
+        child
+        for child in map(int, found.split())
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
