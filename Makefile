@@ -6,8 +6,9 @@
 #   make test-system   the wire form seen by a real browser and by PHP
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
-#   make prove         the change feed's long proof, hours of it: prove-schedules (SCHEDULES=100000)
-#                      and prove-kills (ROUNDS=200, SEED=1)
+#   make prove         the long proofs, hours of them: prove-schedules (SCHEDULES=100000) and
+#                      prove-kills (ROUNDS=200, SEED=1) of the change feed, prove-endurance
+#                      (MINUTES=60, for each kind of database)
 #   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
 #   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
@@ -27,7 +28,7 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills fix bench bench-feed bench-loads bench-mirror \
+        prove prove-schedules prove-kills prove-endurance fix bench bench-feed bench-loads bench-mirror \
         bench-logins bench-overload audit lock install install-dev clean
 
 demo: install
@@ -64,13 +65,16 @@ test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	$(BIN)/pytest tests/system $(ARGS)
 
-prove: prove-schedules prove-kills
+prove: prove-schedules prove-kills prove-endurance
 
 prove-schedules: install-dev
 	$(BIN)/pytest tests/feed/test_proof.py -k every_copy --schedules $(or $(SCHEDULES),100000)
 
 prove-kills: install-dev
 	$(BIN)/pytest tests/feed/test_killed.py --rounds $(or $(ROUNDS),200) --seed $(or $(SEED),1)
+
+prove-endurance: install-dev
+	$(BIN)/pytest tests/api/test_endurance.py --minutes $(or $(MINUTES),60)
 
 fix: install-dev
 	$(BIN)/ruff check --fix
