@@ -14,6 +14,7 @@
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
 #   make bench-mirror  those of the mirror, with 1,000,000 subscriptions (ARGS="…")
 #   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
+#   make bench-filters  filters that select nothing of 1,000,000 subscriptions (ARGS="…")
 #   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
 #   make audit         known faults of the locked packages; needs the network
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
@@ -29,7 +30,7 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         prove prove-schedules prove-kills prove-endurance fix bench bench-feed bench-loads \
-        bench-mirror bench-logins bench-overload audit lock install install-dev clean
+        bench-mirror bench-logins bench-filters bench-overload audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -94,6 +95,9 @@ bench-mirror: install-dev
 
 bench-logins: install-dev
 	$(BIN)/python -m benchmarks.logins $(ARGS)
+
+bench-filters: install-dev
+	$(BIN)/python -m benchmarks.filters $(ARGS)
 
 bench-overload: install-dev
 	$(BIN)/python -m benchmarks.overload $(ARGS)
