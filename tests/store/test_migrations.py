@@ -86,10 +86,15 @@ def make_earlier(url: str, number: int) -> Content:
     ):
         with database.transaction():
             database.script(OF_AN_EARLIER_VERSION)
+            if number >= of_the_store.SEALED_SINCE:
+                database.script("DELETE FROM secret_key")
+                of_the_store._seal_secrets(database)
             if number >= 2:
                 database.script(f"UPDATE accounts SET epoch_at = {EPOCH_US} WHERE account_id = 1")
             if number >= 4 and database.dialect == "postgresql":
                 database.script("INSERT INTO login_failures VALUES (1, 'a', 'b', 1)")
+            if number >= 5 and database.dialect == "postgresql":
+                database.script("INSERT INTO key_uses VALUES (1, 'a', 1)")
         return content(database)
 
 

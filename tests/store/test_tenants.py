@@ -42,7 +42,9 @@ OF_ONE = {
     "subscribers.csv": (
         f"{SUBSCRIBERS}1,AAAAA,ada@example.org,Ada,Ames,Web,{DIGEST}\n"
         f"2,BBBBB,ben@example.org,Ben,Birch,Web,{DIGEST}\n"
+        "3,,,,,,\n"
     ),
+    "erasures.csv": "subscriber_id,erased_at\n3,2025-03-01 10:00:00\n",
 }
 # Ids, codes and logins are the same; what they lead to is not.
 OTHERS = {
