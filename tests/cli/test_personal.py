@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import pwd
@@ -78,13 +77,13 @@ def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
         everything = ask(server.url, snapshot)
         for trace in (WORD, WORD.lower(), NUMBER, DIGEST):
             assert trace not in str(everything)
-        (ada, ben) = everything["subscribers"]
+        (ben, ada) = everything["subscribers"]
         assert ada["delete_date"]
         assert ben["first_name"] == "Ben"
-        assert (
-            everything["purchases"][0] | {"total": "10.50", "invoice_id": "INV-1"}
-            == (everything["purchases"][0])
-        )
+        assert {(p["total"], p["invoice_id"]) for p in everything["purchases"]} == {
+            ("10.50", "INV-1"),
+            ("3", "INV-2"),
+        }
         login = f"/2/subscribers/authenticate/?login={WORD}&password=97301"
         assert ask(server.url, login) == {"authenticated": False}
         assert ask(server.url, "/2/orders/1")["import_name"] is None
@@ -208,8 +207,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     ]
     name = pwd.getpwuid(os.getuid()).pw_name
     assert all(record["user_name"].split()[0] == name for record in found)
-    assert getpass.getuser() == name
-    assert found[1]["summary"] == "21 rows inserted, 0 changed, 0 put aside, 0 kept blank"
+    assert found[1]["summary"] == "25 rows inserted, 0 changed, 0 put aside, 0 kept blank"
     assert found[3]["summary"] == "set email, api_active, api_login"
     assert found[7]["summary"] == (
         "erased subscriber 1: blanked 1 of subscribers, 1 of addresses, 2 of custom_field_answers, "
@@ -273,4 +271,4 @@ def test_a_new_secret_key_is_in_the_audit(tmp_path: Path) -> None:
     done = run("audit", "--format=json", database=database, settings=no_key, cwd=tmp_path)
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["command"] == f"accounts rekey --old-key {tmp_path / 'old'}"
-    assert last["summary"] == "1 accounts: credentials sealed with another key"
+    assert last["summary"] == "credentials sealed with another key (accounts: 1)"

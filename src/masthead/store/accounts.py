@@ -184,7 +184,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
             "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
         )
         what = "credentials sealed with another key" if old else "new credentials"
-        audit.record(database, by, f"{len(rows)} accounts: {what}")
+        audit.record(database, by, f"{what} (accounts: {len(rows)})")
     return len(rows)
 
 
