@@ -13,7 +13,7 @@ import pytest
 
 from tests.api.conftest import DATA
 from tests.cli.running import MASTHEAD, run
-from tests.loading.test_erasing import DIGEST, NUMBER, PERSON, WORD
+from tests.loading.person import DIGEST, NUMBER, PERSON, WORD
 from tests.servers import environment, import_files, masthead, serving
 
 if TYPE_CHECKING:

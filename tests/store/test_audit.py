@@ -22,10 +22,7 @@ ADA = audit.Deed("ada", "a command")
 def records(store: OpenStore, **only: int) -> list[tuple[int | None, str]]:
     """Return the account and the summary of each record."""
     with store.writer() as database:
-        return [
-            (entry.account_id, entry.summary)
-            for entry in audit.entries(database, **only)  # type: ignore[arg-type]
-        ]
+        return [(entry.account_id, entry.summary) for entry in audit.entries(database, **only)]
 
 
 def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Clock) -> None:
@@ -77,7 +74,7 @@ def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
 
 def test_a_change_that_cannot_be_recorded_is_not_made(opened: OpenStore) -> None:
     """decisions, "Who did what"."""
-    nobody = audit.Deed(None, "x")  # type: ignore[arg-type] - the database refuses it
+    nobody = audit.Deed(None, "x")  # type: ignore[arg-type] # the database refuses it
     with pytest.raises(Exception, match=r"(?i)null"):
         accounts.set_account(opened, 1, {"plan": "Premium"}, by=nobody)
     with opened.writer() as database:
