@@ -13,7 +13,7 @@ from masthead.cli import cli
 from masthead.contract.kinds import Bit, Bool, Flag, Kind, Many, Missing, OneOf, Text
 from masthead.contract.openapi import document
 from masthead.contract.operations import DIGEST, ENTITIES, OPERATIONS, SNAPSHOT, Operation
-from masthead.contract.records import ACCOUNTS, TABLES, Table
+from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.contract.shapes import fields_of
 from masthead.settings import SETTINGS
 
@@ -108,7 +108,7 @@ def _files() -> Iterator[str]:
         "`subscribers` may have a `password` instead of `password_md5`; of an item's `bundle_id` "
         "and `product_id` there is exactly one. In NDJSON `option_ids` is an array."
     )
-    for table in (*TABLES, ACCOUNTS):
+    for table in (*TABLES_BY_NAME.values(), ACCOUNTS):
         yield f"### {table.name}"
         yield _table(("column", "value", "note"), _columns(table))
 

@@ -61,7 +61,7 @@ class World:
         """Load each record anew, with other values."""
         number = next(self._numbers)
         ids = range(1, SUBSCRIBERS + 1)
-        files = {
+        files: dict[str, list[dict[str, object]]] = {
             "publications": [{"publication_id": 1, "name": "Tide"}],
             "subscribers": [
                 {"subscriber_id": i, "email": f"{i}@example.org", "last_name": f"N{number}"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.store import open_store
+from tests.loading.person import PERSON
 from tests.loading.publisher import SMALL, Publisher
 
 if TYPE_CHECKING:
@@ -52,4 +53,11 @@ def publisher(new_publisher: Callable[[], Publisher]) -> Publisher:
 def small(publisher: Publisher) -> Publisher:
     """An account that holds the small publisher."""
     publisher.load(SMALL)
+    return publisher
+
+
+@pytest.fixture
+def person(publisher: Publisher) -> Publisher:
+    """An account whose subscriber 1 has a value in each personal column."""
+    publisher.load(PERSON)
     return publisher

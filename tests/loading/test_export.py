@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from masthead.contract.moments import format_moment
-from masthead.contract.records import TABLES
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
 from masthead.loading.export import CHANGES_THROUGH, export
 from masthead.store import commits
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 def test_every_table_is_a_file_with_all_its_columns(small: Publisher) -> None:
     exported = small.exported()
-    assert list(exported) == sorted(f"{table.name}.csv" for table in TABLES)
-    for table in TABLES:
+    assert list(exported) == sorted(f"{name}.csv" for name in TABLES_BY_NAME)
+    for table in TABLES_BY_NAME.values():
         header = exported[f"{table.name}.csv"].splitlines()[0].decode()
         assert header.split(",") == [column.name for column in table.columns]
 
@@ -54,7 +54,7 @@ def test_an_export_replaces_an_earlier_one_and_leaves_no_unfinished_file(
     assert export(small.store, folder, account_id=small.account_id)["subscribers"] == 2
     assert {path.name for path in folder.iterdir()} == {
         CHANGES_THROUGH,
-        *(f"{table.name}.csv" for table in TABLES),
+        *(f"{name}.csv" for name in TABLES_BY_NAME),
     }
 
 

@@ -48,7 +48,7 @@ def tables(database: Database) -> set[str]:
         rows = database.rows("SELECT name FROM pragma_table_list WHERE schema = 'main'")
         return {name for (name,) in rows if not name.startswith("sqlite_")}
     rows = database.rows(
-        "SELECT relname FROM pg_class WHERE relkind NOT IN ('i', 't') AND relnamespace = "
+        "SELECT relname FROM pg_class WHERE relkind NOT IN ('i', 't', 'S') AND relnamespace = "
         "(SELECT oid FROM pg_namespace WHERE nspname = current_schema)"
     )
     return {name for (name,) in rows}

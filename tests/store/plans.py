@@ -9,7 +9,7 @@ import pytest
 
 from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
-from masthead.store import accounts, checking, commits, merging, reading
+from masthead.store import accounts, checking, commits, erasing, merging, reading
 from masthead.store.staging import Staging
 from tests.loading.publisher import SMALL
 
@@ -93,6 +93,7 @@ def load_in_steps(
         with suppress(_NotWrittenError), database.transaction():
             database.lock_account(publisher.account_id)
             with statements(database) as found:
+                erasing.blank_staged(staging)
                 checking.check(staging, discard=discard)
                 merging.merge(staging, lambda _doing: None)
             yield database, found

@@ -86,15 +86,22 @@ def make_earlier(url: str, number: int) -> Content:
     ):
         with database.transaction():
             database.script(OF_AN_EARLIER_VERSION)
+            if number >= SEALED_SINCE:
+                database.script("DELETE FROM secret_key")
+                of_the_store._seal_secrets(database)
             if number >= 2:
                 database.script(f"UPDATE accounts SET epoch_at = {EPOCH_US} WHERE account_id = 1")
             if number >= 4 and database.dialect == "postgresql":
                 database.script("INSERT INTO login_failures VALUES (1, 'a', 'b', 1)")
             if number >= SEALED_SINCE and database.dialect == "postgresql":
                 database.script("INSERT INTO key_uses VALUES (1, 'a', 1)")
-        if number >= SEALED_SINCE:
-            database.script("UPDATE accounts SET api_key = NULL, api_login = NULL")
-            accounts.set_account(opened, 1, {"api_key": "Key-1", "api_login": "Login-1"})
+            if number >= 6:
+                database.script(
+                    """
+                    INSERT INTO erasures (account_id, subscriber_id) VALUES (1, 3);
+                    INSERT INTO audit (at, user_name, command, summary) VALUES (1, 'a', 'b', 'c');
+                    """
+                )
         return content(database)
 
 

@@ -37,7 +37,7 @@ def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     """An account that holds the small publisher."""
     with new_url(store) as url:
         publisher = Publisher(url, tmp_path_factory.mktemp("plans"))
-        publisher.load(SMALL)
+        publisher.load({**SMALL, "erasures.csv": "subscriber_id\n2\n"})
         yield publisher
         publisher.store.close()
 

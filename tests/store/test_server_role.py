@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from masthead.contract.records import TABLES
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import MastheadError, StoreUnavailable
 from masthead.store import accounts, commits, keys, open_store
 from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = ON_POSTGRESQL
 
-TENANTS_TABLES = ("commits", *(table.name for table in TABLES))
+TENANTS_TABLES = ("commits", *TABLES_BY_NAME)
 
 
 @pytest.fixture(scope="module")

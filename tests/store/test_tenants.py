@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from masthead.contract.records import TABLES
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import MastheadError
 from masthead.store import accounts, changes, commits, exporting, reading
 from tests.loading.publisher import SMALL, Publisher
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 pytestmark = ON_POSTGRESQL
 
-TENANTS_TABLES = ("commits", "subscription_kinds", *(table.name for table in TABLES))
+TENANTS_TABLES = ("commits", "subscription_kinds", *TABLES_BY_NAME)
 each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES)
 DIGEST = "5f4dcc3b5aa765d61d8327deb882cf99"
 SUBSCRIBERS = "subscriber_id,renewal_code,email,first_name,last_name,source,password_md5\n"
@@ -42,7 +42,9 @@ OF_ONE = {
     "subscribers.csv": (
         f"{SUBSCRIBERS}1,AAAAA,ada@example.org,Ada,Ames,Web,{DIGEST}\n"
         f"2,BBBBB,ben@example.org,Ben,Birch,Web,{DIGEST}\n"
+        "3,,,,,,\n"
     ),
+    "erasures.csv": "subscriber_id,erased_at\n3,2025-03-01 10:00:00\n",
 }
 # Ids, codes and logins are the same; what they lead to is not.
 OTHERS = {
@@ -270,7 +272,7 @@ def export(table: Table) -> Query:
 
 QUERIES |= {f"changed {entity}": changed(entity) for entity in changes.CHANGED}
 QUERIES |= {f"has changed {entity}": has_changed(entity) for entity in changes.CHANGED}
-QUERIES |= {f"export of {table.name}": export(table) for table in TABLES}
+QUERIES |= {f"export of {table.name}": export(table) for table in TABLES_BY_NAME.values()}
 
 
 @contextmanager

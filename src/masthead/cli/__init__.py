@@ -19,9 +19,11 @@ __all__ = ["cli", "main"]
 
 _COMMANDS = {
     "accounts": "accounts:accounts",
+    "audit": "personal:audit_command",
     "backup": "backups:backup",
     "database": "database:database_group",
     "demo": "serving:demo",
+    "erase": "personal:erase_command",
     "export": "data:export_command",
     "feed": "feed:feed",
     "generate": "data:generate_command",
@@ -30,6 +32,7 @@ _COMMANDS = {
     "openapi": "serving:openapi",
     "restore": "backups:restore",
     "serve": "serving:serve_command",
+    "subscriber-data": "personal:subscriber_data_command",
 }
 """Where each command is: imported when it is asked for, so that none waits for the others."""
 

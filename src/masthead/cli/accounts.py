@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 import click
 
+from masthead.cli.deeds import deed
 from masthead.cli.options import Command, setting
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadUsage
 from masthead.store import accounts as store_accounts
 from masthead.store import find_store, open_store
+from masthead.store.audit import record_reading
 from masthead.store.keys import Pair, pairs_of
 from masthead.store.secret import Secret
 
@@ -100,7 +102,7 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
 def add(account_id: int, database: str, **given: Any) -> None:
     """Add an account, with random credentials, and show it."""
     store = open_store(database)
-    store_accounts.add_account(store, {"account_id": account_id, **_values(given)})
+    store_accounts.add_account(store, {"account_id": account_id, **_values(given)}, by=deed())
     _show(database, account_id)
 
 
@@ -154,7 +156,7 @@ def set_(account_id: int, database: str, **given: Any) -> None:
     values = _values(given)
     if not values:
         raise BadUsage("say what to change: `masthead accounts set --help` lists the fields")
-    store_accounts.set_account(open_store(database), account_id, values)
+    store_accounts.set_account(open_store(database), account_id, values, by=deed())
     _show(database, account_id)
 
 
@@ -169,7 +171,9 @@ def set_(account_id: int, database: str, **given: Any) -> None:
 @setting("database")
 def rotate_key(account_id: int, database: str, overlap: int) -> None:
     """Give an account new random credentials; the old ones end at once, or after an overlap."""
-    store_accounts.rotate_key(open_store(database), account_id, overlap_us=overlap * 1_000_000)
+    store_accounts.rotate_key(
+        open_store(database), account_id, overlap_us=overlap * 1_000_000, by=deed()
+    )
     _show(database, account_id)
 
 
@@ -191,7 +195,7 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     if bool(old_key) == lost:
         raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")
     old = Secret(old_key, variable=None) if old_key else None
-    count = store_accounts.rekey(find_store(database), old)
+    count = store_accounts.rekey(find_store(database), old, by=deed())
     credentials = "new credentials" if lost else "their credentials sealed anew"
     click.echo(f"{count} {'account has' if count == 1 else 'accounts have'} {credentials}")
 
@@ -201,7 +205,9 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
 def export(database: str) -> None:
     """Print all accounts, their credentials included, as the file that `masthead import` reads."""
     columns = [column.name for column in ACCOUNTS.columns]
-    with open_store(database).writer() as found:
+    store = open_store(database)
+    record_reading(store, deed(), "all accounts and their credentials were written out")
+    with store.writer() as found:
         ids = [row[0] for row in store_accounts.accounts(found)]
         rows = [store_accounts.settings_of(found, account_id) for account_id in ids]
     writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from masthead.cli.deeds import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.store import find_store
@@ -30,7 +31,7 @@ def backup(file: Path, database: str) -> None:
         def advance(done: int, total: int) -> None:
             bars.update(task, completed=done, total=total)
 
-        back_up(find_store(database), file, advance=advance)
+        back_up(find_store(database), file, advance=advance, by=deed())
     click.echo(f"{file}: {file.stat().st_size / _MIB:.1f} MiB, checked")
     click.echo(
         "It holds personal data, and not the secret key: keep a copy of that in another place"
@@ -54,5 +55,7 @@ def restore(file: Path, replace: bool, database: str) -> None:
         def advance(done: int, total: int) -> None:
             bars.update(task, completed=done, total=total)
 
-        count = restore_backup(find_store(database), file, replace=replace, advance=advance)
+        count = restore_backup(
+            find_store(database), file, replace=replace, advance=advance, by=deed()
+        )
     click.echo(f"restored; a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from masthead.cli.deeds import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.errors import BadUsage
@@ -49,6 +50,7 @@ def import_command(
             reject=reject,
             advance=advance,
             tell=tell,
+            by=deed(),
         )
     _report(loaded, reject)
 
@@ -62,6 +64,9 @@ def _report(loaded: Loaded, reject: Path | None) -> None:
         )
     if not any(counts.inserted or counts.changed for counts in loaded.counts.values()):
         click.echo("nothing changed")
+    if loaded.kept_blank:
+        rows = "row" if loaded.kept_blank == 1 else "rows"
+        click.echo(f"{loaded.kept_blank} {rows} of erased subscribers kept blank")
     for name, count in loaded.rejected.items():
         rows = "row" if count == 1 else "rows"
         click.echo(f"{count} bad {rows} put aside in {(reject or Path()) / name}")
@@ -81,7 +86,9 @@ def export_command(folder: Path, account: int | None, database: str) -> None:
         def advance(name: str, rows: int) -> None:
             bars.update(task, description=f"{name}: {rows} rows")
 
-        counts = export(open_store(database), folder, account_id=account, advance=advance)
+        counts = export(
+            open_store(database), folder, account_id=account, advance=advance, by=deed()
+        )
     width = max(map(len, counts))
     for name, count in counts.items():
         click.echo(f"{name:<{width}}  {count} rows")

@@ -2,6 +2,7 @@
 
 import click
 
+from masthead.cli.deeds import deed
 from masthead.cli.options import setting
 from masthead.store import commits, open_store
 
@@ -21,5 +22,5 @@ def new_epoch(database: str) -> None:
     What they have learned since that backup is not in the database any more. A time from before
     the new epoch gets 410, at once, from a running server too.
     """
-    count = commits.start_epoch(open_store(database))
+    count = commits.start_epoch(open_store(database), by=deed())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

@@ -39,7 +39,7 @@ from masthead.contract.shapes import (
     fields_of,
 )
 
-__all__ = ["ACCOUNTS", "TABLES", "TABLES_BY_NAME", "Table"]
+__all__ = ["ACCOUNTS", "ERASURES", "TABLES", "TABLES_BY_NAME", "Table"]
 
 OptionIds = Annotated[str | None, kinds.IdentifierList(), Missing.NULL]
 
@@ -194,12 +194,20 @@ class AccountRecord(Struct):
     is_master: Bool
 
 
+class ErasureRecord(Struct):
+    """A subscriber whose personal data are kept blank, and since when (UTC)."""
+
+    subscriber_id: Key
+    erased_at: DateTimeOrNull
+
+
 class Table(NamedTuple):
     """A table: its name (also that of its files), key, columns and references.
 
     ``references`` maps a column to the table whose key it must be one of; each such table has a
     key of one column. ``unique`` names the columns that no two rows share, ASCII letter case
-    ignored.
+    ignored. ``personal`` names the columns that are blanked where a subscriber is erased; a table
+    that has such columns has a ``subscriber_id``.
     """
 
     name: str
@@ -207,6 +215,7 @@ class Table(NamedTuple):
     key: tuple[str, ...]
     references: dict[str, str]
     unique: tuple[str, ...] = ()
+    personal: tuple[str, ...] = ()
 
     @property
     def values(self) -> tuple[Field, ...]:
@@ -215,17 +224,44 @@ class Table(NamedTuple):
 
 
 def _table(
-    name: str, record: type, *, key: int = 1, unique: tuple[str, ...] = (), **references: str
+    name: str,
+    record: type,
+    *,
+    key: int = 1,
+    unique: tuple[str, ...] = (),
+    personal: tuple[str, ...] = (),
+    **references: str,
 ) -> Table:
     columns = fields_of(record)
-    return Table(name, columns, tuple(c.name for c in columns[:key]), references, unique)
+    return Table(name, columns, tuple(c.name for c in columns[:key]), references, unique, personal)
 
 
 TABLES = (
     _table("publications", Publication),
     _table("issues", Issue, publication_id="publications"),
-    _table("subscribers", SubscriberRecord, unique=("renewal_code",)),
-    _table("addresses", shapes.Address, subscriber_id="subscribers"),
+    _table(
+        "subscribers",
+        SubscriberRecord,
+        unique=("renewal_code",),
+        personal=(
+            "renewal_code",
+            "email",
+            "password_md5",
+            "first_name",
+            "last_name",
+            "source",
+        ),
+    ),
+    _table(
+        "addresses",
+        shapes.Address,
+        personal=tuple(
+            field.name
+            for field in fields_of(shapes.Address)
+            if field.name not in {"address_id", "subscriber_id"}
+        ),
+        subscriber_id="subscribers",
+    ),
     _table(
         "subscriptions",
         SubscriptionRecord,
@@ -247,12 +283,14 @@ TABLES = (
         "custom_field_answers",
         CustomFieldAnswerRecord,
         key=2,
+        personal=("option_ids", "text_value"),
         subscriber_id="subscribers",
         field_id="custom_fields",
     ),
     _table(
         "orders",
         OrderRecord,
+        personal=("import_name",),
         subscriber_id="subscribers",
         mailing_address_id="addresses",
         billing_address_id="addresses",
@@ -261,6 +299,7 @@ TABLES = (
     _table(
         "purchases",
         shapes.Purchase,
+        personal=("notes", "name"),
         subscriber_id="subscribers",
         shipping_address_id="addresses",
         billing_address_id="addresses",
@@ -274,6 +313,11 @@ TABLES = (
         subscription_id="subscriptions",
     ),
 )
-TABLES_BY_NAME = {table.name: table for table in TABLES}
+
+ERASURES = _table("erasures", ErasureRecord, subscriber_id="subscribers")
+"""Who is erased: not data of the interface, but exported and loaded beside them, so that an account
+which moves to another database keeps its people erased."""
+
+TABLES_BY_NAME = {table.name: table for table in (*TABLES, ERASURES)}
 
 ACCOUNTS = _table("accounts", AccountRecord)

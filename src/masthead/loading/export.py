@@ -1,8 +1,8 @@
 """Writing an account's data as the files that ``import`` reads.
 
-One CSV file a table, its rows in the order of their keys, all from one snapshot. The same data
-always give the same bytes. A file beside them has the time with which a client of the change feed
-goes on from these data.
+One CSV file a table, its rows in the order of their keys, all from one snapshot; one of them says
+who is erased. The same data always give the same bytes. A file beside them has the time with which
+a client of the change feed goes on from these data.
 """
 
 import csv
@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from masthead.contract.moments import format_moment
-from masthead.contract.records import TABLES
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
-from masthead.store import Store, accounts, commits, exporting
+from masthead.store import Store, accounts, audit, commits, exporting
 
 __all__ = ["CHANGES_THROUGH", "export"]
 
@@ -27,23 +27,27 @@ def export(
     *,
     account_id: int,
     advance: Callable[[str, int], None] = lambda _table, _rows: None,
+    by: audit.Deed | None = None,
 ) -> dict[str, int]:
     """Write all tables of an account into ``folder``; return how many rows each has.
 
     A file appears under its name when it is whole. ``advance`` is told a table and how many of its
-    rows are written. Raises NotFound where there is no such account, BadInput where the folder
-    cannot be written to.
+    rows are written; the record of it is ``by``'s. Raises NotFound where there is no such account,
+    BadInput where the folder cannot be written to.
     """
     counts = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        audit.record_reading(
+            store, by, "the account's data were written out", account_id=account_id
+        )
         with ExitStack() as stack:
             database = stack.enter_context(store.reader())
             database.speak_for(account_id)
             stack.enter_context(database.snapshot())
             accounts.settings_of(database, account_id)
             through = commits.position_of(database, account_id).newest_stamp + 1
-            for table in TABLES:
+            for table in TABLES_BY_NAME.values():
                 path = folder / f"{table.name}.csv"
                 unfinished = path.with_suffix(".csv.unfinished")
                 with unfinished.open("w", encoding="utf-8", newline="") as out:

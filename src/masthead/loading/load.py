@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from masthead.contract.records import ACCOUNTS
+from masthead.contract.records import ACCOUNTS, ERASURES
 from masthead.errors import BadInput, BadUsage
 from masthead.loading.checks import check_batch
 from masthead.loading.files import InputFile, find_files, read_batches
 from masthead.loading.rejects import write_rejects
-from masthead.store import Store, accounts, checking, commits, merging
+from masthead.store import Store, accounts, audit, checking, commits, erasing, merging
 from masthead.store.merging import Counts
 from masthead.store.staging import Problem, Staging
 
@@ -27,10 +27,14 @@ Tell = Callable[[str], None]
 
 
 class Loaded(NamedTuple):
-    """What a load did: the counts of each table in the order of loading, and the rows put aside."""
+    """What a load did: the counts of each table in the order of loading, and the rows put aside.
+
+    ``kept_blank`` is how many rows had personal data of erased subscribers, which were not loaded.
+    """
 
     counts: dict[str, Counts]
     rejected: dict[str, int]
+    kept_blank: int = 0
 
 
 def load(
@@ -41,14 +45,16 @@ def load(
     reject: Path | None = None,
     advance: Advance = lambda _file, _done: None,
     tell: Tell = lambda _doing: None,
+    by: audit.Deed | None = None,
 ) -> Loaded:
     """Load the files that ``paths`` (files and folders) name; return what that changed.
 
     Rows that are new are inserted, rows that differ are updated, by key; a column that a file
-    lacks stays as it is, and nothing is deleted. With bad rows nothing is loaded, unless
-    ``reject`` names a folder for them. ``advance`` is told a file and how many of its bytes are
-    read, ``tell`` what is done once all are. Raises BadInput, which lists the problems as
-    ``file:line: column: sentence``, and BadUsage where an account is needed and not given.
+    lacks stays as it is, and nothing is deleted. Personal data of erased subscribers are left
+    out. With bad rows nothing is loaded, unless ``reject`` names a folder for them. ``advance`` is
+    told a file and how many of its bytes are read, ``tell`` what is done once all are; the record
+    of it is ``by``'s. Raises BadInput, which lists the problems as ``file:line: column: sentence``,
+    and BadUsage where an account is needed and not given.
     """
     files = find_files(paths)
     account_files = [file for file in files if file.table is ACCOUNTS]
@@ -62,9 +68,9 @@ def load(
     if reject:
         _check_folder(reject, files)
     if account_files:
-        return _load_accounts(store, account_files)
+        return _load_accounts(store, account_files, by)
     assert account_id is not None
-    return _load_data(store, account_id, data_files, reject, advance, tell)
+    return _load_data(store, account_id, data_files, reject, by, advance=advance, tell=tell)
 
 
 def _check_folder(reject: Path, files: list[InputFile]) -> None:
@@ -79,6 +85,8 @@ def _load_data(
     account_id: int,
     files: list[InputFile],
     reject: Path | None,
+    by: audit.Deed | None,
+    *,
     advance: Advance,
     tell: Tell,
 ) -> Loaded:
@@ -92,6 +100,7 @@ def _load_data(
         with database.transaction():
             database.lock_account(account_id)
             tell("checking")
+            kept_blank = erasing.blank_staged(staging)
             checking.check(staging, discard=reject is not None)
             if reject is None and staging.problem_count():
                 # Listed here: the end of the transaction takes the problems away too.
@@ -100,8 +109,24 @@ def _load_data(
                 raise BadInput(_listed(files, shown, staging.problem_count(), advice))
             counts = merging.merge(staging, tell)
             rejected = write_rejects(reject, files, staging) if reject else {}
+            loaded = Loaded(counts, rejected, kept_blank)
+            audit.record(database, by, _summary(loaded), account_id=account_id)
     commits.stamp_commits(store, account_id)
-    return Loaded(counts, rejected)
+    has_erased = ERASURES.name in counts and counts[ERASURES.name].inserted
+    if has_erased and any(count.changed for count in counts.values()):
+        tell("taking traces away")
+        store.leave_no_traces()
+    return loaded
+
+
+def _summary(loaded: Loaded) -> str:
+    inserted = sum(count.inserted for count in loaded.counts.values())
+    changed = sum(count.changed for count in loaded.counts.values())
+    rejected = sum(loaded.rejected.values())
+    return (
+        f"{inserted} rows inserted, {changed} changed, {rejected} put aside, "
+        f"{loaded.kept_blank} kept blank"
+    )
 
 
 def _stage(staging: Staging, number: int, file: InputFile, advance: Advance) -> None:
@@ -124,7 +149,7 @@ def _listed(files: list[InputFile], shown: Iterable[Problem], count: int, advice
     return "\n".join([*lines, f"nothing was loaded; {advice}"])
 
 
-def _load_accounts(store: Store, files: list[InputFile]) -> Loaded:
+def _load_accounts(store: Store, files: list[InputFile], by: audit.Deed | None) -> Loaded:
     """Load accounts, all or nothing.
 
     An empty api_key or api_login is left as it is (the interface shows them empty while the API is
@@ -150,4 +175,4 @@ def _load_accounts(store: Store, files: list[InputFile]) -> Loaded:
     if problems:
         shown = sorted(problems)[:PROBLEMS_SHOWN_MAX]
         raise BadInput(_listed(files, shown, len(problems), "mend the rows"))
-    return Loaded({ACCOUNTS.name: Counts(*accounts.save_accounts(store, rows))}, {})
+    return Loaded({ACCOUNTS.name: Counts(*accounts.save_accounts(store, rows, by=by))}, {})

@@ -7,7 +7,7 @@ from typing import Any
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
-from masthead.store import commits, migrations
+from masthead.store import audit, commits, migrations
 from masthead.store.database import Database, Store, Value
 from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
@@ -97,7 +97,7 @@ def _sealed_for(account_id: int | str | None, name: str) -> str:
     return f"accounts {account_id} {name}"
 
 
-def add_account(store: Store, values: Values) -> None:
+def add_account(store: Store, values: Values, *, by: audit.Deed | None = None) -> None:
     """Add an account; what ``values`` do not name takes its default, credentials are random.
 
     Raises BadInput where the id or the api_key is taken.
@@ -108,9 +108,12 @@ def add_account(store: Store, values: Values) -> None:
         if _found(database, account_id):
             raise BadInput(f"account {account_id} exists already")
         _save(database, values, None)
+        audit.record(database, by, "account added", account_id=int(account_id or 0))
 
 
-def set_account(store: Store, account_id: int, values: Values) -> None:
+def set_account(
+    store: Store, account_id: int, values: Values, *, by: audit.Deed | None = None
+) -> None:
     """Change what ``values`` name.
 
     Hiding ``password_md5``, or showing it again, changes every subscriber's record (decisions,
@@ -129,11 +132,14 @@ def set_account(store: Store, account_id: int, values: Values) -> None:
                 commit_id=commits.begin_commit(database, account_id),
                 account_id=account_id,
             )
+        audit.record(database, by, f"set {', '.join(values)}", account_id=account_id)
     if changes_subscribers:
         commits.stamp_commits(store, account_id)
 
 
-def rotate_key(store: Store, account_id: int, *, overlap_us: int = 0) -> None:
+def rotate_key(
+    store: Store, account_id: int, *, overlap_us: int = 0, by: audit.Deed | None = None
+) -> None:
     """Give the account a new random api_key and api_login.
 
     Those that it had work for ``overlap_us`` more beside the new ones, 0: no longer. Raises
@@ -144,9 +150,11 @@ def rotate_key(store: Store, account_id: int, *, overlap_us: int = 0) -> None:
         database.lock_accounts()
         before = settings_of(database, account_id)
         _save(database, {**values, "account_id": account_id}, before, overlap_us=overlap_us)
+        until = f"work for {overlap_us // 1_000_000} seconds more" if overlap_us else "end"
+        audit.record(database, by, f"new credentials; those before {until}", account_id=account_id)
 
 
-def rekey(store: Store, old: Secret | None) -> int:
+def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> int:
     """Seal all pairs with the store's secret key, which is another one than before; how many.
 
     They were sealed with ``old``; None: that is lost, and each account gets a new random pair.
@@ -175,10 +183,14 @@ def rekey(store: Store, old: Secret | None) -> int:
         database.change(
             "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
         )
+        what = "credentials sealed with another key" if old else "new credentials"
+        audit.record(database, by, f"{what} (accounts: {len(rows)})")
     return len(rows)
 
 
-def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
+def save_accounts(
+    store: Store, rows: list[Values], *, by: audit.Deed | None = None
+) -> tuple[int, int, int]:
     """Add or change accounts, all or nothing; return how many were inserted, changed, unchanged.
 
     Raises BadInput where two accounts would share an api_key.
@@ -195,6 +207,7 @@ def save_accounts(store: Store, rows: list[Values]) -> tuple[int, int, int]:
             else:
                 continue
             _save(database, values, before)
+        audit.record(database, by, f"accounts: {inserted} inserted, {changed} changed")
     return inserted, changed, len(rows) - inserted - changed
 
 

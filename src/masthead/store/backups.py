@@ -14,7 +14,7 @@ from secrets import token_hex
 import apsw
 
 from masthead.errors import BadInput, BadUsage, MastheadError
-from masthead.store import commits, migrations
+from masthead.store import audit, commits, migrations
 from masthead.store.database import Store
 from masthead.store.sqlite import SqliteStore
 
@@ -30,7 +30,7 @@ _SHARED_LOCK = (510, 0x40000002)
 lock for as long as it is open (SQLite's file format, "Lock-Byte Page")."""
 
 
-def back_up(store: Store, target: Path, *, advance: Advance) -> None:
+def back_up(store: Store, target: Path, *, advance: Advance, by: audit.Deed | None = None) -> None:
     """Write all that the database holds at this moment to the new file ``target``.
 
     Nobody waits for it. Until all is written, checked and safe on the disk, it has another name
@@ -41,12 +41,20 @@ def back_up(store: Store, target: Path, *, advance: Advance) -> None:
     if target.exists():
         raise BadUsage(f"{target} exists already: a backup replaces nothing, choose another name")
     with _beside(target) as made:
+        audit.record_reading(store, by, "all that the database holds was copied")
         _copy(path, made, advance)
         _check(made, of=path)
         _put(made, target)
 
 
-def restore_backup(store: Store, source: Path, *, replace: bool, advance: Advance) -> int:
+def restore_backup(
+    store: Store,
+    source: Path,
+    *,
+    replace: bool,
+    advance: Advance,
+    by: audit.Deed | None = None,
+) -> int:
     """Put a backup in the place of the database, in a new epoch; return how many accounts it has.
 
     The copy gets its place when it is checked, up to date and in its epoch. Raises BadUsage where
@@ -68,7 +76,7 @@ def restore_backup(store: Store, source: Path, *, replace: bool, advance: Advanc
             if not any(is_applied for _, is_applied in migrations.status(database)):
                 raise BadInput(f"{source} is not a backup of Masthead")
         prepared.migrate()
-        count = commits.start_epoch(prepared)
+        count = commits.start_epoch(prepared, by=by)
         with prepared.writer() as database:
             # All of it into the one file, which is what gets the database's place.
             database.rows("PRAGMA journal_mode = DELETE")

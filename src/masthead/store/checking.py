@@ -4,7 +4,7 @@ Each check finds its bad rows with one query over the staged rows and keeps a pr
 """
 
 from masthead.contract.kinds import Missing
-from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
+from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.database import Dialect
 from masthead.store.staging import Staging
 
@@ -23,7 +23,7 @@ def check(staging: Staging, *, discard: bool) -> None:
     With ``discard`` a row with a problem is dropped at once, so that rows which refer to it have a
     problem too. Without, they do not: one mistake is named once.
     """
-    for table in TABLES:
+    for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
             _check_table(staging, table, discard=discard)
 

@@ -15,12 +15,14 @@ Stamps are microseconds since 1970 in UTC. The times that a request may ask for 
 from operator import itemgetter
 from typing import NamedTuple
 
+from masthead.store import audit
 from masthead.store.database import Database, Dialect, Store
 
 __all__ = [
     "IDLE_US",
     "Position",
     "begin_commit",
+    "drop_commit",
     "first_commit_since",
     "position_of",
     "stamp_all",
@@ -75,6 +77,15 @@ def begin_commit(database: Database, account_id: int) -> int:
     return int(commit_id)
 
 
+def drop_commit(database: Database, account_id: int, commit_id: int) -> None:
+    """Take a commit back that changed nothing, inside the transaction that began it."""
+    database.change(
+        "DELETE FROM commits WHERE account_id = :account_id AND commit_id = :commit_id",
+        account_id=account_id,
+        commit_id=commit_id,
+    )
+
+
 def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> None:
     """Stamp every visible commit of the account that has no stamp, in the order of their ids.
 
@@ -110,7 +121,7 @@ def _stamp(database: Database, account_id: int, commit_id: int, visible_at: int)
     )
 
 
-def start_epoch(store: Store) -> int:
+def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
     """Start a new epoch in every account, all at once; return how many accounts there are.
 
     For a database whose newest history is lost, as a restored backup's is: a ``changed_since`` from
@@ -132,7 +143,10 @@ def start_epoch(store: Store) -> int:
                 epoch_at=epoch_at,
                 account_id=account_id,
             )
-    return len(account_ids)
+        count = len(account_ids)
+        accounts = "account" if count == 1 else "accounts"
+        audit.record(database, by, f"a new epoch began in {count} {accounts}")
+    return count
 
 
 def stamp_all(store: Store) -> None:

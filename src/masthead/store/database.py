@@ -131,6 +131,12 @@ class Store(Protocol):
         Raises StoreUnavailable where it does not answer.
         """
 
+    def leave_no_traces(self) -> None:
+        """Take away what the files of the database still hold of values that were replaced.
+
+        On a server that is the server's own business (its vacuum), and nothing happens.
+        """
+
     def beat(self) -> None:
         """Let readers of a replica know how far it has followed, where there is one."""
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from masthead.contract.kinds import Missing
-from masthead.contract.records import TABLES, Table
-from masthead.store import commits
+from masthead.contract.records import ERASURES, TABLES_BY_NAME, Table
+from masthead.store import commits, erasing
 from masthead.store.database import Database, Dialect
 from masthead.store.staging import Staging, column_names
 
@@ -55,18 +55,18 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
     database, account_id = staging.database, staging.account_id
     commit_id = commits.begin_commit(database, account_id)
     counts = {}
-    for table in TABLES:
+    for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
             tell(f"writing {table.name}")
             counts[table.name] = _Merge(staging, table, commit_id).run()
     if "subscriptions" in staging.tables:
         _keep_kinds(database, account_id, commit_id)
+    if ERASURES.name in counts and counts[ERASURES.name].inserted:
+        for name, blanked in erasing.blank(database, account_id, commit_id).items():
+            before = counts.get(name, Counts(0, 0, 0))
+            counts[name] = before._replace(changed=before.changed + blanked)
     if not any(count.inserted or count.changed for count in counts.values()):
-        database.change(
-            "DELETE FROM commits WHERE account_id = :account_id AND commit_id = :commit_id",
-            account_id=account_id,
-            commit_id=commit_id,
-        )
+        commits.drop_commit(database, account_id, commit_id)
     return counts
 
 

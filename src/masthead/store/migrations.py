@@ -18,6 +18,7 @@ __all__ = [
     "Migration",
     "apply_missing",
     "check_secret",
+    "has_table",
     "migrations",
     "missing",
     "status",
@@ -62,7 +63,7 @@ def status(database: Database) -> list[tuple[Migration, bool]]:
     """
     known = migrations(database.dialect)
     applied = set()
-    if database.rows(_TABLE_EXISTS[database.dialect], name="migrations"):
+    if has_table(database, "migrations"):
         applied = {number for (number,) in database.rows("SELECT number FROM migrations")}
     if newer := applied - {migration.number for migration in known}:
         raise MastheadError(
@@ -70,6 +71,11 @@ def status(database: Database) -> list[tuple[Migration, bool]]:
             f"{known[-1].number}: use a newer version, or another database"
         )
     return [(migration, migration.number in applied) for migration in known]
+
+
+def has_table(database: Database, name: str) -> bool:
+    """Return whether ``database`` has a table of that name."""
+    return bool(database.rows(_TABLE_EXISTS[database.dialect], name=name))
 
 
 def missing(database: Database) -> list[Migration]:
@@ -96,7 +102,7 @@ def apply_missing(database: Database) -> None:
 
 def check_secret(database: Database) -> None:
     """Raise MastheadError where the secret key is missing, or is not that of ``database``."""
-    if not database.rows(_TABLE_EXISTS[database.dialect], name="secret_key"):
+    if not has_table(database, "secret_key"):
         return
     own = database.secret.fingerprint("key")
     if not database.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own):

@@ -169,8 +169,7 @@ class SqliteStore:
                     migrations.apply_missing(database)
                 if 1 < missing[0].number <= migrations.SEALED_SINCE:
                     # What was in clear is still in free parts of pages, and in the log.
-                    database.script("VACUUM")
-                    database.script("PRAGMA wal_checkpoint(TRUNCATE)")
+                    _write_anew(database)
             migrations.check_secret(database)
 
     def open_loop_reader(self) -> SqliteDatabase:
@@ -223,6 +222,11 @@ class SqliteStore:
         database.script("PRAGMA synchronous = NORMAL")
         database.script(files("masthead.store").joinpath("sql", "tally.sql").read_text("utf-8"))
         return database
+
+    def leave_no_traces(self) -> None:
+        """Write the file anew, and empty its log; writers wait, readers do not."""
+        with self.writer() as database:
+            _write_anew(database)
 
     def beat(self) -> None:
         """Do nothing: a file has no replicas."""
@@ -288,6 +292,11 @@ class SqliteStore:
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"the database {path} cannot be opened: {error}") from error
         return connection
+
+
+def _write_anew(database: SqliteDatabase) -> None:
+    database.script("VACUUM")
+    database.script("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _wait_for_ever(calls: int) -> bool:

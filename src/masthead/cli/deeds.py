@@ -1,0 +1,68 @@
+"""Who calls which command, for the record of it: never with a secret or a personal value."""
+
+import os
+import pwd
+from contextlib import suppress
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from masthead.store.audit import Deed
+
+__all__ = ["deed"]
+
+_CHARACTERS_MAX = 1_000
+_HIDDEN = "…"
+
+
+def deed() -> Deed:
+    """Return the user and the command that runs.
+
+    Of what was given on the command line there are all flags, and of the values ids, numbers and
+    paths alone: the URL of a database may have a password in it, and the email of an account is
+    somebody's.
+    """
+    context = click.get_current_context()
+    words = context.command_path.split()[1:]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            words += _words(parameter, context.params[name])
+    command = " ".join(words)
+    if len(command) > _CHARACTERS_MAX:
+        command = f"{command[:_CHARACTERS_MAX]} {_HIDDEN}"
+    return Deed(_user_name(), command)
+
+
+def _words(parameter: click.Parameter, value: object) -> list[str]:
+    values = value if isinstance(value, tuple) else (value,)
+    if not isinstance(parameter, click.Option):
+        return [_shown(each) for each in values]
+    if parameter.is_flag:
+        flags = parameter.opts if value else parameter.secondary_opts
+        return [flags[0]]
+    return [parameter.opts[0], *map(_shown, values)]
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, int | Path) or isinstance(value, bool):
+        return _HIDDEN
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in str(value)
+    )
+
+
+def _user_name() -> str:
+    """Return the user as whom the command runs, and in brackets who logged in, if another did."""
+    user_id = os.getuid()
+    try:
+        user_name = pwd.getpwuid(user_id).pw_name
+    except KeyError:
+        user_name = str(user_id)
+    with suppress(OSError):
+        login = os.getlogin()
+        if login != user_name:
+            return f"{user_name} ({login})"
+    return user_name

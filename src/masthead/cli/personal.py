@@ -1,0 +1,97 @@
+"""``masthead erase``, ``subscriber-data`` and ``audit``: personal data, and who did what."""
+
+import sys
+
+import click
+import msgspec
+
+from masthead.cli.deeds import deed
+from masthead.cli.options import setting
+from masthead.contract.moments import format_second, parse_moment
+from masthead.errors import BadUsage
+from masthead.loading.subscriber_data import subscriber_data
+from masthead.store import audit, erasing, open_store
+
+__all__ = ["audit_command", "erase_command", "subscriber_data_command"]
+
+_ID = click.IntRange(0, 2**63 - 1)
+_NO_ACCOUNT = "say with --account whose subscriber it is"
+
+
+@click.command("erase")
+@click.option("--subscriber", type=_ID, required=True, help="Id of the subscriber.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--leave-traces",
+    is_flag=True,
+    help="Do not write an embedded database anew, which takes long where it is large: the next "
+    "erasure does.",
+)
+@setting("account", kind=_ID)
+@setting("database")
+def erase_command(
+    subscriber: int, account: int | None, database: str, *, yes: bool, leave_traces: bool
+) -> None:
+    """Blank all personal data of a subscriber, for good.
+
+    Names, addresses, answers, codes and notes go; ids, amounts and dates of orders stay. Mirrors
+    get it through the change feed, and no later import brings it back. Backups keep what they hold.
+    """
+    if account is None:
+        raise BadUsage(_NO_ACCOUNT)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise BadUsage("this cannot be undone: say --yes where nobody can be asked")
+        question = f"Erase subscriber {subscriber} of account {account}? It cannot be undone."
+        click.confirm(question, abort=True)
+    blanked = erasing.erase(
+        open_store(database), account, subscriber, leave_traces=leave_traces, by=deed()
+    )
+    width = max(map(len, blanked), default=0)
+    for name, count in blanked.items():
+        click.echo(f"{name:<{width}}  {count} blanked")
+    if not blanked:
+        click.echo("nothing personal was left")
+
+
+@click.command("subscriber-data")
+@click.option("--subscriber", type=_ID, required=True, help="Id of the subscriber.")
+@setting("account", kind=_ID)
+@setting("database")
+def subscriber_data_command(subscriber: int, account: int | None, database: str) -> None:
+    """Print all that is held of a subscriber, as one JSON object."""
+    if account is None:
+        raise BadUsage(_NO_ACCOUNT)
+    click.echo(subscriber_data(open_store(database), account, subscriber, by=deed()))
+
+
+@click.command("audit")
+@click.option("--since", metavar="TIME", help="Not before this time: 2026-11-20T08:00:00Z.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of a record: a line of text, or an object.",
+)
+@setting("account", kind=_ID)
+@setting("database")
+def audit_command(since: str | None, form: str, account: int | None, database: str) -> None:
+    """Print who did what with which command, the newest last; times are UTC.
+
+    With --account what was done to that account, and to all of them at once.
+    """
+    try:
+        since_us = parse_moment(since) if since else 0
+    except ValueError as error:
+        raise BadUsage(f"--since: {error}, such as 2026-11-20T08:00:00Z") from error
+    with open_store(database).writer() as found:
+        for entry in audit.entries(found, account_id=account, since_us=since_us):
+            at = format_second(entry.at)
+            if form == "json":
+                record = {**entry._asdict(), "at": at}
+                click.echo(msgspec.json.encode(record).decode())
+            else:
+                whose = "" if entry.account_id is None else f"account {entry.account_id}: "
+                click.echo(f"{at}  {entry.user_name}  {entry.command}  {whose}{entry.summary}")

@@ -1,0 +1,81 @@
+"""One subscriber's data as one JSON object, for the person whose they are.
+
+Records have the interface's shapes and fields. What the interface does not nest is added beside
+them: the issues that a subscription received, the name of a mailing list.
+"""
+
+import msgspec
+
+from masthead.contract import shapes
+from masthead.contract.encoding import encode, wire_of
+from masthead.contract.moments import format_second
+from masthead.store import Store, accounts, audit
+from masthead.store.subscriber_data import Held, Row, held_of
+
+__all__ = ["subscriber_data"]
+
+Record = dict[str, object]
+
+
+def subscriber_data(
+    store: Store, account_id: int, subscriber_id: int, *, by: audit.Deed | None = None
+) -> str:
+    """Return all that is held of a subscriber, as indented JSON.
+
+    The record of it is ``by``'s. Raises NotFound where there is no such account or subscriber.
+    """
+    with store.reader() as database:
+        database.speak_for(account_id)
+        with database.snapshot():
+            accounts.settings_of(database, account_id)
+            held = held_of(database, account_id, subscriber_id)
+    summary = f"gave out what is held of subscriber {subscriber_id}"
+    audit.record_reading(store, by, summary, account_id=account_id)
+    return msgspec.json.format(encode(_object(held)), indent=2).decode()
+
+
+def _object(held: Held) -> Record:
+    *subscriber, changed_at = held.subscriber
+    modified_date = changed_at and format_second(changed_at)
+    return {
+        "subscriber": _record(shapes.ChangedSubscriber, (*subscriber, modified_date)),
+        "erased_at": held.erased_at,
+        "addresses": [_record(shapes.Address, row) for row in held.addresses],
+        "subscriptions": [
+            {
+                **_record(shapes.Subscription, row),
+                "received_issues": [_record(shapes.ReceivedIssue, issue) for issue in issues],
+            }
+            for row, issues in held.subscriptions
+        ],
+        "custom_fields": [_answer(held, *answer) for answer in held.answers],
+        "orders": [
+            _record(shapes.Order, (*row, [_record(shapes.OrderItem, item) for item in items]))
+            for row, items in held.orders
+        ],
+        "purchases": [_record(shapes.Purchase, row) for row in held.purchases],
+        "mailing_list_entries": [
+            {
+                "mailing_list_id": str(mailing_list_id),
+                "name": name or "",
+                **_record(shapes.MailingListEntry, entry),
+            }
+            for mailing_list_id, name, *entry in held.entries
+        ],
+    }
+
+
+def _record(shape: type, row: Row | list[object]) -> Record:
+    found: Record = msgspec.to_builtins(wire_of(shape)(*row), builtin_types=(msgspec.Raw,))
+    return found
+
+
+def _answer(held: Held, field_id: int, option_ids: str | None, text_value: str | None) -> Record:
+    chosen = set(map(int, option_ids.split("|"))) if option_ids else set()
+    values = [
+        _record(shapes.AnswerValue, (option_id, display_as, value))
+        for option_id, value, display_as, *_ in held.fields.options[field_id]
+        if option_id in chosen
+    ]
+    (field,) = (field for field in held.fields.fields if field[0] == field_id)
+    return _record(shapes.CustomFieldAnswer, (*field, values or None, text_value))

@@ -1,0 +1,232 @@
+"""Erasing a subscriber: personal data are blanked, and kept blank whatever is loaded afterwards.
+
+Which columns are personal, the contract says (``Table.personal``). Ids, numbers and dates of the
+business stay, since orders and lists refer to them. The table ``erasures`` remembers who is erased:
+a load blanks the rows of these people as they come, before anything else looks at them, so that the
+same file again changes nothing (decisions, "Personal data: erasing" and "Personal data: later
+loads").
+"""
+
+from masthead.contract.kinds import Bit
+from masthead.contract.moments import format_second
+from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
+from masthead.contract.shapes import Field
+from masthead.errors import NotFound
+from masthead.store import accounts, audit, commits
+from masthead.store.database import Database, Store
+from masthead.store.staging import DERIVED, Staging
+
+__all__ = ["PERSONAL", "blank", "blank_staged", "erase"]
+
+PERSONAL = tuple(table for table in TABLES if table.personal)
+"""The tables that hold something personal."""
+
+_ARE_ERASED = "subscriber_id IN (SELECT subscriber_id FROM erasures WHERE account_id = :account_id)"
+_ANSWERS = "custom_field_answers"
+
+
+def erase(
+    store: Store,
+    account_id: int,
+    subscriber_id: int,
+    *,
+    leave_traces: bool = False,
+    by: audit.Deed | None = None,
+) -> dict[str, int]:
+    """Blank all that is personal of a subscriber; return how many rows of each table that changed.
+
+    One commit, all or nothing. Unless ``leave_traces`` is set, an embedded database is then written
+    anew, so that its files hold nothing of it. Raises NotFound where there is no such account or
+    subscriber.
+    """
+    with store.writer() as database, database.transaction():
+        database.lock_account(account_id)
+        accounts.settings_of(database, account_id)
+        whose = {"account_id": account_id, "subscriber_id": subscriber_id}
+        if not database.row(
+            """
+            SELECT 1 FROM subscribers
+            WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+            """,
+            **whose,
+        ):
+            raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+        database.change(
+            """
+            INSERT INTO erasures (account_id, subscriber_id, erased_at)
+            VALUES (:account_id, :subscriber_id, :now) ON CONFLICT DO NOTHING
+            """,
+            now=format_second(database.now()),
+            **whose,
+        )
+        commit_id = commits.begin_commit(database, account_id)
+        blanked = blank(database, account_id, commit_id)
+        if not blanked:
+            commits.drop_commit(database, account_id, commit_id)
+        audit.record(database, by, _summary(subscriber_id, blanked), account_id=account_id)
+    commits.stamp_commits(store, account_id)
+    if not leave_traces:
+        store.leave_no_traces()
+    return blanked
+
+
+def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
+    rows = ", ".join(f"{count} of {name}" for name, count in blanked.items())
+    return f"erased subscriber {subscriber_id}: {f'blanked {rows}' if rows else 'nothing was left'}"
+
+
+def blank(database: Database, account_id: int, commit_id: int) -> dict[str, int]:
+    """Blank what the account still holds of erased subscribers; how many rows, where there were.
+
+    What changes takes the id of the commit, inside the caller's transaction, which has locked the
+    account.
+    """
+    values = {"account_id": account_id, "commit_id": commit_id}
+    blanked = {}
+    for table in PERSONAL:
+        where = f"account_id = :account_id AND {_ARE_ERASED} AND ({_holds(table)})"
+        sets = _blanks(table)
+        if table.name == "subscribers":
+            where = where.removesuffix(")") + " OR delete_date IS NULL)"
+            sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
+        if table.name == _ANSWERS:
+            database.change(
+                f"""
+                UPDATE subscribers SET custom_fields_commit_id = :commit_id
+                WHERE account_id = :account_id
+                AND subscriber_id IN (SELECT subscriber_id FROM {table.name} WHERE {where})
+                """,
+                **values,
+            )
+        else:
+            sets.append("commit_id = :commit_id")
+        used = {name: value for name, value in values.items() if f":{name}" in "".join(sets)}
+        count = database.change(
+            f"UPDATE {table.name} SET {', '.join(sets)} WHERE {where}",
+            **{**used, "account_id": account_id},
+        )
+        if count:
+            blanked[table.name] = count
+    return blanked
+
+
+def _since(table: str) -> str:
+    return f"""(SELECT e.erased_at FROM erasures AS e
+        WHERE e.account_id = {table}.account_id AND e.subscriber_id = {table}.subscriber_id)"""
+
+
+def _personal(table: Table) -> list[Field]:
+    return [column for column in table.columns if column.name in table.personal]
+
+
+def _holds(table: Table) -> str:
+    """Return the condition that a row has something personal."""
+    return " OR ".join(
+        f"{column.name} <> 0" if isinstance(column.kind, Bit) else f"{column.name} IS NOT NULL"
+        for column in _personal(table)
+    )
+
+
+def _blanks(table: Table) -> list[str]:
+    """Return the assignments that blank a row, what is derived from its columns included."""
+    derived = DERIVED.get(table.name, {})
+    return [
+        *(
+            f"{column.name} = {0 if isinstance(column.kind, Bit) else 'NULL'}"
+            for column in _personal(table)
+        ),
+        *(f"{name} = NULL" for name, (source, _) in derived.items() if source in table.personal),
+    ]
+
+
+def blank_staged(staging: Staging) -> int:
+    """Blank the staged rows of those who are erased, or whom this load erases; how many had to be.
+
+    A row then has all its personal columns, blank, whichever its file has: so none keeps what it
+    held of somebody else. Runs inside the caller's transaction, which has locked the account.
+    """
+    if not _find_erased(staging):
+        return 0
+    kept_blank = 0
+    for table in PERSONAL:
+        if table.name not in staging.tables:
+            continue
+        erased = f"{_owner(table)} IN (SELECT subscriber_id FROM erased_subscribers)"
+        uses = {"account_id": staging.account_id} if ":account_id" in erased else {}
+        kept_blank += staging.database.rows(
+            f"SELECT count(*) FROM staged_{table.name} AS s WHERE ({_holds(table)}) AND {erased}",
+            **uses,
+        )[0][0]
+        sets = [*_blanks(table), f"present = present | {_bits(table, table.personal)}"]
+        staging.database.change(
+            f"UPDATE staged_{table.name} AS s SET {', '.join(sets)} WHERE {erased}", **uses
+        )
+    if "subscribers" in staging.tables:
+        _keep_delete_dates(staging)
+    return kept_blank
+
+
+def _find_erased(staging: Staging) -> bool:
+    """Make the temporary table of the erased; return whether there are any."""
+    database, account = staging.database, {"account_id": staging.account_id}
+    database.script(
+        "CREATE TEMP TABLE erased_subscribers (subscriber_id BIGINT PRIMARY KEY, erased_at TEXT)"
+    )
+    database.change(
+        """
+        INSERT INTO erased_subscribers
+        SELECT subscriber_id, erased_at FROM erasures WHERE account_id = :account_id
+        """,
+        **account,
+    )
+    if ERASURES.name in staging.tables:
+        database.change(
+            """
+            INSERT INTO erased_subscribers
+            SELECT subscriber_id, coalesce(min(erased_at), :now) FROM staged_erasures
+            GROUP BY subscriber_id ON CONFLICT DO NOTHING
+            """,
+            now=format_second(database.now()),
+        )
+        database.change(
+            f"""
+            UPDATE staged_erasures AS s SET present = {_bits(ERASURES, ("erased_at",))} | present,
+                erased_at = (SELECT e.erased_at FROM erased_subscribers AS e
+                    WHERE e.subscriber_id = s.subscriber_id)
+            """
+        )
+    database.analyze("erased_subscribers")
+    return bool(database.row("SELECT 1 FROM erased_subscribers LIMIT 1"))
+
+
+def _owner(table: Table) -> str:
+    """Return whose a staged row ``s`` is: its file may leave that to the stored row."""
+    if "subscriber_id" in table.key:
+        return "s.subscriber_id"
+    same = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
+    return f"""CASE WHEN s.present & {_bits(table, ("subscriber_id",))} > 0 THEN s.subscriber_id
+        ELSE (SELECT o.subscriber_id FROM {table.name} AS o
+            WHERE o.account_id = :account_id AND {same}) END"""
+
+
+def _bits(table: Table, names: tuple[str, ...]) -> int:
+    """Return the mask of these columns (``staging.column_names``)."""
+    return sum(1 << n for n, column in enumerate(table.columns) if column.name in names)
+
+
+def _keep_delete_dates(staging: Staging) -> None:
+    """Let no file take the ``delete_date`` of an erased subscriber away, or change it."""
+    bit = _bits(TABLES_BY_NAME["subscribers"], ("delete_date",))
+    staging.database.change(
+        f"""
+        UPDATE staged_subscribers AS s SET present = present | {bit},
+            delete_date = coalesce(
+                (SELECT o.delete_date FROM subscribers AS o
+                    WHERE o.account_id = :account_id AND o.subscriber_id = s.subscriber_id),
+                s.delete_date,
+                (SELECT e.erased_at FROM erased_subscribers AS e
+                    WHERE e.subscriber_id = s.subscriber_id))
+        WHERE s.subscriber_id IN (SELECT subscriber_id FROM erased_subscribers)
+        """,
+        account_id=staging.account_id,
+    )

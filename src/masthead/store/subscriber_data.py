@@ -1,0 +1,113 @@
+"""All that is held of one subscriber, read from one snapshot."""
+
+from typing import Any, NamedTuple
+
+from masthead.contract import shapes
+from masthead.errors import NotFound
+from masthead.store import reading
+from masthead.store.database import Database
+
+__all__ = ["Held", "held_of"]
+
+Row = tuple[Any, ...]
+
+
+class Held(NamedTuple):
+    """What is held of a subscriber: rows in the order of the fields of the shape that is named.
+
+    ``subscriber`` is a row of Subscriber and then the stamp of its last change, or None;
+    ``addresses`` are rows of Address, ``subscriptions`` of Subscription, each with the rows of
+    ReceivedIssue; ``answers`` are what ``reading.answers_of`` returns, of the ``fields`` that the
+    account defines; ``orders`` are rows of Order without its items, each with those of OrderItem;
+    ``purchases`` are rows of Purchase; ``entries`` the id and the name of a mailing list, and then
+    a row of MailingListEntry. ``erased_at`` is when the subscriber was erased, or None.
+    """
+
+    subscriber: Row
+    erased_at: str | None
+    addresses: list[Row]
+    subscriptions: list[tuple[Row, list[Row]]]
+    fields: reading.CustomFields
+    answers: list[Row]
+    orders: list[tuple[Row, list[Row]]]
+    purchases: list[Row]
+    entries: list[Row]
+
+
+def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
+    """Return all that is held of a subscriber, by ascending ids; the caller opens the snapshot.
+
+    Raises NotFound where there is no such subscriber.
+    """
+    whose = {"account_id": account_id, "subscriber_id": subscriber_id}
+    found = database.row(
+        f"""
+        SELECT {reading.columns_of(shapes.Subscriber, "s.")}, c.visible_at, e.erased_at
+        FROM subscribers AS s
+        LEFT JOIN commits AS c ON c.account_id = s.account_id AND c.commit_id = s.commit_id
+        LEFT JOIN erasures AS e
+            ON e.account_id = s.account_id AND e.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        """,
+        **whose,
+    )
+    if found is None:
+        raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+
+    def rows(table: str, shape: type, key: str) -> list[Row]:
+        return database.rows(
+            f"""
+            SELECT {reading.columns_of(shape)} FROM {table}
+            WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY {key}
+            """,
+            **whose,
+        )
+
+    return Held(
+        subscriber=found[:-1],
+        erased_at=found[-1],
+        addresses=rows("addresses", shapes.Address, "address_id"),
+        subscriptions=[
+            (row, _issues(database, account_id, row[0]))
+            for row in rows("subscriptions", shapes.Subscription, "subscription_id")
+        ],
+        fields=reading.custom_fields(database, account_id),
+        answers=reading.answers_of(database, account_id, subscriber_id) or [],
+        orders=[
+            (row, _items(database, account_id, row[0]))
+            for row in rows("orders", shapes.Order, "order_id")
+        ],
+        purchases=rows("purchases", shapes.Purchase, "purchase_id"),
+        entries=database.rows(
+            f"""
+            SELECT l.mailing_list_id, l.name, {reading.columns_of(shapes.MailingListEntry, "e.")}
+            FROM subscriptions AS s
+            JOIN mailing_list_entries AS e
+                ON e.account_id = s.account_id AND e.subscription_id = s.subscription_id
+            JOIN list_downloads AS l
+                ON l.account_id = e.account_id AND l.mailing_list_id = e.mailing_list_id
+            WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+            ORDER BY l.mailing_list_id, e.subscription_id
+            """,
+            **whose,
+        ),
+    )
+
+
+def _issues(database: Database, account_id: int, subscription_id: int) -> list[Row]:
+    return database.rows(
+        f"""
+        SELECT {reading.columns_of(shapes.ReceivedIssue, "i.")}
+        FROM subscription_issues AS r
+        JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
+        WHERE r.account_id = :account_id AND r.subscription_id = :subscription_id
+        ORDER BY i.issue_id
+        """,
+        account_id=account_id,
+        subscription_id=subscription_id,
+    )
+
+
+def _items(database: Database, account_id: int, order_id: int) -> list[Row]:
+    found = reading.order(database, account_id, order_id)
+    return found[1] if found else []

@@ -1,0 +1,232 @@
+"""Erasing a subscriber: what goes, what stays, what moves along, and that no trace is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.contract.records import TABLES, TABLES_BY_NAME
+from masthead.errors import NotFound
+from masthead.store import audit, changes, commits, erasing
+from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, held_of
+from tests.loading.publisher import Publisher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def of_others(publisher: Publisher) -> dict[str, list[dict[str, Any]]]:
+    """Return all records but those of subscriber 1."""
+    return {
+        name: [record for record in records if record.get("subscriber_id") != 1]
+        for name, records in publisher.everything().items()
+    }
+
+
+def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
+    """decisions, "Personal data: erasing": whoever adds a column has to say which it is."""
+    of_the_business = {
+        "subscribers": {"subscriber_id", "delete_date"},
+        "addresses": {"address_id", "subscriber_id"},
+        "custom_field_answers": {"subscriber_id", "field_id"},
+        "orders": {
+            *("order_id", "subscriber_id", "mailing_address_id", "billing_address_id", "user_id"),
+            *("channel_id", "order_date", "is_gift", "sub_total", "tax_total", "grand_total"),
+        },
+        "purchases": {
+            *("purchase_id", "payment_type", "subscriber_id", "bundle_id", "shipping_address_id"),
+            *("billing_address_id", "invoice_id", "total", "product_total", "is_gift"),
+        },
+        "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
+    }
+    for table in TABLES:
+        names = {column.name for column in table.columns}
+        if "subscriber_id" in names:
+            assert names - set(table.personal) == of_the_business[table.name], table.name
+        else:
+            assert not table.personal
+
+
+def test_all_that_is_personal_goes_and_the_business_stays(person: Publisher) -> None:
+    """decisions, "Personal data: erasing"."""
+    columns = sum(len(table.personal) for table in erasing.PERSONAL)
+    assert len({(table, name) for table, name, _ in held_of(person)}) == columns
+    before, others = person.everything(), of_others(person)
+    assert erase(person) == {
+        "subscribers": 1,
+        "addresses": 1,
+        "custom_field_answers": 2,
+        "orders": 1,
+        "purchases": 1,
+    }
+    assert held_of(person) == []
+    assert of_others(person) == others
+    for table in TABLES:
+        business = {column.name for column in table.columns} - {*table.personal, "delete_date"}
+        assert [
+            {name: record[name] for name in business} for record in person.table(table.name)
+        ] == [{name: record[name] for name in business} for record in before[table.name]]
+    (erasure,) = person.table("erasures")
+    assert person.table("subscribers")[0]["delete_date"] == erasure["erased_at"]
+    with person.store.writer() as database:
+        assert database.rows(
+            "SELECT first_name_folded, last_name_folded, email_lower FROM subscribers "
+            "WHERE account_id = :id AND subscriber_id = 1",
+            id=person.account_id,
+        ) == [(None, None, None)]
+
+
+def test_an_export_holds_nothing_of_it(person: Publisher) -> None:
+    """decisions, "Personal data: erasing"."""
+    assert WORD.encode() in b"".join(person.exported().values())
+    erase(person)
+    exported = b"".join(person.exported().values())
+    for trace in (WORD, WORD.lower(), NUMBER, DIGEST):
+        assert trace.encode() not in exported
+
+
+def test_it_is_one_change_of_each_record_that_showed_something(person: Publisher) -> None:
+    """decisions, "Personal data: erasing": so mirrors get it through the change feed."""
+    before = person.commit_count()
+    erase(person)
+    assert person.commit_count() == before + 1
+    with person.store.reader() as database:
+        database.speak_for(person.account_id)
+        position = commits.position_of(database, person.account_id)
+        assert not position.is_stamp_awaited
+        first = commits.first_commit_since(database, person.account_id, position.newest_stamp)
+        assert first
+        found = {
+            entity: [
+                row[0] if isinstance(row[0], int) else row[0][0]
+                for row in query(database, person.account_id, first)
+            ]
+            for entity, query in changes.CHANGED.items()
+        }
+    assert found == {
+        "customfields": [1],
+        "subscriptions": [],
+        "subscribers": [1],
+        "addresses": [1],
+        "purchases": [1],
+        "listdownloads": [],
+        "orders": [1],
+    }
+
+
+def test_erasing_twice_is_harmless(person: Publisher) -> None:
+    """decisions, "Personal data: erasing"."""
+    erase(person)
+    before, count = person.everything(), person.commit_count()
+    assert erase(person) == {}
+    assert person.everything() == before
+    assert person.commit_count() == count
+
+
+def test_who_does_not_exist_cannot_be_erased(person: Publisher) -> None:
+    before = person.everything()
+    with pytest.raises(NotFound, match="has no subscriber 99"):
+        erase(person, 99)
+    with pytest.raises(NotFound, match="there is no account 999999"):
+        erasing.erase(person.store, 999_999, 1)
+    assert person.everything() == before
+
+
+def test_an_account_with_the_same_ids_keeps_its_people(
+    person: Publisher, new_publisher: Callable[[], Publisher]
+) -> None:
+    """design, "The store"."""
+    other = new_publisher()
+    other.load(PERSON)
+    before = other.everything()
+    erase(person)
+    assert other.everything() == before
+    other.load(PERSON)
+    assert other.everything() == before
+
+
+def test_what_cannot_be_recorded_is_not_done(person: Publisher) -> None:
+    """decisions, "Who did what": neither exists without the other."""
+    before, count = person.everything(), person.commit_count()
+    nobody = audit.Deed(None, "erase")  # type: ignore[arg-type] # the database refuses it
+    with pytest.raises(Exception, match=r"(?i)null"):
+        erase(person, by=nobody)
+    assert person.everything() == before
+    assert person.commit_count() == count
+
+
+# Moving to another database, and files of the erased.
+
+
+def test_who_is_erased_stays_so_where_an_export_is_loaded(
+    person: Publisher, new_publisher: Callable[[], Publisher]
+) -> None:
+    """decisions, "Personal data: moving an account"."""
+    erase(person)
+    copy = new_publisher()
+    copy.load(person.exported())
+    assert copy.exported() == person.exported()
+    assert copy.load(PERSON).kept_blank == 6
+    assert held_of(copy) == []
+
+
+def test_a_file_of_erasures_erases(person: Publisher) -> None:
+    """decisions, "Personal data: moving an account"; all at once, with the rows beside it."""
+    loaded = person.load({**PERSON, "erasures.csv": "subscriber_id\n1\n2\n"})
+    assert loaded.counts["erasures"].inserted == 2
+    assert held_of(person, 1) == held_of(person, 2) == []
+    assert all(record["delete_date"] for record in person.table("subscribers"))
+    before, count = person.everything(), person.commit_count()
+    assert before["erasures"][0]["erased_at"]
+    person.load({"erasures.csv": "subscriber_id,erased_at\n1,2020-01-01 00:00:00\n2,\n"})
+    assert person.everything() == before
+    assert person.commit_count() == count
+
+
+def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> None:
+    loaded = person.load({"erasures.csv": "subscriber_id,erased_at\n1,2026-02-03 04:05:06\n"})
+    assert {name: counts.changed for name, counts in loaded.counts.items()} == {
+        "erasures": 0,
+        "subscribers": 1,
+        "addresses": 1,
+        "custom_field_answers": 2,
+        "orders": 1,
+        "purchases": 1,
+    }
+    assert held_of(person) == []
+    assert person.table("subscribers")[0]["delete_date"] == "2026-02-03 04:05:06"
+    assert person.table("subscribers")[1]["email"] == "ben@example.org"
+
+
+def test_a_file_of_erasures_names_subscribers_who_exist(person: Publisher) -> None:
+    line = person.problem({"erasures.csv": "subscriber_id\n99\n"})
+    assert line == "erasures.csv:2: subscriber_id: there is no subscriber 99"
+
+
+# Traces in the files of an embedded database.
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+def test_the_files_of_the_database_hold_nothing_of_it(tmp_path: Path, *, by_file: bool) -> None:
+    """decisions, "Personal data: traces": nor what earlier loads have replaced, while one reads."""
+    publisher = Publisher(f"sqlite:///{tmp_path}/x.db", tmp_path)
+    many = "".join(f"{n},{n}@example.org\n" for n in range(10, 3_000))
+    publisher.load(PERSON)
+    publisher.load({"subscribers.csv": f"subscriber_id,email\n1,former@{WORD}.example\n{many}"})
+    publisher.load({"subscribers.csv": f"subscriber_id,email\n1,latter@{WORD}.example\n"})
+    reader = publisher.store.open_loop_reader()
+    assert reader
+    reader.rows("SELECT * FROM subscribers LIMIT 1")
+    if by_file:
+        publisher.load({"erasures.csv": "subscriber_id\n1\n"})
+    else:
+        erase(publisher)
+    for file in tmp_path.glob("x.db*"):
+        content = file.read_bytes().lower()
+        for trace in (WORD.lower(), NUMBER, DIGEST, "former@", "latter@"):
+            assert trace.encode() not in content, (file, trace)
+    assert reader.rows("SELECT count(*) FROM subscribers") == [(2_992,)]
+    reader.close()
+    publisher.store.close()

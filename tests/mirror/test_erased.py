@@ -1,0 +1,69 @@
+"""A subscriber who is erased at the service is erased in its copies by the next pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from masthead.store import erasing
+from tests.api.conftest import DATA
+
+if TYPE_CHECKING:
+    from tests.mirror.kept import Kept
+    from tests.mirror.publisher import Publisher
+
+WORD = "Quill"
+
+
+def test_a_copy_holds_nothing_personal_after_the_next_pass(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "Personal data: erasing"; "Mirror: a pass"."""
+    publisher.load(
+        subscribers=[{"subscriber_id": 1, "email": f"{WORD}@example.org", "first_name": WORD}],
+        addresses=[{"address_id": 1, "address": WORD, "city": WORD}],
+        custom_fields=[{"field_id": 3, "name": "why", "type": "text"}],
+        custom_field_answers=[{"subscriber_id": 1, "field_id": 3, "text_value": WORD}],
+        orders=[{"order_id": 1, "import_name": WORD}],
+        purchases=[{"purchase_id": 1, "name": WORD, "notes": WORD}],
+    )
+    kept.update(publisher)
+    before = kept.everything()
+    assert str(before).count(WORD) == 8
+    erasing.erase(publisher.store, publisher.account_id, 1)
+    done = kept.update(publisher)
+    # The subscriber, an address, the answers, an order and a purchase.
+    assert (done.anew, done.records) == (None, 5)
+    after = kept.everything()
+    assert WORD not in str(after)
+    assert {name: len(rows) for name, rows in after.items() if name != "custom_field_values"} == {
+        name: len(rows) for name, rows in before.items() if name != "custom_field_values"
+    }
+    assert kept.column("SELECT first_name FROM subscribers WHERE subscriber_id = 2") == ["Second"]
+    deleted = "SELECT subscriber_id FROM subscribers WHERE delete_date IS NOT NULL"
+    assert 1 in kept.column(deleted)
+    asked = "SELECT text_value FROM custom_fields WHERE subscriber_id = 1 AND field_id = 3"
+    assert kept.column(asked) == [None]
+    assert kept.differences(publisher) == []
+
+
+def test_the_nightly_file_of_before_sends_nothing_to_a_copy(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "Personal data: later loads"."""
+    erasing.erase(publisher.store, publisher.account_id, 1)
+    kept.update(publisher)
+    before = kept.everything()
+    publisher.load_folder(DATA / "feed")
+    assert kept.update(publisher).records == 0
+    assert kept.everything() == before
+    assert kept.differences(publisher) == []
+
+
+def test_a_copy_from_an_export_has_nothing_of_the_erased(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Personal data: moving an account"."""
+    publisher.load(subscribers=[{"subscriber_id": 1, "first_name": WORD}])
+    erasing.erase(publisher.store, publisher.account_id, 1)
+    assert kept.begin_from_export(publisher, publisher.export())
+    kept.update(publisher)
+    assert WORD not in str(kept.everything())
+    assert kept.differences(publisher) == []
