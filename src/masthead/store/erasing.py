@@ -84,11 +84,11 @@ def blank(database: Database, account_id: int, commit_id: int) -> dict[str, int]
     values = {"account_id": account_id, "commit_id": commit_id}
     blanked = {}
     for table in PERSONAL:
-        where = f"account_id = :account_id AND {_ARE_ERASED} AND ({_holds(table)})"
-        sets = _blanks(table)
+        sets, held = _blanks(table), _holds(table)
         if table.name == "subscribers":
-            where = where.removesuffix(")") + " OR delete_date IS NULL)"
+            held += " OR delete_date IS NULL"
             sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
+        where = f"account_id = :account_id AND {_ARE_ERASED} AND ({held})"
         if table.name == _ANSWERS:
             database.change(
                 f"""
@@ -100,10 +100,8 @@ def blank(database: Database, account_id: int, commit_id: int) -> dict[str, int]
             )
         else:
             sets.append("commit_id = :commit_id")
-        used = {name: value for name, value in values.items() if f":{name}" in "".join(sets)}
         count = database.change(
-            f"UPDATE {table.name} SET {', '.join(sets)} WHERE {where}",
-            **{**used, "account_id": account_id},
+            f"UPDATE {table.name} SET {', '.join(sets)} WHERE {where}", **values
         )
         if count:
             blanked[table.name] = count
