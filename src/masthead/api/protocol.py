@@ -2,7 +2,7 @@
 
 import re
 from time import perf_counter_ns, time_ns
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import (
@@ -13,6 +13,7 @@ from uvicorn.protocols.http.httptools_impl import (
 
 from masthead.api.answers import ONLY_READS
 from masthead.api.metrics import count_request
+from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, watch
 from masthead.contract.encoding import encode
 from masthead.contract.moments import http_date
 
@@ -21,60 +22,197 @@ __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
 URI_BYTES_MAX = 8 * 1024
 HEADERS_BYTES_MAX = 32 * 1024
 
+_AROUND_A_HEADER = len(": \r\n")
 _LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
+_ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
+_HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
+_VERSIONS = ("1.1", "1.0")
 
 
-class _TooLarge(Exception):
+class _Refusal(NamedTuple):
+    """An answer that the app does not give: a status, a sentence, and maybe a header."""
+
+    status: int
+    sentence: str
+    header: bytes = b""
+
+
+_NOT_HTTP = _Refusal(400, "this is not a request of HTTP/1.1")
+_ONLY_READS = _Refusal(405, ONLY_READS, b"allow: GET, HEAD\r\n")
+_URI_TOO_LONG = _Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
+_HEADERS_TOO_LONG = _Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
+_BAD_TARGET = _Refusal(400, "the address of a request begins with / and has no #")
+_BAD_HOST = _Refusal(400, "a request needs one Host header, which names a host")
+_CREDENTIALS_TWICE = _Refusal(400, "Authorization is given twice: once is enough")
+_BAD_CODING = _Refusal(400, "a body comes with its length, or chunked in HTTP/1.1 and as it is")
+_BAD_EXPECTATION = _Refusal(417, "nothing but 100-continue can be expected of this server")
+_TOO_SLOW = _Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
+
+
+class _Refused(Exception):
     """Raised inside the parser, which gives up at once."""
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's protocol with limits to what a request may hold before its body.
+    """uvicorn's protocol, stricter: what a request may hold before its body, and how long it takes.
 
     An URI over 8 KiB is 414, headers over 32 KiB are 431, a method of which HTTP has never heard is
-    405, what is not HTTP is 400 (decisions, "Statuses", "Methods" and "Error body").
+    405, what is not HTTP is 400 (decisions, "Statuses", "Methods", "Error body" and "Requests that
+    can be read in two ways"). What is refused gets its answer after those of the requests before
+    it. A request that does not come to its end and an answer that nobody reads are given up
+    (``patience``).
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._headers_bytes = 0
-        self._refusal = (400, "this is not a request of HTTP/1.1", b"")
+        self._refusal = _NOT_HTTP
+        self._is_refused = False
+        self._has_begun = False
+        self._has_ended = False
+        self._is_head_read = False
+        self._waits_since: float | None = None
+        self._acknowledged: int | None = None
+        self._moved_at = 0.0
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._waits_since = self.loop.time()
+        watch(self.server_state, self.loop)
 
     def data_received(self, data: bytes) -> None:
         """Take what came over the wire."""
+        if self._is_refused:
+            return
         self._unset_keepalive_if_required()
+        is_first, self._has_ended = not self._has_begun, False
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
             pass  # the request itself is answered as if it had not asked for another protocol
-        except httptools.HttpParserInvalidMethodError as error:
-            if _LINE_OF_A_REQUEST.match(data):
-                self._refusal = (405, ONLY_READS, b"allow: GET, HEAD\r\n")
-            self.send_400_response(str(error))
-        except httptools.HttpParserError as error:
-            self.send_400_response(str(error))
+        except httptools.HttpParserInvalidMethodError:
+            if is_first and not self._has_ended and _LINE_OF_A_REQUEST.match(data):
+                self._refusal = _ONLY_READS
+            self._refuse()
+        except httptools.HttpParserError:
+            self._refuse()
+        if self._waits_since is None and (self._has_begun or not self._is_answering()):
+            self._waits_since = self.loop.time()
 
     def on_message_begin(self) -> None:
         """Begin to count anew."""
         super().on_message_begin()
         self._headers_bytes = 0
+        self._has_begun = True
+        self._is_head_read = False
 
     def on_url(self, url: bytes) -> None:
         """Take a piece of the URI."""
         super().on_url(url)
         if len(self.url) > URI_BYTES_MAX:
-            limit = f"the address of a request is at most {URI_BYTES_MAX} bytes"
-            self._refusal = (414, limit, b"")
-            raise _TooLarge
+            self._give_up_on(_URI_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
-        super().on_header(name, value)
-        self._headers_bytes += len(name) + len(value)
+        """Take a header; one that comes behind the body counts, and says nothing."""
+        if not self._is_head_read:
+            super().on_header(name, value)
+        self._headers_bytes += len(name) + len(value) + _AROUND_A_HEADER
         if self._headers_bytes > HEADERS_BYTES_MAX:
-            limit = f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes"
-            self._refusal = (431, limit, b"")
-            raise _TooLarge
+            self._give_up_on(_HEADERS_TOO_LONG)
+
+    def on_headers_complete(self) -> None:
+        """Check what only all headers show, and let the request begin."""
+        version = self.parser.get_http_version()
+        if refusal := self._fault(version):
+            self._give_up_on(refusal)
+        if version == "1.0":
+            self.expect_100_continue = False  # RFC 9110 section 10.1.1
+        super().on_headers_complete()
+        self._is_head_read = True
+        if self.parser.should_upgrade():
+            # The parser takes what follows for another protocol: there is no next request.
+            self.cycle.keep_alive = False
+
+    def _fault(self, version: str) -> _Refusal | None:
+        """Return what is wrong with the head of a request (RFC 9112 sections 3 and 6)."""
+        method = self.parser.get_method()
+        if version not in _VERSIONS:
+            return _NOT_HTTP
+        if method == b"CONNECT" or (method == b"OPTIONS" and self.url == b"*"):
+            return _ONLY_READS
+        if not self.url.startswith(b"/") and (absolute := _ABSOLUTE.fullmatch(self.url)):
+            rest = absolute[1] or b""
+            self.url = rest if rest.startswith(b"/") else b"/" + rest
+        if not self.url.startswith(b"/") or b"#" in self.url:
+            return _BAD_TARGET
+        names = [name for name, _ in self.headers]
+        hosts = [value for name, value in self.headers if name == b"host"]
+        if len(hosts) > 1 or (not hosts and version == "1.1"):
+            return _BAD_HOST
+        if hosts and not _HOST.fullmatch(hosts[0]):
+            return _BAD_HOST
+        if names.count(b"authorization") > 1:
+            return _CREDENTIALS_TWICE
+        for name, value in self.headers:
+            if name == b"transfer-encoding" and (version == "1.0" or value.lower() != b"chunked"):
+                return _BAD_CODING
+            if name == b"expect" and value.lower() != b"100-continue":
+                return _BAD_EXPECTATION
+        return None
+
+    def on_message_complete(self) -> None:
+        """Note that all of a request is there."""
+        self._has_begun = False
+        self._has_ended = True
+        self._waits_since = None
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, or refuse it."""
+        is_last = not self.pipeline
+        super().on_response_complete()
+        if self._is_refused and not self.transport.is_closing():
+            if is_last:
+                self._answer_refusal()
+            else:
+                self.flow.pause_reading()
+
+    def look(self, now: float) -> None:
+        """End what has gone on for too long (decisions, "Requests that come slowly")."""
+        if self._waits_since is not None and now - self._waits_since > REQUEST_S_MAX:
+            self._waits_since = now
+            is_over = self._is_refused or self.transport.is_closing()
+            if not (is_over or self.flow.read_paused):
+                self._end_request()
+        if not self.transport.get_write_buffer_size():
+            self._acknowledged = None
+            return
+        if (found := acknowledged(self.transport)) != self._acknowledged:
+            self._acknowledged, self._moved_at = found, now
+        elif now - self._moved_at > STALL_S_MAX:
+            self.transport.abort()
+
+    def _is_answering(self) -> bool:
+        """Tell whether an answer is being made, or waits for those before it."""
+        return bool(self.pipeline) or (self.cycle is not None and not self.cycle.response_complete)
+
+    def _end_request(self) -> None:
+        """Give up a request that has not come to its end in time."""
+        if not self._has_begun:
+            self.transport.close()
+        elif self._is_head_read and not self.cycle.response_started:
+            # The app waits for the body, and answers itself.
+            cast("dict[str, Any]", self.cycle.scope)["masthead.too_slow"] = _TOO_SLOW.sentence
+            self.cycle.more_body = False
+            self.cycle.message_event.set()
+        else:
+            self._refusal = _TOO_SLOW
+            self._refuse()
+
+    def _give_up_on(self, refusal: _Refusal) -> None:
+        self._refusal = refusal
+        raise _Refused
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Let a request wait for its turn, and note since when it does."""
@@ -82,7 +220,24 @@ class Protocol(HttpToolsProtocol):
         scope["masthead.arrived_ns"] = perf_counter_ns()
         super()._start_asgi_task(cycle, app)
 
-    def send_400_response(self, _msg: str) -> None:
+    def _refuse(self) -> None:
+        """Refuse what comes, once the requests before it have their answers."""
+        self._is_refused = True
+        is_of_a_body = self._has_begun and self._is_head_read
+        if is_of_a_body and self.pipeline:
+            self.pipeline.popleft()
+        elif is_of_a_body:
+            if self.cycle.response_started:
+                self.transport.close()
+            else:
+                self._answer_refusal()
+            return
+        if self._is_answering():
+            self.flow.pause_reading()
+        else:
+            self._answer_refusal()
+
+    def _answer_refusal(self) -> None:
         """Refuse what cannot be parsed, and hang up."""
         status, sentence, header = self._refusal
         count_request("none", status, 0)
