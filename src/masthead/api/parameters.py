@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
@@ -26,6 +26,7 @@ _CLOSE = {"Connection": "close"}
 _FIELDS_MAX = 100
 _NOT_AN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
+Value = TypeVar("Value")
 Values = dict[str, int | str]
 """Parameters by name, as their kinds parse them; those that were not given are not in it."""
 
@@ -72,7 +73,7 @@ def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
     that does not fit, and a required one that is missing.
     """
     given: dict[str, str] = {}
-    for name, value in (*_once_each(_form(query)), *_once_each(_from_body(body))):
+    for name, value in (*_once_each(_form(query)), *_from_body(body)):
         if given.setdefault(name, value) != value:
             raise BadInput(f"{name} is given twice, with two values: give one of them")
     known = {parameter.name: parameter for parameter in operation.parameters}
@@ -100,8 +101,8 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"there is no parameter {name!r} here; the nearest is {nearest!r}"
 
 
-def _once_each(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
-    found: dict[str, str] = {}
+def _once_each(pairs: Iterable[tuple[str, Value]]) -> Iterable[tuple[str, Value]]:
+    found: dict[str, Value] = {}
     for name, value in pairs:
         if name in found:
             raise BadInput(f"{name} is given twice: once is enough")
@@ -130,7 +131,7 @@ def _form(text: bytes) -> list[tuple[str, str]]:
 def _from_body(body: bytes) -> Iterable[tuple[str, str]]:
     text = body.strip()
     if text[:1] not in {b"{", b"["}:
-        return _form(text)
+        return _once_each(_form(text))
     try:
         found = json.loads(
             text.decode(),
@@ -159,7 +160,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _texts(members: _Object) -> Iterable[tuple[str, str]]:
-    for name, value in members:
+    for name, value in _once_each(members):
         if value is None:
             continue
         if isinstance(value, bool):
