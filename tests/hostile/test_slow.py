@@ -27,7 +27,7 @@ ADDRESSES = 60_000
 
 EVERYTHING = b"/snapshot?entities=addresses"
 PAUSE_S = 0.05
-END_S_MAX = 60
+END_S_MAX = 20
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,6 @@ def dripped(server: Server, request: bytes, drop: bytes) -> bytes:
     [
         (b"GET /2/accounts/ HTTP/1.1\r\nHost: x\r\n", b""),
         (b"GET /2/accounts/ HTTP/1.1\r\nHost: x\r\n", b"X: y\r\n"),
-        (b"G", b"E"),
         (b"\r\nGET /2/accounts", b"s"),
     ],
 )
@@ -112,11 +111,12 @@ def test_a_body_that_does_not_end_is_given_up(
     server: Server, wire: Wire, line: bytes, drop: bytes
 ) -> None:
     """decisions, "Requests that come slowly": 408, and the log has it."""
-    before = server.output().count("status=408")
+    lines = server.output().count("status=408")
     (answer,) = answers_in(dripped(server, wire.head(b"/2/accounts/", line), drop))
     assert answer.status == 408
     assert answer.error()
-    assert server.output().count("status=408") == before + 1
+    while server.output().count("status=408") == lines:
+        assert wire.one(wire.head(b"/health")).status == 200
 
 
 def test_a_body_that_nobody_waits_for_is_given_up_too(server: Server) -> None:
@@ -134,7 +134,10 @@ def test_each_request_has_its_time_however_long_the_connection_lasts(wire: Wire)
             client.sendall(request[:20])
             assert not select.select([client], [], [], REQUEST_S_MAX / 4)[0]
             client.sendall(request[20:])
-            assert client.recv(65_536).startswith(b"HTTP/1.1 200 OK\r\n")
+            received = b""
+            while not received.endswith(b"]}"):
+                received += client.recv(65_536)
+            assert received.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 def test_a_long_answer_is_not_cut_by_what_comes_behind_its_request(wire: Wire) -> None:
@@ -184,12 +187,14 @@ def test_an_answer_that_nobody_reads_is_given_up(server: Server, wire: Wire) -> 
 
 def test_short_answers_that_nobody_reads_are_given_up_as_well(wire: Wire) -> None:
     """decisions, "Answers that nobody reads": many requests in a row, and not one answer read."""
-    request = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"")
+    requests = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"") * 1_000
+    sent = 0
     with connection(wire.server) as client:
         client.settimeout(STALL_S_MAX * 10)
         with pytest.raises((ConnectionResetError, BrokenPipeError)):
             while True:
-                client.sendall(request * 1_000)
+                sent += client.send(requests)
+    assert sent < 20_000_000, "the server reads requests that it cannot answer yet"
 
 
 def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
@@ -201,6 +206,6 @@ def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
         while piece := client.recv(65_536):
             received.append(piece)
             size += len(piece)
-            select.select([], [], [], STALL_S_MAX / 4 if size < 1_000_000 else 0)
+            select.select([], [], [], STALL_S_MAX / 4 if size < 400_000 else 0)
     (answer,) = answers_in(b"".join(received))
     assert answer.body.count(b'"address_id"') == ADDRESSES

@@ -5,6 +5,7 @@ Every second all connections of a worker are looked at, so that none needs a tim
 """
 
 import socket
+import struct
 from asyncio import AbstractEventLoop, Transport
 from collections.abc import Iterable
 from typing import Protocol
@@ -12,7 +13,7 @@ from weakref import WeakSet
 
 from uvicorn.server import ServerState
 
-__all__ = ["REQUEST_S_MAX", "STALL_S_MAX", "Watched", "acknowledged", "watch"]
+__all__ = ["REQUEST_S_MAX", "STALL_S_MAX", "Watched", "acknowledged", "cut", "watch"]
 
 REQUEST_S_MAX = 20
 """So long may a request take to come, from its first byte (or from the connection) to its last."""
@@ -24,6 +25,7 @@ LOOK_EVERY_S = 1
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
 _BYTES_ACKED = slice(120, 128)
 """Where Linux has ``tcpi_bytes_acked`` in its ``struct tcp_info``."""
+_NO_LINGERING = struct.pack("ii", 1, 0)
 
 _watched: WeakSet[ServerState] = WeakSet()
 
@@ -65,3 +67,10 @@ def acknowledged(transport: Transport) -> int:
         if len(information) == _BYTES_ACKED.stop:
             return int.from_bytes(information[_BYTES_ACKED], "little")
     return -transport.get_write_buffer_size()
+
+
+def cut(transport: Transport) -> None:
+    """End a connection at once; the system too forgets what the client has not taken."""
+    if (found := transport.get_extra_info("socket")) is not None:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)
+    transport.abort()

@@ -1,6 +1,8 @@
 """HTTP itself, where it fails before the app sees a request: limits, and errors as JSON."""
 
 import re
+from asyncio import Transport
+from collections.abc import Callable
 from time import perf_counter_ns, time_ns
 from typing import Any, NamedTuple, cast
 
@@ -10,10 +12,11 @@ from uvicorn.protocols.http.httptools_impl import (
     HttpToolsProtocol,
     RequestResponseCycle,
 )
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
 from masthead.api.answers import ONLY_READS
 from masthead.api.metrics import count_request
-from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, watch
+from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, cut, watch
 from masthead.contract.encoding import encode
 from masthead.contract.moments import http_date
 
@@ -21,6 +24,9 @@ __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
 
 URI_BYTES_MAX = 8 * 1024
 HEADERS_BYTES_MAX = 32 * 1024
+
+_PARSED_AT_ONCE = 4 * 1024
+"""Parsed bytes become requests that wait for their turn, a hundred times as large in memory."""
 
 _AROUND_A_HEADER = len(": \r\n")
 _LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
@@ -53,18 +59,32 @@ class _Refused(Exception):
     """Raised inside the parser, which gives up at once."""
 
 
+class _Flow(FlowControl):
+    """Reads on only where what has been read is used up."""
+
+    def __init__(self, transport: Transport, may_read: Callable[[], bool]) -> None:
+        super().__init__(transport)
+        self._may_read = may_read
+
+    def resume_reading(self) -> None:
+        """Read on, where that may be."""
+        if self._may_read():
+            super().resume_reading()
+
+
 class Protocol(HttpToolsProtocol):
     """uvicorn's protocol, stricter: what a request may hold before its body, and how long it takes.
 
     An URI over 8 KiB is 414, headers over 32 KiB are 431, a method of which HTTP has never heard is
     405, what is not HTTP is 400 (decisions, "Statuses", "Methods", "Error body" and "Requests that
     can be read in two ways"). What is refused gets its answer after those of the requests before
-    it. A request that does not come to its end and an answer that nobody reads are given up
-    (``patience``).
+    it. Requests in a row are read as they are answered. One that does not come to its end and an
+    answer that nobody reads are given up (``patience``).
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._unparsed = b""
         self._headers_bytes = 0
         self._refusal = _NOT_HTTP
         self._is_refused = False
@@ -78,14 +98,33 @@ class Protocol(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first request."""
         super().connection_made(transport)
+        self.flow = _Flow(transport, self._may_read)
         self._waits_since = self.loop.time()
         watch(self.server_state, self.loop)
 
     def data_received(self, data: bytes) -> None:
         """Take what came over the wire."""
-        if self._is_refused:
-            return
-        self._unset_keepalive_if_required()
+        self._unparsed += data
+        self._parse_on()
+
+    def _may_read(self) -> bool:
+        return not (self.pipeline or self._unparsed or self._is_refused)
+
+    def _parse_on(self) -> None:
+        """Parse what has come, until there are requests that wait for those before them."""
+        while self._unparsed and not (self.pipeline or self._is_refused):
+            self._unset_keepalive_if_required()
+            data = self._unparsed[:_PARSED_AT_ONCE]
+            self._unparsed = self._unparsed[_PARSED_AT_ONCE:]
+            self._parse(data)
+        if not self._may_read():
+            self.flow.pause_reading()
+        elif self.cycle is None or len(self.cycle.body) <= HIGH_WATER_LIMIT:
+            self.flow.resume_reading()
+        if self._waits_since is None and (self._has_begun or not self._is_answering()):
+            self._waits_since = self.loop.time()
+
+    def _parse(self, data: bytes) -> None:
         is_first, self._has_ended = not self._has_begun, False
         try:
             self.parser.feed_data(data)
@@ -97,8 +136,6 @@ class Protocol(HttpToolsProtocol):
             self._refuse()
         except httptools.HttpParserError:
             self._refuse()
-        if self._waits_since is None and (self._has_begun or not self._is_answering()):
-            self._waits_since = self.loop.time()
 
     def on_message_begin(self) -> None:
         """Begin to count anew."""
@@ -175,8 +212,8 @@ class Protocol(HttpToolsProtocol):
         if self._is_refused and not self.transport.is_closing():
             if is_last:
                 self._answer_refusal()
-            else:
-                self.flow.pause_reading()
+        elif self._unparsed and not self.transport.is_closing():
+            self._parse_on()
 
     def look(self, now: float) -> None:
         """End what has gone on for too long (decisions, "Requests that come slowly")."""
@@ -191,7 +228,7 @@ class Protocol(HttpToolsProtocol):
         if (found := acknowledged(self.transport)) != self._acknowledged:
             self._acknowledged, self._moved_at = found, now
         elif now - self._moved_at > STALL_S_MAX:
-            self.transport.abort()
+            cut(self.transport)
 
     def _is_answering(self) -> bool:
         """Tell whether an answer is being made, or waits for those before it."""
