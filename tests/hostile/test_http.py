@@ -36,9 +36,9 @@ def status(wire: Wire, request: bytes) -> int:
 )
 def test_a_request_names_its_host_once(wire: Wire, lines: bytes) -> None:
     """decisions, "Requests that can be read in two ways": RFC 9112 section 3.2."""
-    assert status(wire, b"GET /2/accounts/ HTTP/1.1\r\n" + lines + wire.authorization + b"\r\n") == (
-        400
-    )
+    assert status(
+        wire, b"GET /2/accounts/ HTTP/1.1\r\n" + lines + wire.authorization + b"\r\n"
+    ) == (400)
 
 
 @pytest.mark.parametrize("host", [b"", b"x", b"x:8000", b"[::1]:8000", b"xn--bcher-kva.example"])
@@ -170,7 +170,9 @@ def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
     assert [answer.status for answer in answers] == [200, 400]
 
 
-@pytest.mark.parametrize("query", [b"email=%zz", b"email=50%", b"%=1", b"email=%2", b"email=%u0041"])
+@pytest.mark.parametrize(
+    "query", [b"email=%zz", b"email=50%", b"%=1", b"email=%2", b"email=%u0041"]
+)
 def test_a_percent_sign_that_escapes_nothing_is_refused(wire: Wire, query: bytes) -> None:
     """decisions, "Broken percent-encoding", in a query and in a form."""
     assert status(wire, wire.head(b"/2/subscribers/?" + query)) == 400

@@ -51,7 +51,7 @@ def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], in
 def test_no_question_makes_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
     """decisions, "Hostile requests", "Requests" and "Error body"."""
 
-    @many(cases(0.4))
+    @many(cases(0.35))
     @given(request=asked())
     def ask(request: Callable[[Wire], bytes]) -> None:
         sent = request(wire)
