@@ -8,12 +8,15 @@
 #   make docs          docs/reference.md anew
 #   make prove         the change feed's long proof, hours of it: prove-schedules (SCHEDULES=100000)
 #                      and prove-kills (ROUNDS=200, SEED=1)
+#   make prove-hostile requests and import files that nobody means well with (CASES=100000)
+#   make attack        sqlmap and slowhttptest, where Debian's packages are (ARGS="…")
 #   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
 #   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
 #   make bench-mirror  those of the mirror, with 1,000,000 subscriptions (ARGS="…")
 #   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
 #   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
+#   make bench-slow    what 500 clients that send or read next to nothing cost others (ARGS="…")
 #   make audit         known faults of the locked packages; needs the network
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
@@ -27,8 +30,8 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills fix bench bench-feed bench-loads bench-mirror \
-        bench-logins bench-overload audit lock install install-dev clean
+        prove prove-schedules prove-kills prove-hostile attack fix bench bench-feed bench-loads bench-mirror \
+        bench-logins bench-overload bench-slow audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -72,6 +75,13 @@ prove-schedules: install-dev
 prove-kills: install-dev
 	$(BIN)/pytest tests/feed/test_killed.py --rounds $(or $(ROUNDS),200) --seed $(or $(SEED),1)
 
+# A twentieth of the cases is left to Schemathesis, whose own counts it is told.
+prove-hostile: install-dev
+	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --cases $(or $(CASES),100000)
+
+attack: install-dev
+	$(BIN)/python -m benchmarks.attack $(ARGS)
+
 fix: install-dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
@@ -93,6 +103,9 @@ bench-logins: install-dev
 
 bench-overload: install-dev
 	$(BIN)/python -m benchmarks.overload $(ARGS)
+
+bench-slow: install-dev
+	$(BIN)/python -m benchmarks.slow $(ARGS)
 
 audit: install-dev
 	.ci/audit

@@ -81,7 +81,7 @@ def publisher(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def test_no_file_makes_a_fault_or_half_a_load(
     publisher: Publisher, cases: Callable[[float], int], tmp_path: Path
 ) -> None:
-    """decisions, "Hostile files"."""
+    """decisions, "A key twice in an object" and "Packed files that grow too much"."""
     publisher.folder = tmp_path
     known = [publisher.everything()]
     mended = {"publications.csv": SMALL["publications.csv"]}
@@ -91,10 +91,13 @@ def test_no_file_makes_a_fault_or_half_a_load(
     def load(file: tuple[str, bytes]) -> None:
         name, content = file
         note(f"{name}: {content!r}")
+        sentence = ""
         try:
             publisher.load({name: content})
         except MastheadError as refusal:
-            assert name in str(refusal)
+            sentence = str(refusal)
+        if sentence:
+            assert name in sentence
             assert publisher.everything() == known[0]
         else:
             known[0] = publisher.everything()

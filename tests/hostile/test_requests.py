@@ -33,7 +33,7 @@ def many(examples: int) -> settings:
 
 
 def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
-    """decisions, "Hostile requests", "Statuses" and "Error body"."""
+    """decisions, "Statuses" and "Error body"."""
 
     @many(cases(0.5))
     @given(request=requests())
@@ -49,7 +49,7 @@ def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], in
 
 
 def test_no_question_makes_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
-    """decisions, "Hostile requests", "Requests" and "Error body"."""
+    """decisions, "Statuses", "Broken percent-encoding" and "Error body"."""
 
     @many(cases(0.35))
     @given(request=asked())

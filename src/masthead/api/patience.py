@@ -1,5 +1,7 @@
-"""How long a connection may go on without getting anywhere: requests that do not come to their end,
-answers that nobody reads (decisions, "Requests that come slowly" and "Answers that nobody reads").
+"""How long a connection may go on without getting anywhere.
+
+Requests that do not come to their end are given up, and answers that nobody reads (decisions,
+"Requests that come slowly" and "Answers that nobody reads").
 
 Every second all connections of a worker are looked at, so that none needs a timer of its own.
 """
@@ -7,8 +9,7 @@ Every second all connections of a worker are looked at, so that none needs a tim
 import socket
 import struct
 from asyncio import AbstractEventLoop, Transport
-from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, cast
 from weakref import WeakSet
 
 from uvicorn.server import ServerState
@@ -45,8 +46,7 @@ def watch(state: ServerState, loop: AbstractEventLoop) -> None:
 
 
 def _look(state: ServerState, loop: AbstractEventLoop) -> None:
-    connections: Iterable[Watched] = list(state.connections)  # type: ignore[arg-type]
-    for connection in connections:
+    for connection in cast("list[Watched]", list(state.connections)):
         connection.look(loop.time())
     if state.connections:
         loop.call_later(LOOK_EVERY_S, _look, state, loop)

@@ -4,17 +4,24 @@ import re
 from asyncio import Transport
 from collections.abc import Callable
 from time import perf_counter_ns, time_ns
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import httptools
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import (
     STATUS_LINE,
     HttpToolsProtocol,
     RequestResponseCycle,
 )
-from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
-from masthead.api.answers import ONLY_READS
+from masthead.api.heads import (
+    NOT_HTTP,
+    ONLY_READS_HERE,
+    Refusal,
+    origin_form,
+    wrong_fields,
+    wrong_line,
+)
 from masthead.api.metrics import count_request
 from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, cut, watch
 from masthead.contract.encoding import encode
@@ -30,29 +37,11 @@ _PARSED_AT_ONCE = 4 * 1024
 
 _AROUND_A_HEADER = len(": \r\n")
 _LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
-_ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
-_HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
-_VERSIONS = ("1.1", "1.0")
 
 
-class _Refusal(NamedTuple):
-    """An answer that the app does not give: a status, a sentence, and maybe a header."""
-
-    status: int
-    sentence: str
-    header: bytes = b""
-
-
-_NOT_HTTP = _Refusal(400, "this is not a request of HTTP/1.1")
-_ONLY_READS = _Refusal(405, ONLY_READS, b"allow: GET, HEAD\r\n")
-_URI_TOO_LONG = _Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
-_HEADERS_TOO_LONG = _Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
-_BAD_TARGET = _Refusal(400, "the address of a request begins with / and has no #")
-_BAD_HOST = _Refusal(400, "a request needs one Host header, which names a host")
-_CREDENTIALS_TWICE = _Refusal(400, "Authorization is given twice: once is enough")
-_BAD_CODING = _Refusal(400, "a body comes with its length, or chunked in HTTP/1.1 and as it is")
-_BAD_EXPECTATION = _Refusal(417, "nothing but 100-continue can be expected of this server")
-_TOO_SLOW = _Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
+_URI_TOO_LONG = Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
+_HEADERS_TOO_LONG = Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
+_TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
 
 
 class _Refused(Exception):
@@ -86,7 +75,7 @@ class Protocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._unparsed = b""
         self._headers_bytes = 0
-        self._refusal = _NOT_HTTP
+        self._refusal = NOT_HTTP
         self._is_refused = False
         self._has_begun = False
         self._has_ended = False
@@ -119,7 +108,7 @@ class Protocol(HttpToolsProtocol):
             self._parse(data)
         if not self._may_read():
             self.flow.pause_reading()
-        elif self.cycle is None or len(self.cycle.body) <= HIGH_WATER_LIMIT:
+        elif not self._is_answering() or len(self.cycle.body) <= HIGH_WATER_LIMIT:
             self.flow.resume_reading()
         if self._waits_since is None and (self._has_begun or not self._is_answering()):
             self._waits_since = self.loop.time()
@@ -132,7 +121,7 @@ class Protocol(HttpToolsProtocol):
             pass  # the request itself is answered as if it had not asked for another protocol
         except httptools.HttpParserInvalidMethodError:
             if is_first and not self._has_ended and _LINE_OF_A_REQUEST.match(data):
-                self._refusal = _ONLY_READS
+                self._refusal = ONLY_READS_HERE
             self._refuse()
         except httptools.HttpParserError:
             self._refuse()
@@ -161,7 +150,9 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Check what only all headers show, and let the request begin."""
         version = self.parser.get_http_version()
-        if refusal := self._fault(version):
+        self.url = origin_form(self.url)
+        refusal = wrong_line(self.parser.get_method(), self.url, version)
+        if refusal := refusal or wrong_fields(version, self.headers):
             self._give_up_on(refusal)
         if version == "1.0":
             self.expect_100_continue = False  # RFC 9110 section 10.1.1
@@ -170,33 +161,6 @@ class Protocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             # The parser takes what follows for another protocol: there is no next request.
             self.cycle.keep_alive = False
-
-    def _fault(self, version: str) -> _Refusal | None:
-        """Return what is wrong with the head of a request (RFC 9112 sections 3 and 6)."""
-        method = self.parser.get_method()
-        if version not in _VERSIONS:
-            return _NOT_HTTP
-        if method == b"CONNECT" or (method == b"OPTIONS" and self.url == b"*"):
-            return _ONLY_READS
-        if not self.url.startswith(b"/") and (absolute := _ABSOLUTE.fullmatch(self.url)):
-            rest = absolute[1] or b""
-            self.url = rest if rest.startswith(b"/") else b"/" + rest
-        if not self.url.startswith(b"/") or b"#" in self.url:
-            return _BAD_TARGET
-        names = [name for name, _ in self.headers]
-        hosts = [value for name, value in self.headers if name == b"host"]
-        if len(hosts) > 1 or (not hosts and version == "1.1"):
-            return _BAD_HOST
-        if hosts and not _HOST.fullmatch(hosts[0]):
-            return _BAD_HOST
-        if names.count(b"authorization") > 1:
-            return _CREDENTIALS_TWICE
-        for name, value in self.headers:
-            if name == b"transfer-encoding" and (version == "1.0" or value.lower() != b"chunked"):
-                return _BAD_CODING
-            if name == b"expect" and value.lower() != b"100-continue":
-                return _BAD_EXPECTATION
-        return None
 
     def on_message_complete(self) -> None:
         """Note that all of a request is there."""
@@ -232,7 +196,8 @@ class Protocol(HttpToolsProtocol):
 
     def _is_answering(self) -> bool:
         """Tell whether an answer is being made, or waits for those before it."""
-        return bool(self.pipeline) or (self.cycle is not None and not self.cycle.response_complete)
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # None before the first request
+        return bool(self.pipeline) or (cycle is not None and not cycle.response_complete)
 
     def _end_request(self) -> None:
         """Give up a request that has not come to its end in time."""
@@ -247,7 +212,7 @@ class Protocol(HttpToolsProtocol):
             self._refusal = _TOO_SLOW
             self._refuse()
 
-    def _give_up_on(self, refusal: _Refusal) -> None:
+    def _give_up_on(self, refusal: Refusal) -> None:
         self._refusal = refusal
         raise _Refused
 

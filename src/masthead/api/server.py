@@ -72,7 +72,7 @@ def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
         ) from error
 
 
-def serve(  # noqa: PLR0913 - as many as the command has options
+def serve(
     listener: socket.socket,
     serving: Serving,
     *,

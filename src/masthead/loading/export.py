@@ -42,9 +42,9 @@ def export(
     """Write all tables of an account into ``folder``; return how many rows each has.
 
     A file appears under its name when it is whole. ``advance`` is told a table and how many of its
-    rows are written. ``for_spreadsheets`` puts an apostrophe before each text that a spreadsheet would
-    take for a formula. Raises NotFound where there is no such account, BadInput where the folder
-    cannot be written to.
+    rows are written. ``for_spreadsheets`` puts an apostrophe before each text that a spreadsheet
+    would take for a formula. Raises NotFound where there is no such account, BadInput where the
+    folder cannot be written to.
     """
     counts = {}
     try:

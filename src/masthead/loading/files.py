@@ -296,8 +296,7 @@ def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | Unrea
         record = _decode(text)
         if not isinstance(record, dict):
             return UnreadableRow(line, column, "not a JSON object")
-        if twice := _key_twice(text, record):
-            return UnreadableRow(line, column, f"the key {twice} occurs twice")
+        _check_keys(text, record)
         record.pop(REASON, None)
         if wrong := _wrong_columns(table.name, tuple(record)):
             return UnreadableRow(line, column, wrong)
@@ -313,14 +312,16 @@ def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | Unrea
     return cells
 
 
-def _key_twice(text: bytes, record: dict[str, object]) -> str | None:
-    """Return a key that the object has twice; of its values the decoder has kept the last."""
+def _check_keys(text: bytes, record: dict[str, object]) -> None:
+    """Raise ValueError where the object has a key twice, of which the decoder has kept the last."""
     # Mostly no text in it looks like the end of a key, and counting tells.
     if text.count(b'":') == len(record) and not any(end in text for end in _KEY_BEFORE_SPACE):
-        return None
+        return
     pairs = json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
     names = [name for name, _ in pairs]
-    return next((name for name in names if names.count(name) > 1), None)
+    if len(names) > len(record):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice} occurs twice")
 
 
 def _text_of(kind: Kind, value: object) -> str:

@@ -1,7 +1,8 @@
 """Opening import files, plain or packed, and unpacking no more of them than is sane.
 
 A few bytes of gzip or zstd can stand for terabytes. Real files shrink to a tenth, rarely to a
-fiftieth, so what grows far more than that is no data (decisions, "Packed files that grow too much").
+fiftieth, so what grows far more than that is no data (decisions, "Packed files that grow too
+much").
 """
 
 import gzip
@@ -69,14 +70,18 @@ def opened(path: Path, label: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         with path.open("rb") as raw:
             unpacked: IO[bytes] = raw
             if path.suffix in ENDINGS:
-                inside = gzip.open(raw) if path.suffix == ".gz" else _zstd(raw)
-                bounded = _Bounded(cast("IO[bytes]", inside), raw, label)
+                inside = _gzip(raw) if path.suffix == ".gz" else _zstd(raw)
+                bounded = _Bounded(inside, raw, label)
                 unpacked = io.BufferedReader(bounded, _BUFFER_BYTES)
             yield unpacked, raw
     except _BROKEN as error:
         raise BadInput(f"{label}: cannot be read to its end: {error}") from error
 
 
+def _gzip(raw: IO[bytes]) -> IO[bytes]:
+    return cast("IO[bytes]", gzip.open(raw))
+
+
 def _zstd(raw: IO[bytes]) -> IO[bytes]:
-    options = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MAX}
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _WINDOW_LOG_MAX}
     return cast("IO[bytes]", zstd.open(raw, options=options))
