@@ -30,8 +30,8 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills prove-hostile attack fix bench bench-feed bench-loads bench-mirror \
-        bench-logins bench-overload bench-slow audit lock install install-dev clean
+        prove prove-schedules prove-kills prove-hostile attack fix bench bench-feed bench-loads \
+        bench-mirror bench-logins bench-overload bench-slow audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)

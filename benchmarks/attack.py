@@ -44,7 +44,7 @@ def injected(url: str, folder: Path) -> Iterator[tuple[str, bool, str]]:
         command = [
             *("sqlmap", "-u", url + path, "--batch", "--flush-session", "--disable-coloring"),
             *("--auth-type", "Basic", "--auth-cred", f"{KEY}:{LOGIN}", "--threads", "4"),
-            *("--output-dir", str(folder), "--ignore-code", "*", "--level", "1", "--risk", "1"),
+            *("--output-dir", str(folder), "--ignore-code", "*", "--level", "3", "--risk", "2"),
         ]
         said = _said(command)
         faults = re.search(r"\(5\d\d [^)]*\) - (\d+) times", said)
@@ -96,8 +96,9 @@ def main() -> None:
                     print(f"{STORES[store]}, {title}: {'fine' if is_safe else 'FOUND'}: {said}")
                     sys.stdout.flush()
                     is_fine = is_fine and is_safe
-            faults = (folder / "log").read_text().count("level='error'")
-            print(f"{STORES[store]}: {faults} errors in the server's log")
+            log = (folder / "log").read_text()
+            faults = log.count("level='error'")
+            print(f"{STORES[store]}: {log.count(' status=')} requests, {faults} errors in the log")
             is_fine = is_fine and not faults
     if not is_fine:
         sys.exit("something was found")
