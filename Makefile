@@ -9,6 +9,8 @@
 #   make prove         the long proofs, hours of them: prove-schedules (SCHEDULES=100000) and
 #                      prove-kills (ROUNDS=200, SEED=1) of the change feed, prove-endurance
 #                      (MINUTES=60, for each kind of database)
+#   make prove-hostile requests and import files that nobody means well with (CASES=100000)
+#   make attack        sqlmap and slowhttptest, where Debian's packages are (ARGS="…")
 #   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
 #   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
 #   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
@@ -16,6 +18,7 @@
 #   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
 #   make bench-filters  filters that select nothing of 1,000,000 subscriptions (ARGS="…")
 #   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
+#   make bench-slow    what 500 clients that send or read next to nothing cost others (ARGS="…")
 #   make audit         known faults of the locked packages; needs the network
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
@@ -29,8 +32,9 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills prove-endurance fix bench bench-feed bench-loads \
-        bench-mirror bench-logins bench-filters bench-overload audit lock install install-dev clean
+        prove prove-schedules prove-kills prove-endurance prove-hostile attack fix bench \
+        bench-feed bench-loads bench-mirror bench-logins bench-filters bench-overload bench-slow \
+        audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -77,6 +81,13 @@ prove-kills: install-dev
 prove-endurance: install-dev
 	$(BIN)/pytest tests/api/test_endurance.py --minutes $(or $(MINUTES),60)
 
+# A twentieth of the cases is left to Schemathesis, whose own counts it is told.
+prove-hostile: install-dev
+	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --cases $(or $(CASES),100000)
+
+attack: install-dev
+	$(BIN)/python -m benchmarks.attack $(ARGS)
+
 fix: install-dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
@@ -101,6 +112,9 @@ bench-filters: install-dev
 
 bench-overload: install-dev
 	$(BIN)/python -m benchmarks.overload $(ARGS)
+
+bench-slow: install-dev
+	$(BIN)/python -m benchmarks.slow $(ARGS)
 
 audit: install-dev
 	.ci/audit

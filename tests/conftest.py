@@ -35,6 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--rounds", type=int, default=3, help="in which processes are killed")
     group.addoption("--minutes", type=float, default=0, help="of the proof of endurance")
     group.addoption("--seed", type=int, default=1, help="of those rounds")
+    group = parser.getgroup("hostile input")
+    group.addoption("--cases", type=int, default=1_000, help="of requests and import files")
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,12 @@ SETTINGS = {
         Setting("certificate", None, "TLS certificate file (PEM), to serve HTTPS without a proxy."),
         Setting("certificate_key", None, "Private key file (PEM) of the certificate."),
         Setting("reject", None, "Folder for the rows that cannot be loaded; the others are."),
+        Setting(
+            "for_spreadsheets",
+            False,
+            "Write cells so that a spreadsheet takes none for a formula; such files are not for "
+            "import.",
+        ),
         Setting("subscribers", 1000, "Number of subscribers to make up."),
         Setting(
             "seed", 1, "Number that decides all that is made up: the same one, the same files."

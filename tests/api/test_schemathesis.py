@@ -16,18 +16,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.api.callers import Caller
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 OPERATIONS_EXTENSIONS_AND_HEALTH = 13
-RUN_SECONDS_MAX = 300
+RUN_SECONDS_MAX = 540
+EXAMPLES_MIN = 60
+PART = 0.05
+"""Of the cases of `make prove-hostile`, shared by the operations and both kinds of database."""
 
 
-def test_no_answer_breaks_the_description(golden: Caller, tmp_path: Path) -> None:
+def test_no_answer_breaks_the_description(
+    golden: Caller, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     """decisions, "Statuses", "Methods", "Unknown parameter", "Error body" and all wire types."""
     recently = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
     configuration = tmp_path / "schemathesis.toml"
-    configuration.write_text(CONFIGURATION.read_text().replace("RECENTLY", recently))
+    cases = request.config.getoption("--cases")
+    examples = max(EXAMPLES_MIN, round(cases * PART / 2 / OPERATIONS_EXTENSIONS_AND_HEALTH))
+    text = CONFIGURATION.read_text().replace("RECENTLY", recently)
+    configuration.write_text(text.replace("max-examples = 60", f"max-examples = {examples}"))
     report = tmp_path / "report.ndjson"
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration)),

@@ -185,3 +185,13 @@ def test_a_file_may_come_packed(account: str, tmp_path: Path, format_: str) -> N
     assert "1 inserted" in import_files(
         path.with_name(f"{path.name}.gz"), account_id="1", database=account
     )
+
+
+def test_an_export_may_be_for_spreadsheets(account: str, tmp_path: Path) -> None:
+    """decisions, "Exports for spreadsheets"."""
+    content = "subscriber_id,first_name\n1,=1+1\n"
+    folder = write(tmp_path / "in", {"subscribers.csv": content})
+    import_files(folder, account_id="1", database=account)
+    for name, wanted, options in (("a", ",=1+1,", ()), ("b", ",'=1+1,", ("--for-spreadsheets",))):
+        masthead("export", tmp_path / name, "--account", 1, *options, database=account)
+        assert wanted in (tmp_path / name / "subscribers.csv").read_text()

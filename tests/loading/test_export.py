@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
-from masthead.loading.export import CHANGES_THROUGH, export
+from masthead.loading.export import CHANGES_THROUGH, _harmless, export
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.records import publishers
@@ -105,3 +107,67 @@ def test_import_of_an_export_exported_again_is_the_same_bytes(
     assert copy.exported() == exported
     again = original.load(files)
     assert not any(count.inserted or count.changed for count in again.counts.values())
+
+
+FORMULAS = [
+    "=1+1",
+    '=HYPERLINK("http://x")',
+    "+cmd|' /C calc'!A0",
+    "+1-1",
+    "-1+1",
+    "--1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "\u00a0=1",
+    "\ufeff=1",
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff201",
+    "-",
+    "=",
+    "-1e5",
+    "-\u0663",
+]
+HARMLESS = ["", "a=1", "1=1", "-1", "+48", "-1.50", "0", "'=1", "Ada", "a@example.org", "5-7"]
+
+
+def cells(small: Publisher, folder: Path, *, for_spreadsheets: bool) -> list[str]:
+    export(small.store, folder, account_id=small.account_id, for_spreadsheets=for_spreadsheets)
+    with (folder / "subscribers.csv").open(encoding="utf-8", newline="") as lines:
+        return [row["source"] for row in csv.DictReader(lines)]
+
+
+def test_no_cell_is_a_formula_where_the_files_are_for_a_spreadsheet(
+    small: Publisher, tmp_path: Path
+) -> None:
+    """decisions, "Exports for spreadsheets": off by default, since a round trip is exact."""
+    texts = FORMULAS + HARMLESS
+    rows = [{"subscriber_id": 10 + n, "source": text} for n, text in enumerate(texts)]
+    small.load({"subscribers.ndjson": "\n".join(map(json.dumps, rows))})
+    exact = cells(small, tmp_path / "exact", for_spreadsheets=False)
+    assert exact[2:] == texts
+    shown = cells(small, tmp_path / "shown", for_spreadsheets=True)
+    assert shown[2:] == [f"'{text}" for text in FORMULAS] + HARMLESS
+
+
+def test_numbers_stay_numbers_for_a_spreadsheet(small: Publisher, tmp_path: Path) -> None:
+    """decisions, "Exports for spreadsheets": -1 is unlimited issues, not a formula."""
+    exact, shown = tmp_path / "exact", tmp_path / "shown"
+    cells(small, exact, for_spreadsheets=False)
+    cells(small, shown, for_spreadsheets=True)
+    assert ",-1," in (shown / "subscriptions.csv").read_text()
+    for path in exact.iterdir():
+        assert (shown / path.name).read_bytes() == path.read_bytes()
+
+
+@given(text=st.text(max_size=8))
+def test_no_text_is_a_formula_and_none_is_lost(text: str) -> None:
+    """decisions, "Exports for spreadsheets"."""
+    (cell,) = _harmless([text])
+    assert cell in {text, f"'{text}"}
+    if cell == text and text.lstrip()[:1] in set("=+-@"):
+        float(text)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput
+from masthead.loading import unpacking
 from masthead.loading.files import ROW_BYTES_MAX, find_files
 from tests.loading.publisher import SMALL, Publisher
 
@@ -309,3 +310,57 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(
 ) -> None:
     line = publisher.problem({name: start + b"x" * (ROW_BYTES_MAX + 1)})
     assert line.startswith(f"{name}:")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"subscriber_id":1,"email":"a","email":"b"}',
+        '{"subscriber_id":1,"email":"a","email":"a"}',
+        '{"subscriber_id" : 1 , "email" : "a" , "email" : "b"}',
+        '{"subscriber_id":1,"email":"a","em\\u0061il":"b"}',
+        '{"subscriber_id":1,"email":null,"email":"b"}',
+        '{"subscriber_id":1,"email":"a\\":","email"\t:"b"}',
+    ],
+)
+def test_a_key_twice_in_an_object_is_a_problem(publisher: Publisher, text: str) -> None:
+    """decisions, "A key twice in an object": whichever were taken, it would be the wrong one."""
+    line = publisher.problem({"subscribers.ndjson": f'{{"subscriber_id":7}}\n{text}\n'})
+    assert line == "subscribers.ndjson:2: row: the key email occurs twice"
+
+
+@pytest.mark.parametrize("text", ['a":', '":":":', ' " : " ', "a:b", '"'])
+def test_a_text_that_looks_like_keys_is_a_text(publisher: Publisher, text: str) -> None:
+    """decisions, "A key twice in an object"."""
+    row = {"subscriber_id": 1, "source": text}
+    for separators in ((",", ":"), (", ", ": "), (" , ", " : ")):
+        publisher.load({"subscribers.ndjson": json.dumps(row, separators=separators)})
+        assert publisher.table("subscribers")[0]["source"] == text
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".zst", zstd.compress)])
+@pytest.mark.parametrize("format_", ["csv", "ndjson"])
+def test_a_file_that_grows_out_of_all_proportion_is_refused_by_name(
+    publisher: Publisher, format_: str, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    """decisions, "Packed files that grow too much": be it lines, or nothing but one cell."""
+    name = f"subscribers.{format_}{ending}"
+    # One part after another, as no file of one part alone would need.
+    part = pack(bytes(16_000_000) if format_ == "csv" else (b" " * 999 + b"\n") * 16_000)
+    start = pack(b"subscriber_id\n1\n" if format_ == "csv" else b'{"subscriber_id":1}\n')
+    (line,) = publisher.problems({name: start + part * (2 + unpacking.FREE_BYTES // 16_000_000)})
+    if format_ == "csv":
+        assert line.startswith(f"{name}:")
+    else:
+        assert line.startswith(f"{name}: unpacks to more than 250 times its size")
+
+
+def test_a_file_may_grow_as_much_as_records_do(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Packed files that grow too much"."""
+    monkeypatch.setattr(unpacking, "FREE_BYTES", 1_000)
+    rows = b"".join(b"%d,\n" % n for n in range(1, 20_001))
+    for ending, pack in ((".gz", gzip.compress), (".zst", zstd.compress)):
+        publisher.load({f"subscribers.csv{ending}": pack(b"subscriber_id,email\n" + rows)})
+    assert len(publisher.table("subscribers")) == 20_000

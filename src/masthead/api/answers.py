@@ -22,8 +22,13 @@ def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 20
 
 
 def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return ``{"error": sentence}`` (decisions, "Error body")."""
-    return json(encode({"error": sentence}), headers, status)
+    """Return ``{"error": sentence}`` (decisions, "Error body").
+
+    What the sentence quotes may hold half a character, which a body of JSON can spell out: that is
+    shown spelled out.
+    """
+    sendable = sentence.encode("utf-8", "backslashreplace").decode()
+    return json(encode({"error": sendable}), headers, status)
 
 
 def head(headers: Mapping[str, str]) -> Response:

@@ -2,8 +2,8 @@
 
 ==================  ======================================================================
 BadInput            400
-HTTPException       its status: 401, 403, 404, 405, 410, 413, 429, 503 of an overload
-                    (414 and 431: ``protocol.py``)
+HTTPException       its status: 401, 403, 404, 405, 408, 410, 413, 429, 503 of an overload
+                    (414, 417 and 431: ``protocol.py``)
 NotFound            404
 StoreUnavailable    503 with ``Retry-After``
 any other           500 with a request id (``front.py``)

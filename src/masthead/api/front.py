@@ -8,6 +8,7 @@ query string as they were sent.
 from secrets import token_hex
 from time import perf_counter_ns, time_ns
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masthead.api.answers import error
@@ -53,6 +54,8 @@ class Front:
 
         try:
             await self._app(scope, receive, watched)
+        except ClientDisconnect:
+            pass  # before all of its request was there
         except Exception:
             _log.exception("request failed", request_id=request_id)
             if status != _NOT_SENT:

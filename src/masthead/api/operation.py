@@ -135,7 +135,7 @@ class _Endpoint:
         service: Service = scope["app"].state.service
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = credentials_in(headers.get(b"authorization"))
-        body = await read_body(headers, receive)
+        body = await read_body(scope, headers, receive)
 
         def call_on(database: Database) -> Call:
             now = service.store.clock()

@@ -5,13 +5,15 @@ business.
 """
 
 import json
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
-from starlette.types import Receive
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope
 
 from masthead.contract.kinds import Text
 from masthead.contract.operations import Operation
@@ -20,17 +22,21 @@ from masthead.errors import BadInput
 __all__ = ["BODY_BYTES_MAX", "Values", "read_body", "read_parameters"]
 
 BODY_BYTES_MAX = 16 * 1024
+_CLOSE = {"Connection": "close"}
 _FIELDS_MAX = 100
+_NOT_AN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
+Value = TypeVar("Value")
 Values = dict[str, int | str]
 """Parameters by name, as their kinds parse them; those that were not given are not in it."""
 
 
-async def read_body(headers: dict[bytes, bytes], receive: Receive) -> bytes:
+async def read_body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> bytes:
     """Return the body of a request, empty for most.
 
-    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and BadInput where it
-    is compressed.
+    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and 408 where it does
+    not come in time (``protocol.py``), BadInput where it is compressed, and ClientDisconnect where
+    the client goes away.
     """
     if b"content-length" not in headers and b"transfer-encoding" not in headers:
         return b""
@@ -39,18 +45,25 @@ async def read_body(headers: dict[bytes, bytes], receive: Receive) -> bytes:
     body, more = b"", True
     while more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        if "masthead.too_slow" in scope:
+            raise HTTPException(408, scope["masthead.too_slow"], _CLOSE)
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > BODY_BYTES_MAX:
             raise _too_large()
-    if body and headers.get(b"content-encoding", b"identity") != b"identity":
+    if body and any(
+        name == b"content-encoding" and value.lower() != b"identity"
+        for name, value in scope["headers"]
+    ):
         raise BadInput("the body is compressed: send it as it is")
     return body
 
 
 def _too_large() -> HTTPException:
     limit = f"the body of a request is at most {BODY_BYTES_MAX} bytes"
-    return HTTPException(413, f"{limit}: send fewer or shorter parameters", {"Connection": "close"})
+    return HTTPException(413, f"{limit}: send fewer or shorter parameters", _CLOSE)
 
 
 def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
@@ -60,7 +73,7 @@ def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
     that does not fit, and a required one that is missing.
     """
     given: dict[str, str] = {}
-    for name, value in (*_once_each(_form(query)), *_once_each(_from_body(body))):
+    for name, value in (*_once_each(_form(query)), *_from_body(body)):
         if given.setdefault(name, value) != value:
             raise BadInput(f"{name} is given twice, with two values: give one of them")
     known = {parameter.name: parameter for parameter in operation.parameters}
@@ -88,8 +101,8 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"there is no parameter {name!r} here; the nearest is {nearest!r}"
 
 
-def _once_each(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
-    found: dict[str, str] = {}
+def _once_each(pairs: Iterable[tuple[str, Value]]) -> Iterable[tuple[str, Value]]:
+    found: dict[str, Value] = {}
     for name, value in pairs:
         if name in found:
             raise BadInput(f"{name} is given twice: once is enough")
@@ -100,6 +113,11 @@ def _once_each(pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
 def _form(text: bytes) -> list[tuple[str, str]]:
     if not text:
         return []
+    if found := _NOT_AN_ESCAPE.search(text):
+        raise BadInput(
+            f"a % stands before two hexadecimal digits, and character {found.start() + 1} of the "
+            "parameters does not: %25 is the character itself"
+        )
     try:
         return parse_qsl(
             text.decode(), keep_blank_values=True, errors="strict", max_num_fields=_FIELDS_MAX
@@ -113,10 +131,10 @@ def _form(text: bytes) -> list[tuple[str, str]]:
 def _from_body(body: bytes) -> Iterable[tuple[str, str]]:
     text = body.strip()
     if text[:1] not in {b"{", b"["}:
-        return _form(text)
+        return _once_each(_form(text))
     try:
         found = json.loads(
-            text,
+            text.decode(),
             object_pairs_hook=_Object,
             parse_int=str,
             parse_float=str,
@@ -142,7 +160,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _texts(members: _Object) -> Iterable[tuple[str, str]]:
-    for name, value in members:
+    for name, value in _once_each(members):
         if value is None:
             continue
         if isinstance(value, bool):

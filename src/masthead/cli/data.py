@@ -75,8 +75,11 @@ def _report(loaded: Loaded, reject: Path | None) -> None:
 @click.command("export")
 @click.argument("folder", type=_FOLDER, metavar="DIR")
 @setting("account", kind=click.IntRange(0, 2**63 - 1))
+@setting("for_spreadsheets")
 @setting("database")
-def export_command(folder: Path, account: int | None, database: str) -> None:
+def export_command(
+    folder: Path, account: int | None, *, for_spreadsheets: bool, database: str
+) -> None:
     """Write an account's data to DIR, as the files that `masthead import` reads."""
     if account is None:
         raise BadUsage("say with --account whose data to write")
@@ -87,7 +90,12 @@ def export_command(folder: Path, account: int | None, database: str) -> None:
             bars.update(task, description=f"{name}: {rows} rows")
 
         counts = export(
-            open_store(database), folder, account_id=account, advance=advance, by=deed()
+            open_store(database),
+            folder,
+            account_id=account,
+            for_spreadsheets=for_spreadsheets,
+            advance=advance,
+            by=deed(),
         )
     width = max(map(len, counts))
     for name, count in counts.items():

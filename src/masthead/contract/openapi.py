@@ -56,6 +56,7 @@ _ERRORS = {
     ),
     403: _Error("Forbidden", "The credentials open no account."),
     404: _Error("NotFound", "The account has no record of this id."),
+    408: _Error("RequestTimeout", "Not all of the request came in time."),
     410: _Error(
         "Gone",
         "`changed_since` is more than five days back: changes are lost to this client, which "
@@ -63,6 +64,7 @@ _ERRORS = {
     ),
     413: _Error("ContentTooLarge", "The body is larger than the server reads."),
     414: _Error("URITooLong", "The request target is longer than the server reads."),
+    417: _Error("ExpectationFailed", "The client expects something other than 100-continue."),
     429: _Error(
         "TooManyRequests", "More requests than the account may make in a second.", _RETRY_AFTER
     ),
@@ -74,7 +76,7 @@ _ERRORS = {
 }
 _ONE_RECORD_ONLY = {404}
 _FEED_ONLY = {410}
-_HEALTH = {414, 431, 500, 503}
+_HEALTH = {408, 414, 417, 431, 500, 503}
 
 _NO_STORE = {
     "description": "Personal data is not to be kept by caches.",

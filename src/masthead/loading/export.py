@@ -3,12 +3,17 @@
 One CSV file a table, its rows in the order of their keys, all from one snapshot; one of them says
 who is erased. The same data always give the same bytes. A file beside them has the time with which
 a client of the change feed goes on from these data.
+
+Where the files are for a spreadsheet, no text in them is a formula to it; then they are not what
+``import`` should read (decisions, "Exports for spreadsheets").
 """
 
 import csv
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
@@ -20,20 +25,27 @@ __all__ = ["CHANGES_THROUGH", "export"]
 CHANGES_THROUGH = "changes_through.txt"
 """The file with the time, as the header ``Masthead-Changes-Through`` has it."""
 
+_FORMULA = re.compile("[\\s\ufeff\u200b]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+"""How a cell begins that spreadsheets calculate; full-width signs count as theirs to some."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?", re.ASCII)
+
 
 def export(
     store: Store,
     folder: Path,
     *,
     account_id: int,
+    for_spreadsheets: bool = False,
     advance: Callable[[str, int], None] = lambda _table, _rows: None,
     by: audit.Deed | None = None,
 ) -> dict[str, int]:
     """Write all tables of an account into ``folder``; return how many rows each has.
 
     A file appears under its name when it is whole. ``advance`` is told a table and how many of its
-    rows are written; the record of it is ``by``'s. Raises NotFound where there is no such account,
-    BadInput where the folder cannot be written to.
+    rows are written. ``for_spreadsheets`` puts an apostrophe before each text that a spreadsheet
+    would take for a formula. The record of it is ``by``'s. Raises NotFound where there is no such
+    account, BadInput where the folder cannot be written to.
     """
     counts = {}
     try:
@@ -55,7 +67,7 @@ def export(
                     writer.writerow(column.name for column in table.columns)
                     count = 0
                     for rows in exporting.batches(database, account_id, table):
-                        writer.writerows(rows)
+                        writer.writerows(map(_harmless, rows) if for_spreadsheets else rows)
                         count += len(rows)
                         advance(table.name, count)
                 unfinished.replace(path)
@@ -64,3 +76,11 @@ def export(
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written to: {error.strerror}") from error
     return counts
+
+
+def _harmless(row: Sequence[Any]) -> list[Any]:
+    return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in row]
+
+
+def _is_formula(text: str) -> bool:
+    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)

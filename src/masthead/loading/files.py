@@ -6,17 +6,15 @@ or ``.zst``. Rows come as text, whatever the format; what a value must look like
 """
 
 import csv
-import gzip
 import io
-import sys
-import zlib
+import json
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import msgspec
 
@@ -33,11 +31,7 @@ from masthead.contract.kinds import (
 )
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.errors import BadInput
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from masthead.loading.unpacking import ENDINGS, opened
 
 __all__ = [
     "REASON",
@@ -58,13 +52,11 @@ ROW_BYTES_MAX = 16 * 1024 * 1024
 """The longest line of NDJSON and the longest cell of CSV, so that a batch fits into memory."""
 
 _FORMATS = (".csv", ".ndjson")
-_COMPRESSIONS = (".gz", ".zst")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
 _KINDS = {
     table.name: {column.name: column.kind for column in table.columns} | {"password": Text()}
     for table in _KNOWN.values()
 }
-_BROKEN = (EOFError, OSError, zlib.error, zstd.ZstdError)
 
 csv.field_size_limit(ROW_BYTES_MAX)
 
@@ -128,7 +120,7 @@ def find_files(paths: Sequence[Path]) -> list[InputFile]:
 
 def _stem_and_format(path: Path) -> tuple[str, str]:
     name = path.name
-    for ending in _COMPRESSIONS:
+    for ending in ENDINGS:
         name = name.removesuffix(ending)
     for format_ in _FORMATS:
         if name.endswith(format_):
@@ -148,28 +140,13 @@ def _input_file(path: Path, *, is_alone: bool) -> InputFile:
     return InputFile(path, _KNOWN[stem], format_, path.name if is_alone else str(path))
 
 
-@contextmanager
-def _opened(file: InputFile) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Open a file; give its unpacked bytes, and the file itself for its position."""
-    try:
-        with file.path.open("rb") as raw:
-            unpacked: IO[bytes] = raw
-            if file.path.suffix == ".gz":
-                unpacked = cast("IO[bytes]", gzip.open(raw))  # noqa: SIM115 - closed with raw
-            elif file.path.suffix == ".zst":
-                unpacked = cast("IO[bytes]", zstd.open(raw))
-            yield unpacked, raw
-    except _BROKEN as error:
-        raise BadInput(f"{file.label}: cannot be read to its end: {error}") from error
-
-
 def read_batches(file: InputFile) -> Iterator[Batch]:
     """Yield the rows of a file in batches of at most 2,000.
 
     Raises BadInput, naming file and line, where the file itself is broken: its packing, the quotes
     of CSV, a header with an unknown column or without the key.
     """
-    with _opened(file) as (unpacked, raw):
+    with opened(file.path, file.label) as (unpacked, raw):
         read = _read_csv if file.format == ".csv" else _read_ndjson
         yield from read(file, unpacked, raw)
 
@@ -179,7 +156,7 @@ def raw_rows(file: InputFile) -> Iterator[tuple[int, list[str] | bytes]]:
 
     The first row of CSV is its header. Raises BadInput as :func:`read_batches` does.
     """
-    with _opened(file) as (unpacked, _):
+    with opened(file.path, file.label) as (unpacked, _):
         if file.format == ".csv":
             yield from _csv_rows(file, unpacked)
         else:
@@ -270,6 +247,7 @@ class _JsonNumber(str):
 
 
 _decode = msgspec.json.Decoder(float_hook=_JsonNumber).decode
+_KEY_BEFORE_SPACE = (b'" ', b'"\t', b'"\r')
 _TRUE_OR_FALSE = (Bool, Flag, Bit)
 _NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
 
@@ -314,9 +292,11 @@ def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | Unrea
     """Return a line of NDJSON as the cells that CSV would have, by column."""
     column = "row"
     try:
-        record = _decode(text.removeprefix(BOM_UTF8))
+        text = text.removeprefix(BOM_UTF8)
+        record = _decode(text)
         if not isinstance(record, dict):
             return UnreadableRow(line, column, "not a JSON object")
+        _check_keys(text, record)
         record.pop(REASON, None)
         if wrong := _wrong_columns(table.name, tuple(record)):
             return UnreadableRow(line, column, wrong)
@@ -330,6 +310,18 @@ def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | Unrea
     except ValueError as error:
         return UnreadableRow(line, column, str(error))
     return cells
+
+
+def _check_keys(text: bytes, record: dict[str, object]) -> None:
+    """Raise ValueError where the object has a key twice, of which the decoder has kept the last."""
+    # Mostly no text in it looks like the end of a key, and counting tells.
+    if text.count(b'":') == len(record) and not any(end in text for end in _KEY_BEFORE_SPACE):
+        return
+    pairs = json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
+    names = [name for name, _ in pairs]
+    if len(names) > len(record):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice} occurs twice")
 
 
 def _text_of(kind: Kind, value: object) -> str:

@@ -1,0 +1,70 @@
+"""The head of a request: what two readers of HTTP could understand in two ways is refused.
+
+Else a proxy could see one request where this server sees another (RFC 9112 sections 3, 5, 6 and
+11.2; decisions, "Requests that can be read in two ways").
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from masthead.api.answers import ONLY_READS
+
+__all__ = ["NOT_HTTP", "ONLY_READS_HERE", "Refusal", "origin_form", "wrong_fields", "wrong_line"]
+
+_ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
+_HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
+_VERSIONS = ("1.1", "1.0")
+
+
+class Refusal(NamedTuple):
+    """An answer that the app does not give: a status, a sentence, and maybe a header."""
+
+    status: int
+    sentence: str
+    header: bytes = b""
+
+
+NOT_HTTP = Refusal(400, "this is not a request of HTTP/1.1")
+ONLY_READS_HERE = Refusal(405, ONLY_READS, b"allow: GET, HEAD\r\n")
+_BAD_TARGET = Refusal(400, "the address of a request begins with / and has no #")
+_BAD_HOST = Refusal(400, "a request needs one Host header, which names a host")
+_CREDENTIALS_TWICE = Refusal(400, "Authorization is given twice: once is enough")
+_BAD_CODING = Refusal(400, "a body comes with its length, or chunked in HTTP/1.1 and as it is")
+_BAD_EXPECTATION = Refusal(417, "nothing but 100-continue can be expected of this server")
+
+
+def origin_form(target: bytes) -> bytes:
+    """Return what of a request's target is path and query (RFC 9112 section 3.2.2)."""
+    if target.startswith(b"/") or not (absolute := _ABSOLUTE.fullmatch(target)):
+        return target
+    rest = absolute[1] or b""
+    return rest if rest.startswith(b"/") else b"/" + rest
+
+
+def wrong_line(method: bytes, target: bytes, version: str) -> Refusal | None:
+    """Return what is wrong with the first line of a request, its target in origin form."""
+    if version not in _VERSIONS:
+        return NOT_HTTP
+    if method == b"CONNECT" or (method == b"OPTIONS" and target == b"*"):
+        return ONLY_READS_HERE
+    if not target.startswith(b"/") or b"#" in target:
+        return _BAD_TARGET
+    return None
+
+
+def wrong_fields(version: str, fields: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
+    """Return what is wrong with the headers of a request, their names in small letters."""
+    hosts = credentials = 0
+    for name, value in fields:
+        if name == b"host":
+            hosts += 1 if _HOST.fullmatch(value) else 2
+        elif name == b"authorization":
+            credentials += 1
+        elif name == b"transfer-encoding" and (version == "1.0" or value.lower() != b"chunked"):
+            return _BAD_CODING
+        elif name == b"expect" and value.lower() != b"100-continue":
+            return _BAD_EXPECTATION
+    if hosts > 1 or (not hosts and version == "1.1"):
+        return _BAD_HOST
+    return _CREDENTIALS_TWICE if credentials > 1 else None

@@ -1,0 +1,61 @@
+"""Whatever a client sends, it gets an answer or is hung up on; never 5xx, and never a wait.
+
+``make prove-hostile CASES=100000`` for as many cases as one has time for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, given, note, settings
+
+from tests.hostile.requests import asked, requests
+from tests.hostile.wire import ENDING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.hostile.wire import Answer, Wire
+
+STATUSES = {400, 401, 403, 404, 405, 408, 410, 413, 414, 417, 431}
+HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+def check(answer: Answer) -> None:
+    """Fail where an answer is neither what was asked for nor a refusal in one sentence."""
+    assert answer.status == 200 or answer.status in STATUSES
+    if answer.status != 200 and answer.body:
+        answer.error()
+
+
+def many(examples: int) -> settings:
+    return settings(max_examples=examples, database=None, suppress_health_check=HEALTH)
+
+
+def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
+    """decisions, "Statuses" and "Error body"."""
+
+    @many(cases(0.5))
+    @given(request=requests())
+    def send(request: Callable[[Wire], bytes]) -> None:
+        sent = request(wire)
+        note(repr(sent))
+        answers = wire.send(sent + ENDING)
+        assert answers
+        for answer in answers:
+            check(answer)
+
+    send()
+
+
+def test_no_question_makes_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
+    """decisions, "Statuses", "Broken percent-encoding" and "Error body"."""
+
+    @many(cases(0.35))
+    @given(request=asked())
+    def ask(request: Callable[[Wire], bytes]) -> None:
+        sent = request(wire)
+        note(repr(sent))
+        check(wire.one(sent))
+
+    ask()

@@ -1,0 +1,119 @@
+"""Bytes to a server over a connection of their own, and all of its answers until it hangs up."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.api.callers import basic
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tests.servers import Server
+
+HANG_S = 15
+"""An answer that takes longer never comes. The server waits 20 seconds for a request's end."""
+
+IDLE_S = 0.05
+ENDING = b"\r\n\r\n" + bytes(20_000) + b"\r\n\r\n"
+"""Behind any bytes whatever this ends each request, be it as a fault: no answer waits for more."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of HTTP/1.1, whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def error(self) -> str:
+        """Return the sentence of the error body; fail where the body is anything else."""
+        assert self.headers["content-type"] == "application/json"
+        content = json.loads(self.body)
+        assert list(content) == ["error"]
+        assert isinstance(content["error"], str)
+        assert content["error"]
+        return content["error"]
+
+
+class Wire:
+    """Sends bytes to a server."""
+
+    def __init__(self, server: Server, api_key: str, api_login: str) -> None:
+        """Send them there, with these credentials where a head asks for them."""
+        self.server = server
+        self.authorization = f"Authorization: {basic(api_key, api_login)}\r\n".encode()
+
+    def head(self, target: bytes, *lines: bytes, method: bytes = b"GET") -> bytes:
+        """Return the head of a good request, its last on the connection, with more lines."""
+        more = b"".join(line + b"\r\n" for line in (*lines, b"Connection: close"))
+        return b"%s %s HTTP/1.1\r\nHost: x\r\n%s%s\r\n" % (
+            method,
+            target,
+            self.authorization,
+            more,
+        )
+
+    def send(self, request: bytes) -> list[Answer]:
+        """Send the bytes; return all answers, each of which must be whole.
+
+        Where the server keeps the connection, this ends it.
+        """
+        received = b""
+        with socket.create_connection(self.server.address, HANG_S) as connection:
+            # Refused before all of it was read, the answer is there all the same.
+            with suppress(BrokenPipeError, ConnectionResetError):
+                connection.sendall(request)
+            try:
+                while piece := connection.recv(65_536):
+                    received += piece
+                    connection.settimeout(IDLE_S)
+            except TimeoutError:
+                assert received, "no answer comes"
+            except ConnectionResetError:
+                pass
+        return list(answers_in(received))
+
+    def one(self, request: bytes) -> Answer:
+        """Send the bytes, and return the one answer that there is."""
+        (answer,) = self.send(request)
+        return answer
+
+
+def answers_in(received: bytes) -> list[Answer]:
+    """Return the final answers in what a server sent; fail where it is anything else."""
+    found = []
+    while received:
+        head, _, received = received.partition(b"\r\n\r\n")
+        line, *lines = head.decode("latin-1").split("\r\n")
+        version, status, _ = line.split(" ", 2)
+        assert version == "HTTP/1.1", line
+        if status == "100":
+            continue
+        headers = {name.lower(): value for name, value in (one.split(": ", 1) for one in lines)}
+        body, received = _body(headers, received)
+        found.append(Answer(int(status), headers, body))
+    return found
+
+
+def _body(headers: Mapping[str, str], received: bytes) -> tuple[bytes, bytes]:
+    if received.startswith(b"HTTP/1.1 ") or not received:
+        return b"", received  # an answer to HEAD
+    if "content-length" in headers:
+        length = int(headers["content-length"])
+        assert len(received) >= length
+        return received[:length], received[length:]
+    assert headers["transfer-encoding"] == "chunked"
+    body = b""
+    while True:
+        size, _, received = received.partition(b"\r\n")
+        length = int(size, 16)
+        assert received[length : length + 2] == b"\r\n"
+        body, received = body + received[:length], received[length + 2 :]
+        if not length:
+            return body, received
