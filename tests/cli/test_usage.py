@@ -53,6 +53,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts list",
         "accounts show",
         "accounts set",
+        "accounts rekey",
         "accounts rotate-key",
         "accounts export",
         "database",
@@ -60,6 +61,9 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "mirror",
         "mirror keep",
         "mirror verify",
+        "erase",
+        "subscriber-data",
+        "audit",
     }
 
 
