@@ -208,7 +208,7 @@ def test_a_database_on_a_server_has_tools_of_its_own(postgres: Databases, tmp_pa
 def test_what_cannot_be_read_or_written_is_said(loaded: str, tmp_path: Path) -> None:
     nowhere = "sqlite:///" + os.fspath(tmp_path / "none.db")
     refused = masthead("backup", tmp_path / "b", database=nowhere, exit_status=1)
-    assert "cannot be copied" in refused.stderr
+    assert "cannot be opened" in refused.stderr
     assert not (tmp_path / "none.db").exists()
     refused = masthead("backup", tmp_path / "no" / "b", database=loaded, exit_status=1)
     assert "No such file or directory" in refused.stderr

@@ -53,6 +53,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts list",
         "accounts show",
         "accounts set",
+        "accounts rekey",
         "accounts rotate-key",
         "accounts rekey",
         "accounts export",
@@ -61,6 +62,9 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "mirror",
         "mirror keep",
         "mirror verify",
+        "erase",
+        "subscriber-data",
+        "audit",
     }
 
 
