@@ -55,7 +55,6 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts set",
         "accounts rekey",
         "accounts rotate-key",
-        "accounts rekey",
         "accounts export",
         "database",
         "database status",
