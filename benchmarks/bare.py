@@ -17,10 +17,11 @@ from benchmarks.machine import SERVER_CORE, pin
 from benchmarks.publisher import LIST
 from masthead.contract import shapes
 from masthead.store.reading import columns_of
+from masthead.store.secret import Secret
 
 _ACCOUNT = b"""
-    SELECT api_key, api_login, active, api_active, account_id, is_master, hide_password_md5
-    FROM accounts WHERE api_key = %s
+    SELECT k.login_hash, k.ends_at, a.active, a.api_active, a.account_id, a.is_master
+    FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id WHERE k.key_hash = %s
     """
 _ORDER = f"""
     SELECT {columns_of(shapes.Order)} FROM orders WHERE account_id = %s AND order_id = %s
@@ -42,6 +43,7 @@ def main() -> None:
     """Measure, and print the answers and the seconds."""
     database, seconds = sys.argv[1], float(sys.argv[2])
     key = b64decode(sys.argv[3].removeprefix("Basic ")).decode().partition(":")[0]
+    key_hash = Secret(None).fingerprint("api", key)
     pin(SERVER_CORE)
     questions = []
     for path in sys.stdin.read().split():
@@ -53,7 +55,7 @@ def main() -> None:
         cursor = connection.cursor()
 
         def ask(number: int, statements: tuple[bytes, ...]) -> None:
-            _, _, _, _, account_id, *_ = cursor.execute(_ACCOUNT, (key,)).fetchall()[0]
+            _, _, _, _, account_id, *_ = cursor.execute(_ACCOUNT, (key_hash,)).fetchall()[0]
             for statement in statements:
                 if not cursor.execute(statement, (account_id, number)).fetchall():
                     raise SystemExit(f"nothing is found for {number}")
