@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from configparser import ConfigParser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -83,6 +86,15 @@ def test_the_image_is_made_from_a_pinned_one_and_from_locked_packages() -> None:
     installs = [rest for name, rest in found if name == "RUN" and "pip install" in rest]
     assert all("--require-hashes" in rest or "--no-index" in rest for rest in installs)
     assert not [name for name, _ in found if name == "ADD"]
+
+
+def test_a_linter_of_images_finds_nothing() -> None:
+    """decisions, "As a service"."""
+    program = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run(
+        [program, DEPLOY / "Dockerfile"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_the_image_runs_a_user_of_its_own_and_a_command_that_there_is() -> None:
