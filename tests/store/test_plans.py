@@ -93,6 +93,27 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
         assert asked == "" or f"subscribers_by_{name}" in lines[0]
 
 
+@pytest.mark.parametrize(
+    ("asked", "narrowest"),
+    [
+        ({"email": "a*", "last_name": "x*"}, "last_name"),
+        ({"email": "ada@*", "last_name": "*"}, "email"),
+        ({"first_name": "*", "last_name": "b*", "renewal_code": "*"}, "last_name"),
+    ],
+)
+def test_a_search_for_several_things_takes_the_index_of_the_one_that_fewest_fit(
+    loaded: Publisher, asked: dict[str, str], narrowest: str
+) -> None:
+    """decisions, "Filters that select nothing"."""
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            reading.search_subscribers(database, 1, asked, after=0, limit=100)
+        *counts, (sql, values) = found
+        assert len(counts) == len(asked)
+        (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
+        assert f"subscribers_by_{narrowest}" in line
+
+
 def assert_finds_by_index(lines: list[str]) -> None:
     """Assert that nothing walks a table, or the part of a table that is the account's."""
     for line in lines:

@@ -54,6 +54,7 @@ _SEARCH_COLUMNS = {
 }
 _UNICODE_FOLDED = {"first_name", "last_name"}
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+_MANY_FIT = 10_000
 _LAST_CODE_POINT = 0x10FFFF
 _BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
 
@@ -100,12 +101,14 @@ def search_subscribers(
     where the filter ends with ``*``; an empty filter finds those without a value; the deleted are
     left out (decisions, "Subscriber search").
     """
-    where = ""
+    conditions: dict[str, str] = {}
     values: dict[str, str] = {}
     for name, asked in filters.items():
-        condition, found = _search_condition(name, str(asked))
-        where += f" AND {condition}"
+        conditions[name], found = _search_condition(name, str(asked))
         values |= found
+    if database.dialect == "sqlite" and len(conditions) > 1:
+        conditions = _narrowest_first(database, account_id, conditions, values)
+    where = "".join(f" AND {condition}" for condition in conditions.values())
     return database.rows(
         f"""
         SELECT {columns_of(shapes.Subscriber)} FROM subscribers
@@ -117,6 +120,35 @@ def search_subscribers(
         limit=limit,
         **values,
     )
+
+
+def _narrowest_first(
+    database: Database, account_id: int, conditions: Mapping[str, str], values: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the conditions so that SQLite takes the index of the one that fewest rows fit.
+
+    It has no statistics of values, and would take any. Where many fit each of them, it may.
+    """
+    fitting = {
+        name: database.rows(
+            f"""
+            SELECT count(*) FROM (SELECT 1 FROM subscribers
+                WHERE account_id = :account_id AND {condition} LIMIT {_MANY_FIT})
+            """,
+            account_id=account_id,
+            **{key: value for key, value in values.items() if f":{key}" in condition},
+        )[0][0]
+        for name, condition in conditions.items()
+    }
+    narrowest = min(fitting, key=lambda name: fitting[name])
+    if fitting[narrowest] == _MANY_FIT:
+        return dict(conditions)
+    # What is added to a column is nothing, but SQLite knows no index of the sum.
+    return {
+        name: condition if name == narrowest else condition.replace(column, f"+{column}")
+        for name, condition in conditions.items()
+        for column in [_SEARCH_COLUMNS[name]]
+    }
 
 
 def _search_condition(name: str, asked: str) -> tuple[str, dict[str, str]]:
