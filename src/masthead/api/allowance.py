@@ -91,11 +91,11 @@ class Allowances:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with self._threads:
-            fcntl.lockf(self._file, fcntl.LOCK_EX)
+            fcntl.flock(self._file, fcntl.LOCK_EX)
             try:
                 yield
             finally:
-                fcntl.lockf(self._file, fcntl.LOCK_UN)
+                fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def _find(self, account_id: int) -> int:
         """Return the account's place, where another worker or else this one has put it."""
