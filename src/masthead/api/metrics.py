@@ -65,6 +65,11 @@ def _requests_of(operation: str, status: int) -> Histogram:
     return _requests.labels(operation, str(status))
 
 
+@cache
+def _feed_rows_of(entity: str) -> Counter:
+    return _feed_rows.labels(entity)
+
+
 def count_request(operation: str, status: int, seconds: float) -> None:
     """Count a request that is over; ``none`` is the operation of a path that does not exist."""
     _requests_of(operation, status).observe(seconds)
@@ -72,7 +77,8 @@ def count_request(operation: str, status: int, seconds: float) -> None:
 
 def count_feed_rows(entity: str, rows: int) -> None:
     """Count records of an entity that the change feed or the snapshot has read."""
-    _feed_rows.labels(entity).inc(rows)
+    if rows:
+        _feed_rows_of(entity).inc(rows)
 
 
 def count_login_check(result: Literal["authenticated", "refused", "limited"]) -> None:
