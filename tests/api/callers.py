@@ -55,6 +55,7 @@ class RawAnswer:
         content = json.loads(self.body)
         assert list(content) == ["error"]
         assert isinstance(content["error"], str)
+        assert content["error"]
         return content["error"]
 
 

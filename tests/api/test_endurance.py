@@ -153,7 +153,7 @@ def test_a_server_in_use_does_not_grow(
     lives = 0
     while lives < 2 or time.monotonic() < ends_at:
         rounds = ROUNDS_OF_A_SHORT_RUN if time.monotonic() > ends_at else ROUNDS_BETWEEN_RESTARTS
-        with closing(Life(world, world.database)) as life:
+        with closing(Life(world)) as life:
             sizes = life.run(rounds)
         lives += 1
         warm, *_ = sizes[len(sizes) // 2 :]
@@ -165,11 +165,11 @@ def test_a_server_in_use_does_not_grow(
 class Life:
     """A server from its start to its end."""
 
-    def __init__(self, world: World, database: str) -> None:
+    def __init__(self, world: World) -> None:
         """Start it."""
         self._world = world
         limits = ("--login-failures=0", "--account-failures=0")
-        self._server = Server(database, *limits)
+        self._server = Server(world.database, *limits)
 
     def run(self, rounds: int) -> list[Size]:
         """Return its size after each of the rounds."""

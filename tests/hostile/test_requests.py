@@ -15,13 +15,14 @@ from tests.hostile.wire import ENDING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.hostile.wire import Answer, Wire
+    from tests.api.callers import RawAnswer
+    from tests.hostile.wire import Wire
 
 STATUSES = {400, 401, 403, 404, 405, 408, 410, 413, 414, 417, 431}
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-def check(answer: Answer) -> None:
+def check(answer: RawAnswer) -> None:
     """Fail where an answer is neither what was asked for nor a refusal in one sentence."""
     assert answer.status == 200 or answer.status in STATUSES
     if answer.status != 200 and answer.body:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.api.callers import basic
+from tests.api.callers import RawAnswer, basic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,24 +19,6 @@ HANG_S = 15
 IDLE_S = 0.05
 ENDING = b"\r\n\r\n" + bytes(20_000) + b"\r\n\r\n"
 """Behind any bytes whatever this ends each request, be it as a fault: no answer waits for more."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer of HTTP/1.1, whole."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def error(self) -> str:
-        """Return the sentence of the error body; fail where the body is anything else."""
-        assert self.headers["content-type"] == "application/json"
-        content = json.loads(self.body)
-        assert list(content) == ["error"]
-        assert isinstance(content["error"], str)
-        assert content["error"]
-        return content["error"]
 
 
 class Wire:
@@ -59,7 +39,7 @@ class Wire:
             more,
         )
 
-    def send(self, request: bytes) -> list[Answer]:
+    def send(self, request: bytes) -> list[RawAnswer]:
         """Send the bytes; return all answers, each of which must be whole.
 
         Where the server keeps the connection, this ends it.
@@ -79,13 +59,13 @@ class Wire:
                 pass
         return list(answers_in(received))
 
-    def one(self, request: bytes) -> Answer:
+    def one(self, request: bytes) -> RawAnswer:
         """Send the bytes, and return the one answer that there is."""
         (answer,) = self.send(request)
         return answer
 
 
-def answers_in(received: bytes) -> list[Answer]:
+def answers_in(received: bytes) -> list[RawAnswer]:
     """Return the final answers in what a server sent; fail where it is anything else."""
     found = []
     while received:
@@ -97,7 +77,7 @@ def answers_in(received: bytes) -> list[Answer]:
             continue
         headers = {name.lower(): value for name, value in (one.split(": ", 1) for one in lines)}
         body, received = _body(headers, received)
-        found.append(Answer(int(status), headers, body))
+        found.append(RawAnswer(int(status), headers, body))
     return found
 
 

@@ -37,6 +37,7 @@ from masthead.api import (
 )
 from masthead.api.allowance import Allowances
 from masthead.api.answers import ONLY_READS, error
+from masthead.api.capacity import RETRY_AFTER_S
 from masthead.api.front import Front
 from masthead.api.metrics import count_database_error
 from masthead.api.operation import Service, in_time
@@ -47,7 +48,6 @@ from masthead.store import Store, commits, keys, logins
 __all__ = ["create_app"]
 
 STAMP_EVERY_S = 3
-RETRY_AFTER_S = 2
 _log = get_logger()
 
 

@@ -12,12 +12,14 @@ from time import perf_counter_ns
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["WAIT_S_MAX", "Turns", "check_wait"]
+__all__ = ["RETRY_AFTER_S", "WAIT_S_MAX", "Turns", "check_wait"]
 
 WAIT_S_MAX = 1.0
 """So long may a request wait for its turn: in the event loop, and again for a thread."""
 
 RETRY_AFTER_S = 2
+"""So long a client that got 503 is asked to wait, whatever the cause."""
+
 _NS = 1_000_000_000
 
 

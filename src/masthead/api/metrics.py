@@ -20,6 +20,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from masthead.api.health import ask
+from masthead.api.operation import PATIENCE_S
 from masthead.store import Store
 
 __all__ = [
@@ -29,9 +30,6 @@ __all__ = [
     "count_request",
     "serve_metrics",
 ]
-
-DATABASE_S_MAX = 1.7
-"""A database that has not answered by then counts as down, as for requests."""
 
 _registry = CollectorRegistry()
 _requests = Histogram(
@@ -98,11 +96,11 @@ class _Database(Collector):
         self._store = store
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Return whether the database answers, and in what time."""
+        """Return whether the database answers within the patience of a request, and how fast."""
         taken: list[float] = []
         looking = threading.Thread(target=self._look, args=(taken,), daemon=True)
         looking.start()
-        looking.join(DATABASE_S_MAX)
+        looking.join(PATIENCE_S)
         yield GaugeMetricFamily(
             "masthead_database_up", "1 where the database answers, else 0.", value=len(taken)
         )

@@ -101,14 +101,12 @@ def search_subscribers(
     where the filter ends with ``*``; an empty filter finds those without a value; the deleted are
     left out (decisions, "Subscriber search").
     """
-    conditions: dict[str, str] = {}
-    values: dict[str, str] = {}
-    for name, asked in filters.items():
-        conditions[name], found = _search_condition(name, str(asked))
-        values |= found
+    asked_for = {name: _search_condition(name, str(asked)) for name, asked in filters.items()}
+    conditions = {name: condition for name, (condition, _) in asked_for.items()}
     if database.dialect == "sqlite" and len(conditions) > 1:
-        conditions = _narrowest_first(database, account_id, conditions, values)
+        conditions = _led_by_narrowest(database, account_id, asked_for)
     where = "".join(f" AND {condition}" for condition in conditions.values())
+    values = {key: value for _, found in asked_for.values() for key, value in found.items()}
     return database.rows(
         f"""
         SELECT {columns_of(shapes.Subscriber)} FROM subscribers
@@ -122,8 +120,8 @@ def search_subscribers(
     )
 
 
-def _narrowest_first(
-    database: Database, account_id: int, conditions: Mapping[str, str], values: Mapping[str, str]
+def _led_by_narrowest(
+    database: Database, account_id: int, asked_for: Mapping[str, tuple[str, dict[str, str]]]
 ) -> dict[str, str]:
     """Return the conditions so that SQLite takes the index of the one that fewest rows fit.
 
@@ -136,17 +134,16 @@ def _narrowest_first(
                 WHERE account_id = :account_id AND {condition} LIMIT {_MANY_FIT})
             """,
             account_id=account_id,
-            **{key: value for key, value in values.items() if f":{key}" in condition},
+            **values,
         )[0][0]
-        for name, condition in conditions.items()
+        for name, (condition, values) in asked_for.items()
     }
     narrowest = min(fitting, key=lambda name: fitting[name])
-    if fitting[narrowest] == _MANY_FIT:
-        return dict(conditions)
+    leads = {narrowest} if fitting[narrowest] < _MANY_FIT else set(asked_for)
     # What is added to a column is nothing, but SQLite knows no index of the sum.
     return {
-        name: condition if name == narrowest else condition.replace(column, f"+{column}")
-        for name, condition in conditions.items()
+        name: condition if name in leads else condition.replace(column, f"+{column}")
+        for name, (condition, _) in asked_for.items()
         for column in [_SEARCH_COLUMNS[name]]
     }
 

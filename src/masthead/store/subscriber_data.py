@@ -73,10 +73,7 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
         ],
         fields=reading.custom_fields(database, account_id),
         answers=reading.answers_of(database, account_id, subscriber_id) or [],
-        orders=[
-            (row, _items(database, account_id, row[0]))
-            for row in rows("orders", shapes.Order, "order_id")
-        ],
+        orders=_orders(database, account_id, subscriber_id),
         purchases=rows("purchases", shapes.Purchase, "purchase_id"),
         entries=database.rows(
             f"""
@@ -108,6 +105,14 @@ def _issues(database: Database, account_id: int, subscription_id: int) -> list[R
     )
 
 
-def _items(database: Database, account_id: int, order_id: int) -> list[Row]:
-    found = reading.order(database, account_id, order_id)
-    return found[1] if found else []
+def _orders(database: Database, account_id: int, subscriber_id: int) -> list[tuple[Row, list[Row]]]:
+    ids = database.rows(
+        """
+        SELECT order_id FROM orders
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY order_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    found = (reading.order(database, account_id, order_id) for (order_id,) in ids)
+    return [order for order in found if order]
