@@ -48,7 +48,9 @@ def bare_loop(database: str) -> tuple[float, int]:
     The connection is open before, as the server's is.
     """
     store = open_store(database)
-    service = Service(store, store.open_loop_reader(), 0, limits=Limits(), uses=Uses())
+    service = Service(
+        store, store.open_loop_reader(lambda end_turn: end_turn()), 0, limits=Limits(), uses=Uses()
+    )
     with store.reader():
         pass
     start = time.perf_counter()

@@ -80,6 +80,7 @@ def main() -> None:
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
 

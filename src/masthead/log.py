@@ -9,15 +9,19 @@ objects that a library's message shows (decisions, "Errors in the log").
 import logging
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import msgspec
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-__all__ = ["LOG_FORMATS", "configure_logs", "get_logger"]
+__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "get_logger"]
 
 get_logger = structlog.get_logger
+
+Line = Callable[[WrappedLogger, str, EventDict], str]
+"""A processor that makes the line of an event."""
 
 _FIRST = ("timestamp", "level", "event")
 
@@ -54,16 +58,48 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
     return {**event, "event": f"{event['_record'].name}: {said}"}
 
 
+def _text(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+    first = [f"{name}={event.pop(name)!r}" for name in _FIRST]
+    return " ".join(first + [f"{name}={value!r}" for name, value in event.items()])
+
+
 def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
     first = {name: event[name] for name in _FIRST}
     return msgspec.json.encode({**first, **event}, enc_hook=str).decode()
 
 
-LOG_FORMATS: dict[str, Processor] = {
-    "text": structlog.processors.KeyValueRenderer(key_order=list(_FIRST), drop_missing=True),
+LOG_FORMATS: dict[str, Line] = {
+    "text": _text,
     "json": _json,
 }
 """The forms of a line, by the name that ``--log-format`` gives them."""
+
+
+class RequestLog:
+    """The line that each request leaves; those of one turn of an event loop are written at once.
+
+    ``at_end_of_turn`` has a function called when the turn is over. The lines are those of the
+    logger, made without its steps: every request pays for them.
+    """
+
+    def __init__(self, at_end_of_turn: Callable[[Callable[[], None]], object]) -> None:
+        self._at_end_of_turn = at_end_of_turn
+        self._line: Line = structlog.get_config()["processors"][-1]
+        self._lines: list[str] = []
+
+    def note(self, **event: object) -> None:
+        """Keep the line of a request that is over."""
+        if not self._lines:
+            self._at_end_of_turn(self.write)
+        timestamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        first = {"timestamp": timestamp, "level": "info", "event": "request"}
+        self._lines.append(f"{self._line(None, 'info', first | event)}\n")
+
+    def write(self) -> None:
+        """Write the lines that are kept."""
+        lines, self._lines = self._lines, []
+        sys.stderr.write("".join(lines))
+        sys.stderr.flush()
 
 
 def configure_logs(log_format: str = "text") -> None:

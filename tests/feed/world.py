@@ -99,7 +99,11 @@ class World:
         self._url = url
         self.store = open_store(url, clock=self.clock)
         self.service = Service(
-            self.store, self.store.open_loop_reader(), 0, limits=Limits(), uses=Uses()
+            self.store,
+            self.store.open_loop_reader(lambda end_turn: end_turn()),
+            0,
+            limits=Limits(),
+            uses=Uses(),
         )
 
     def _stop(self) -> None:

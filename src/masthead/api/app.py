@@ -1,4 +1,4 @@
-"""The ASGI app: all routes, and what each kind of error becomes.
+"""The app: all routes, what runs beside them, and what each kind of error becomes.
 
 ==================  ======================================================================
 BadInput            400
@@ -11,17 +11,17 @@ any other           500 with a request id (``front.py``)
 """
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from http import HTTPStatus
 
 from anyio import to_thread
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Router
+from starlette.types import Scope
 
 from masthead.api import (
     accounts,
@@ -38,11 +38,12 @@ from masthead.api import (
 from masthead.api.allowance import Allowances
 from masthead.api.answers import ONLY_READS, error
 from masthead.api.capacity import RETRY_AFTER_S
+from masthead.api.credentials import Callers
 from masthead.api.front import Front
 from masthead.api.metrics import count_database_error
 from masthead.api.operation import Service, in_time
 from masthead.errors import BadInput, NotFound, StoreUnavailable
-from masthead.log import get_logger
+from masthead.log import RequestLog, get_logger
 from masthead.store import Store, commits, keys, logins
 
 __all__ = ["create_app"]
@@ -57,7 +58,7 @@ def create_app(
     feed_overlap_s: int = 0,
     limits: logins.Limits | None = None,
     allowances: Allowances | None = None,
-) -> Starlette:
+) -> Front:
     """Return the app that serves what is in ``store``.
 
     The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``limits`` are
@@ -69,26 +70,33 @@ def create_app(
     uses = keys.Uses()
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.service = Service(
+    async def lifespan(front: Front) -> AsyncIterator[None]:
+        at_end_of_turn = asyncio.get_running_loop().call_soon
+        front.log = RequestLog(at_end_of_turn)
+        front.service = Service(
             store,
-            store.open_loop_reader(),
+            store.open_loop_reader(at_end_of_turn),
             feed_overlap_us=feed_overlap_s * 1_000_000,
             limits=limits or logins.Limits(),
             uses=uses,
             allowances=allowances,
+            callers=Callers(at_end_of_turn),
         )
         stamping = asyncio.create_task(_stamp_for_ever(store, uses))
+        # What is there now stays, and need not be looked through again and again.
+        gc.collect()
+        gc.freeze()
         yield
         stamping.cancel()
         with suppress(StoreUnavailable):
             await in_time(partial(uses.write, store, every_us=0))
-        if app.state.service.database:
-            app.state.service.database.close()
+        if front.service.database:
+            front.service.database.close()
         store.close()
+        front.log.write()
 
-    app = Starlette(
-        routes=[
+    router = Router(
+        [
             *subscriptions.routes,
             *orders.routes,
             *subscribers.routes,
@@ -100,17 +108,10 @@ def create_app(
             *health.routes,
             *docs_page.routes,
         ],
-        middleware=[Middleware(Front)],
-        exception_handlers={
-            BadInput: _bad_input,
-            NotFound: _not_found,
-            StoreUnavailable: _unavailable,
-            HTTPException: _http_error,
-        },
+        redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.router.redirect_slashes = False
-    return app
+    return Front(router, _answer_to)
 
 
 async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
@@ -130,28 +131,25 @@ def _stamp(store: Store, uses: keys.Uses) -> None:
     uses.write(store)
 
 
-async def _bad_input(_request: Request, reason: Exception) -> Response:
-    return error(400, str(reason))
+def _answer_to(reason: Exception, scope: Scope) -> Response | None:
+    if isinstance(reason, BadInput):
+        return error(400, str(reason))
+    if isinstance(reason, NotFound):
+        return error(404, str(reason))
+    if isinstance(reason, StoreUnavailable):
+        _log.error("database unavailable", reason=str(reason))
+        count_database_error()
+        headers = {"Retry-After": str(RETRY_AFTER_S)}
+        return error(503, "the database does not answer at the moment: try again soon", headers)
+    return _http_error(reason, scope) if isinstance(reason, HTTPException) else None
 
 
-async def _not_found(_request: Request, reason: Exception) -> Response:
-    return error(404, str(reason))
-
-
-async def _unavailable(_request: Request, reason: Exception) -> Response:
-    _log.error("database unavailable", reason=str(reason))
-    count_database_error()
-    headers = {"Retry-After": str(RETRY_AFTER_S)}
-    return error(503, "the database does not answer at the moment: try again soon", headers)
-
-
-async def _http_error(request: Request, reason: Exception) -> Response:
-    assert isinstance(reason, HTTPException)
+def _http_error(reason: HTTPException, scope: Scope) -> Response:
     if reason.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allow = {"Allow": "GET, HEAD"}
         return error(405, ONLY_READS, allow)
     if reason.detail == HTTPStatus.NOT_FOUND.phrase:
-        return error(404, _no_such_path(request.scope["path"]))
+        return error(404, _no_such_path(scope["path"]))
     return error(reason.status_code, reason.detail, reason.headers)
 
 

@@ -5,18 +5,25 @@ Which account they open is asked of ``masthead.store.keys``.
 
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 
 from masthead.store import Database
 from masthead.store.keys import Caller, account_for_credentials
 
-__all__ = ["caller_of", "credentials_in"]
+__all__ = ["CallerOf", "Callers", "Credentials", "caller_of", "credentials_in"]
+
+Credentials = tuple[str, str]
+"""The user name and the password of a request."""
 
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
 
-def credentials_in(authorization: bytes | None) -> tuple[str, str]:
+CallerOf = Callable[[Credentials, Database, int], Caller]
+
+
+def credentials_in(authorization: bytes | None) -> Credentials:
     """Return user name and password from the value of an ``Authorization`` header.
 
     Raises HTTPException 401 where they are missing or malformed (decisions, "Callers and tenants").
@@ -38,7 +45,7 @@ def credentials_in(authorization: bytes | None) -> tuple[str, str]:
     return user, password
 
 
-def caller_of(credentials: tuple[str, str], database: Database, now: int) -> Caller:
+def caller_of(credentials: Credentials, database: Database, now: int) -> Caller:
     """Return the account that the credentials open at that time.
 
     Raises HTTPException 403 where they open nothing, for whatever reason (decisions, "Callers and
@@ -48,3 +55,26 @@ def caller_of(credentials: tuple[str, str], database: Database, now: int) -> Cal
     if caller is None:
         raise HTTPException(403, "these credentials open no account")
     return caller
+
+
+class Callers:
+    """Who calls, for an event loop, which asks that once in a turn for the same credentials.
+
+    All that is asked in a turn is answered from one state of the database, so the second answer
+    would be the first one. ``at_end_of_turn`` has a function called when the turn is over.
+    """
+
+    def __init__(self, at_end_of_turn: Callable[[Callable[[], None]], object]) -> None:
+        self._at_end_of_turn = at_end_of_turn
+        self._known: dict[Credentials, Caller] = {}
+
+    def caller_of(self, credentials: Credentials, database: Database, now: int) -> Caller:
+        """Return and raise what :func:`caller_of` does."""
+        caller = self._known.get(credentials)
+        if caller is None:
+            caller = caller_of(credentials, database, now)
+            is_first = not self._known
+            self._known[credentials] = caller
+            if is_first:
+                self._at_end_of_turn(self._known.clear)
+        return caller

@@ -16,7 +16,7 @@ __all__ = ["ask", "routes"]
 
 async def health(request: Request) -> Response:
     """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
-    service: Service = request.app.state.service
+    service: Service = request.app.service
     await in_time(partial(ask, service.store))
     return json(encode({"status": "ok"}))
 

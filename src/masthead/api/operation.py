@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from masthead.api.allowance import Allowances
 from masthead.api.capacity import Turns, check_wait
-from masthead.api.credentials import caller_of, credentials_in
+from masthead.api.credentials import CallerOf, Callers, caller_of, credentials_in
 from masthead.api.parameters import Values, read_body, read_parameters
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
@@ -51,7 +51,8 @@ class Service(NamedTuple):
     ``database`` is the connection that reads for the event loop's thread, None where the database
     needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
     ``limits`` are those of the login check, ``uses`` the last uses of credentials; ``allowances``
-    counts the requests of each account, None where there may be any number.
+    counts the requests of each account, None where there may be any number. ``callers`` asks who
+    calls for the event loop.
     """
 
     store: Store
@@ -60,6 +61,7 @@ class Service(NamedTuple):
     limits: Limits
     uses: Uses
     allowances: Allowances | None = None
+    callers: Callers = Callers(lambda end_turn: end_turn())
 
 
 class Call(NamedTuple):
@@ -132,12 +134,12 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         check_wait(scope["masthead.arrived_ns"])
-        service: Service = scope["app"].state.service
+        service: Service = scope["app"].service
         headers: dict[bytes, bytes] = dict(scope["headers"])
         credentials = credentials_in(headers.get(b"authorization"))
         body = await read_body(scope, headers, receive)
 
-        def call_on(database: Database) -> Call:
+        def call_on(database: Database, caller_of: CallerOf = caller_of) -> Call:
             now = service.store.clock()
             caller = caller_of(credentials, database, now)
             service.uses.note(caller, now)
@@ -159,7 +161,7 @@ class _Endpoint:
         if service.database is None:
             answer = await in_time(partial(self._answer, service, call_on), turns=self._turns)
         else:
-            call = call_on(service.database)
+            call = call_on(service.database, service.callers.caller_of)
             if self._in_thread(call.values):
                 async with self._turns:
                     answer = await to_thread.run_sync(

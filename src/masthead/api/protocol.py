@@ -61,6 +61,38 @@ class _Flow(FlowControl):
             super().resume_reading()
 
 
+class _Joined:
+    """A request's way to its connection: the head of an answer goes out with the first of its body.
+
+    Else each answer would be two packets, and two calls of the system.
+    """
+
+    def __init__(self, transport: Transport, cycle: RequestResponseCycle) -> None:
+        self._transport = transport
+        self._cycle = cycle
+        self._head: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        """Send the data, or keep it until there is more where it is the head of an answer."""
+        if self._head:
+            self._transport.write(self._head + data)
+            self._head = b""
+        elif self._head is None and self._cycle.response_started:
+            self._head = data
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Hang up behind what was written."""
+        if self._head:
+            self._transport.write(self._head)
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """Tell whether the connection has ended, or is about to."""
+        return self._transport.is_closing()
+
+
 class Protocol(HttpToolsProtocol):
     """uvicorn's protocol, stricter: what a request may hold before its body, and how long it takes.
 
@@ -220,6 +252,8 @@ class Protocol(HttpToolsProtocol):
         """Let a request wait for its turn, and note since when it does."""
         scope: dict[str, Any] = cycle.scope  # type: ignore[assignment]
         scope["masthead.arrived_ns"] = perf_counter_ns()
+        if scope["method"] != "HEAD":  # whose answers have no body to come with
+            cycle.transport = cast("Transport", _Joined(self.transport, cycle))
         super()._start_asgi_task(cycle, app)
 
     def _refuse(self) -> None:

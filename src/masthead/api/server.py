@@ -12,11 +12,11 @@ from types import FrameType
 from typing import NamedTuple
 
 import uvicorn
-from starlette.applications import Starlette
 from uvicorn.supervisors import Multiprocess
 
 from masthead.api.allowance import Allowances
 from masthead.api.app import create_app
+from masthead.api.front import Front
 from masthead.api.metrics import serve_metrics
 from masthead.errors import BadUsage, MastheadError
 from masthead.log import configure_logs, get_logger
@@ -110,6 +110,7 @@ def serve(
         log_config=None,
         server_header=False,
         date_header=False,
+        proxy_headers=False,
         timeout_graceful_shutdown=DRAIN_S_MAX,
         ssl_certfile=certificate,
         ssl_keyfile=certificate_key,
@@ -149,7 +150,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     os._exit(0)
 
 
-def app_of_environment() -> Starlette:
+def app_of_environment() -> Front:
     """Return the app that the environment's settings describe; each worker calls it.
 
     Where the database cannot be opened, the worker ends with 1.

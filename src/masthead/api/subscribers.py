@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from hashlib import md5
 
+from msgspec import Struct
 from starlette.responses import Response
 
 from masthead.api.answers import error, json
@@ -49,20 +50,24 @@ def authenticate_subscriber(call: Call) -> Response:
     if wait_us:
         count_login_check("limited")
         return _too_many(wait_us)
-    found = _fitting(call, login, password)
+    with call.database.one_state():
+        found = _fitting(call, login, password)
+        subscriptions = found and _received(call, found.subscriber_id)
     count_login_check("authenticated" if found else "refused")
     if found is None:
         with store.tally() as tally:
             logins.count_failure(tally, limits, attempt, store.clock())
         return json(encode({"authenticated": False}))
-    subscriptions = [
-        _make_subscription(*subscription, [_make_issue(*issue) for issue in issues] or None)
-        for subscription, issues in reading.received_subscriptions(
-            call.database, call.account_id, found.subscriber_id
-        )
-    ]
     subscriber = _make_subscriber(*found[:5], subscriptions)
     return json(encode({"authenticated": True, "subscribers": subscriber}))
+
+
+def _received(call: Call, subscriber_id: int) -> list[Struct]:
+    found = reading.received_subscriptions(call.database, call.account_id, subscriber_id)
+    return [
+        _make_subscription(*subscription, [_make_issue(*issue) for issue in issues] or None)
+        for subscription, issues in found
+    ]
 
 
 def _too_many(wait_us: int) -> Response:

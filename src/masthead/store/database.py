@@ -11,10 +11,13 @@ from typing import Any, Literal, Protocol
 
 from masthead.store.secret import Secret
 
-__all__ = ["Clock", "Database", "Dialect", "Row", "Store", "Value", "system_clock"]
+__all__ = ["Clock", "Database", "Dialect", "Later", "Row", "Store", "Value", "system_clock"]
 
 Clock = Callable[[], int]
 """Returns microseconds since 1970 in UTC."""
+
+Later = Callable[[Callable[[], None]], object]
+"""Has a function called later; an event loop's ``call_soon`` is one."""
 
 Dialect = Literal["sqlite", "postgresql"]
 Value = int | str | None
@@ -37,6 +40,12 @@ class Database(Protocol):
 
     def speak_for(self, account_id: int) -> None:
         """Let this connection see nothing but the account's data from now on."""
+
+    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return what ``sql`` finds of the accounts that credentials may open, their ids first.
+
+        On a server the connection speaks for the last of them from now on, or for nobody.
+        """
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows that ``sql`` yields; ``values`` are its ``:name`` parameters."""
@@ -69,8 +78,11 @@ class Database(Protocol):
     def now(self) -> int:
         """Return the database's time in microseconds since 1970, by which stamps go."""
 
+    def one_state(self) -> AbstractContextManager[None]:
+        """Let the few questions of the block see one and the same state of the database."""
+
     def snapshot(self) -> AbstractContextManager[None]:
-        """Let all reads of the block see one and the same state of the database."""
+        """Let all streams of the block see one and the same state, however long they take."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Write all that the block writes, or nothing of it if the block raises."""
@@ -109,10 +121,12 @@ class Store(Protocol):
         database cannot be opened.
         """
 
-    def open_loop_reader(self) -> Database | None:
+    def open_loop_reader(self, at_end_of_turn: Later) -> Database | None:
         """Return a connection that answers within microseconds, for use by an event loop.
 
-        None where there is no such thing, and each query belongs into a thread.
+        None where there is no such thing, and each query belongs into a thread. All that is asked
+        in a turn of the loop may be asked of one state of the database: ``at_end_of_turn`` has a
+        function called before the loop looks for new requests and then goes on.
         """
 
     def reader(self) -> AbstractContextManager[Database]:

@@ -25,17 +25,18 @@ __all__ = [
 _KEY_BYTES = 20
 _MINUTE_US = 60 * 1_000_000
 _NO_HASH = "0" * 64
-_NO_ACCOUNT = (None, 0, None, 0, 0, 0, 0)
+_KEY = 4
+_NO_ACCOUNT = (0, 0, 0, 0, "", None, 0, None)
 _FOR_KEYS: dict[Dialect, str] = {
     "sqlite": """
-        SELECT k.key_hash, k.login_hash, a.active AND a.api_active, k.ends_at, a.account_id,
-            a.is_master, a.hide_password_md5, a.renewal_code_login
+        SELECT a.account_id, a.is_master, a.hide_password_md5, a.renewal_code_login, k.key_hash,
+            k.login_hash, a.active AND a.api_active, k.ends_at
         FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
         WHERE k.key_hash IN (:user, :password)
         """,
     "postgresql": """
-        SELECT key_hash, login_hash, is_open, ends_at, account_id, is_master, hide_password_md5,
-            renewal_code_login
+        SELECT account_id, is_master, hide_password_md5, renewal_code_login, key_hash,
+            login_hash, is_open, ends_at
         FROM accounts_for_keys(:user, :password)
         """,
 }
@@ -88,14 +89,14 @@ def account_for_credentials(
     if now is None:
         now = system_clock()
     hashes = [database.secret.fingerprint("api", given) for given in (user, password)]
-    rows = database.rows(_FOR_KEYS[database.dialect], user=hashes[0], password=hashes[1])
-    by_key = {key_hash: row for key_hash, *row in rows}
+    rows = database.accounts(_FOR_KEYS[database.dialect], user=hashes[0], password=hashes[1])
+    by_key = {row[_KEY]: row for row in rows}
     found = None
     for key, login in (hashes, reversed(hashes)):
-        login_hash, is_open, ends_at, *caller = by_key.get(key, _NO_ACCOUNT)
+        *caller, login_hash, is_open, ends_at = by_key.get(key, _NO_ACCOUNT)
         matches = compare_digest(login_hash or _NO_HASH, login)
         if matches and is_open and (ends_at is None or now < ends_at):
-            found = Caller._make((*caller, key))
+            found = Caller._make(caller)
     return found
 
 

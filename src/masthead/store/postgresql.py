@@ -20,7 +20,7 @@ from psycopg.pq import TransactionStatus
 
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.database import Clock, Dialect, Later, Row, Value, system_clock
 from masthead.store.postgresql_pool import (
     UNAVAILABLE,
     Connection,
@@ -47,11 +47,12 @@ _PARAMETER = pattern(r"(?<![:\w]):(\w+)")
 
 _READER = f"""
     SET ROLE masthead_server;
+    SET default_transaction_read_only = on;
     SET statement_timeout = {STATEMENT_MS_MAX};
     SET lock_timeout = {STATEMENT_MS_MAX};
     SET jit = off;
 """
-_TALLY = f"{_READER} SET synchronous_commit = off;"
+_TALLY = f"{_READER} SET default_transaction_read_only = off; SET synchronous_commit = off;"
 """Nobody waits for a disk, or for a standby: what a crash takes are the last moments of a count."""
 
 _WRITER = """
@@ -73,6 +74,19 @@ _IN_ORDER = """
 """Streams come in the order of an index: the first row at once, and nothing is sorted on disk.
 
 They take as long as their reader, so they hold no parallel workers, of which there are few."""
+
+
+_UNKNOWN = -1
+_SPEAK = b"SELECT set_config('masthead.account_id', %(account)s, FALSE)"
+_SPEAKING = """
+    SELECT found.*, set_config('masthead.account_id', coalesce(found.account_id::TEXT, ''), FALSE)
+    FROM (VALUES (1)) AS one LEFT JOIN ({sql}) AS found ON TRUE
+    """
+
+
+@cache
+def _speaking(sql: str) -> bytes:
+    return _translated(_SPEAKING.format(sql=sql))
 
 
 @cache
@@ -102,10 +116,20 @@ class PostgresDatabase:
         self._account_id: int | None = None
 
     def speak_for(self, account_id: int) -> None:
-        """Let each transaction from now on be the account's, and the rest of this one."""
+        """Let all from now on be the account's, and the rest of this transaction."""
         self._account_id = account_id
         if self._is_in_transaction():
             self.script(self._tenant())
+
+    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows; the connection speaks for the last account found, without asking again.
+
+        Where there is none, it speaks for nobody.
+        """
+        self._connection.speaks_for = _UNKNOWN
+        found = self._run(_speaking(sql), values)
+        self._connection.speaks_for = found[-1][0]
+        return [row[:-1] for row in found if row[0] is not None]
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; a statement stays prepared."""
@@ -179,6 +203,17 @@ class PostgresDatabase:
         return int(beat_at)
 
     @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Read in one transaction."""
+        self._enter()
+        self.script(_BEGIN)
+        try:
+            yield
+        finally:
+            with suppress(StoreUnavailable):
+                self._end("ROLLBACK")
+
+    @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read in one transaction, whose statements may take their time."""
         self.script(_BEGIN + self._tenant() + _IN_ORDER)
@@ -226,8 +261,12 @@ class PostgresDatabase:
         self._connection.close()
 
     def _enter(self) -> None:
-        if self._account_id is not None and not self._is_in_transaction():
-            self.script(_BEGIN + self._tenant())
+        """Let the connection speak for nobody but the account, whoever had it before."""
+        if self._connection.speaks_for != self._account_id and not self._is_in_transaction():
+            self._connection.speaks_for = _UNKNOWN
+            account = "" if self._account_id is None else str(self._account_id)
+            self._run(_SPEAK, {"account": account})
+            self._connection.speaks_for = self._account_id
 
     def _tenant(self) -> str:
         if self._account_id is None:
@@ -245,7 +284,7 @@ class PostgresDatabase:
         """Run a statement, or without values a script that is not kept prepared."""
         try:
             cursor = self._cursor.execute(sql, values, prepare=values is not None)
-            return cursor.fetchall() if cursor.description else []
+            return [] if cursor.rownumber is None else cursor.fetchall()
         except UNAVAILABLE as error:
             raise explained(error) from error
         except errors.InsufficientPrivilege as error:
@@ -286,7 +325,7 @@ class PostgresStore:
                     migrations.apply_missing(database)
             migrations.check_secret(database)
 
-    def open_loop_reader(self) -> None:
+    def open_loop_reader(self, _at_end_of_turn: Later) -> None:
         """Return None: an answer of the server may take long, and must not stop an event loop."""
         return
 

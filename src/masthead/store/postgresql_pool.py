@@ -20,7 +20,13 @@ WAIT_FOR_CONNECTION_S_MAX = 1.0
 _CONNECT_S_MAX = 3
 _RECONNECT_S_MAX = 1.0
 _CLOSE_S_MAX = 1.0
-Connection = psycopg.Connection[Row]
+
+
+class Connection(psycopg.Connection[Row]):
+    """A connection that knows whose rows its session may see: an account's, or None, nobody's."""
+
+    speaks_for: int | None = None
+
 
 UNAVAILABLE = (
     psycopg.OperationalError,
@@ -90,6 +96,7 @@ class Pool:
             if self._pool is None:
                 self._pool = ConnectionPool(
                     self._url,
+                    connection_class=Connection,
                     kwargs=_CONNECTION,
                     min_size=0,
                     max_size=self._connections_max,
@@ -120,7 +127,7 @@ class Pool:
 
 def connect(url: str) -> Connection:
     """Return a new connection; raise psycopg's OperationalError where there is none in time."""
-    return psycopg.connect(url, **_CONNECTION)  # type: ignore[arg-type]
+    return Connection.connect(url, **_CONNECTION)  # type: ignore[arg-type]
 
 
 def _is_readable(connection: Connection) -> bool:

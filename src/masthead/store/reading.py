@@ -281,35 +281,44 @@ class CustomFields(NamedTuple):
     options: dict[int, list[Row]]
 
 
+_DEFINITIONS = f"""
+    SELECT {columns_of(shapes.CustomFieldDefinition, "f.")},
+        {columns_of(shapes.CustomFieldOption, "o.")}
+    FROM custom_fields AS f LEFT JOIN custom_field_options AS o
+        ON o.account_id = f.account_id AND o.field_id = f.field_id
+    WHERE f.account_id = :account_id
+    ORDER BY f.field_id, o."order" IS NULL, o."order", o.option_id
+    """
+_DEFINITION_ENDS = len(fields_of(shapes.CustomFieldDefinition)) - 1
+"""Where in a row the field's own end; its options are no column."""
+
+
 def custom_fields(database: Database, account_id: int) -> CustomFields:
     """Return the definitions of all custom fields of the account."""
-    fields = database.rows(
-        f"""
-        SELECT {columns_of(shapes.CustomFieldDefinition)} FROM custom_fields
-        WHERE account_id = :account_id ORDER BY field_id
-        """,
-        account_id=account_id,
-    )
-    options: dict[int, list[Row]] = {field[0]: [] for field in fields}
-    for field_id, *option in database.rows(
-        f"""
-        SELECT field_id, {columns_of(shapes.CustomFieldOption)} FROM custom_field_options
-        WHERE account_id = :account_id ORDER BY "order" IS NULL, "order", option_id
-        """,
-        account_id=account_id,
-    ):
-        options[field_id].append(tuple(option))
+    fields: list[Row] = []
+    options: dict[int, list[Row]] = {}
+    for row in database.rows(_DEFINITIONS, account_id=account_id):
+        field, option = row[:_DEFINITION_ENDS], row[_DEFINITION_ENDS:]
+        if field[0] not in options:
+            fields.append(field)
+            options[field[0]] = []
+        if option[0] is not None:
+            options[field[0]].append(option)
     return CustomFields(fields, options)
 
 
-def answers_of(database: Database, account_id: int, subscriber_id: int) -> list[Row] | None:
-    """Return a subscriber's answers, or None where there is no such subscriber.
+def answers_of(
+    database: Database, account_id: int, subscriber_id: int
+) -> tuple[int | None, list[Row]] | None:
+    """Return the account's newest commit and a subscriber's answers.
 
-    An answer is (field_id, option_ids separated by ``|``, text_value).
+    An answer is (field_id, option_ids separated by ``|``, text_value). While the newest commit is
+    the same, so are the definitions of the fields. None where there is no such subscriber.
     """
     found = database.rows(
         """
-        SELECT a.field_id, a.option_ids, a.text_value FROM subscribers AS s
+        SELECT (SELECT max(commit_id) FROM commits WHERE account_id = :account_id),
+            a.field_id, a.option_ids, a.text_value FROM subscribers AS s
         LEFT JOIN custom_field_answers AS a
             ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
         WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
@@ -317,25 +326,28 @@ def answers_of(database: Database, account_id: int, subscriber_id: int) -> list[
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    return [row for row in found if row[0] is not None] if found else None
+    if not found:
+        return None
+    return found[0][0], [row[1:] for row in found if row[1] is not None]
 
 
 _ORDER = f"""
-    SELECT {columns_of(shapes.Order)} FROM orders
-    WHERE account_id = :account_id AND order_id = :order_id
+    SELECT {columns_of(shapes.Order, "o.")}, {columns_of(shapes.OrderItem, "i.")}
+    FROM orders AS o LEFT JOIN order_items AS i
+        ON i.account_id = o.account_id AND i.order_id = o.order_id
+    WHERE o.account_id = :account_id AND o.order_id = :order_id ORDER BY i.order_item_id
     """
-_ORDER_ITEMS = f"""
-    SELECT {columns_of(shapes.OrderItem)} FROM order_items
-    WHERE account_id = :account_id AND order_id = :order_id ORDER BY order_item_id
-    """
+_ORDER_ENDS = len(fields_of(shapes.Order)) - 1
+"""Where in a row the order's own fields end; its items are no column."""
 
 
 def order(database: Database, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
     """Return an order (shape Order, without its items) and its items (OrderItem), or None."""
-    found = database.row(_ORDER, account_id=account_id, order_id=order_id)
-    if found is None:
+    found = database.rows(_ORDER, account_id=account_id, order_id=order_id)
+    if not found:
         return None
-    return found, database.rows(_ORDER_ITEMS, account_id=account_id, order_id=order_id)
+    items = [row[_ORDER_ENDS:] for row in found if row[_ORDER_ENDS] is not None]
+    return found[0][:_ORDER_ENDS], items
 
 
 def mailing_list_entries(

@@ -20,7 +20,7 @@ import apsw
 
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Dialect, Row, Value, system_clock
+from masthead.store.database import Clock, Dialect, Later, Row, Value, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["SqliteDatabase", "SqliteStore"]
@@ -61,6 +61,10 @@ class SqliteDatabase:
 
     def speak_for(self, account_id: int) -> None:
         """Do nothing: each query names the account, and SQLite has no policies beside that."""
+
+    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows."""
+        return self.rows(sql, **values)
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; a statement stays prepared."""
@@ -110,6 +114,15 @@ class SqliteDatabase:
         """Do nothing: the planner was told what it needs once and for all."""
 
     @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Read in one transaction."""
+        self.rows("BEGIN")
+        try:
+            yield
+        finally:
+            self.rows("ROLLBACK")
+
+    @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read in one transaction."""
         self.rows("BEGIN")
@@ -144,6 +157,43 @@ class SqliteDatabase:
         self._connection.close()
 
 
+class _LoopReader(SqliteDatabase):
+    """The connection of an event loop, which reads in one transaction whatever one turn asks.
+
+    To lock the file for a question, and to give it free, costs more than most answers. Whoever
+    asks in a turn has arrived before it began, so the state that they see is no older than they
+    are.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, clock: Clock, secret: Secret, at_end_of_turn: Later
+    ) -> None:
+        super().__init__(connection, clock, secret)
+        self._at_end_of_turn = at_end_of_turn
+
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows."""
+        if not self._connection.in_transaction:
+            super().rows("BEGIN")
+            self._at_end_of_turn(self._end_turn)
+        return super().rows(sql, **values)
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Do nothing: a turn reads one state."""
+        yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read the state of now, which may be newer than the one that the turn has read so far."""
+        self._end_turn()
+        yield
+
+    def _end_turn(self) -> None:
+        if self._connection.in_transaction:
+            super().rows("COMMIT")
+
+
 class SqliteStore:
     """A database in a file (``store.database`` says what its methods do)."""
 
@@ -172,7 +222,7 @@ class SqliteStore:
                     _write_anew(database)
             migrations.check_secret(database)
 
-    def open_loop_reader(self) -> SqliteDatabase:
+    def open_loop_reader(self, at_end_of_turn: Later) -> SqliteDatabase:
         """Return a connection that has the file mapped into its memory.
 
         That makes look-ups faster, but not long streams.
@@ -181,7 +231,7 @@ class SqliteStore:
         connection.execute("PRAGMA mmap_size = 268435456")
         # The first look takes the file's shared lock, by which `masthead restore` knows a server.
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-        return self._database(connection)
+        return _LoopReader(connection, self.clock, self.secret, at_end_of_turn)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteDatabase]:
@@ -289,6 +339,8 @@ class SqliteStore:
                 statementcachesize=STATEMENTS_CACHED,
             )
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            # Else a statement is prepared anew for each value that it is run with.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         except _UNAVAILABLE as error:
             raise StoreUnavailable(f"the database {path} cannot be opened: {error}") from error
         return connection

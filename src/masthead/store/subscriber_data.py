@@ -63,6 +63,7 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
             **whose,
         )
 
+    answers = reading.answers_of(database, account_id, subscriber_id)
     return Held(
         subscriber=found[:-1],
         erased_at=found[-1],
@@ -72,7 +73,7 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
             for row in rows("subscriptions", shapes.Subscription, "subscription_id")
         ],
         fields=reading.custom_fields(database, account_id),
-        answers=reading.answers_of(database, account_id, subscriber_id) or [],
+        answers=answers[1] if answers else [],
         orders=_orders(database, account_id, subscriber_id),
         purchases=rows("purchases", shapes.Purchase, "purchase_id"),
         entries=database.rows(
