@@ -2,7 +2,9 @@
 
 import os
 import platform
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,6 +30,17 @@ def pin(core: int, pid: int = 0) -> None:
         os.sched_setaffinity(pid, {_CORES[core % len(_CORES)]})
 
 
+@contextmanager
+def on_core(core: int) -> Iterator[None]:
+    """Keep this process, and what it starts, on a core for as long as the block lasts."""
+    pin(core)
+    try:
+        yield
+    finally:
+        if _CORES:
+            os.sched_setaffinity(0, _CORES)
+
+
 def tree(pid: int) -> list[int]:
     """Return the ids of a process and of all that descend from it."""
     children: list[int] = []
@@ -48,6 +61,7 @@ def described() -> dict[str, str]:
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores of {_cpu()}, {platform.system()}",
         "load average at the start": load,
         "versions": f"Python {platform.python_version()}, {versions}",

@@ -20,6 +20,7 @@ from masthead.api.operation import Call, route_for
 from masthead.contract.operations import Operation
 from masthead.log import configure_logs
 from masthead.store import open_store
+from masthead.store.logins import Limits
 
 STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
@@ -37,7 +38,9 @@ _LONG_ANSWER = _ANSWER % (45_000, b"x" * 45_000)
 def masthead() -> Any:
     """Return Masthead's own app, with a route that answers the same bytes to every caller."""
     configure_logs()
-    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]))
+    # More logins are refused here in a second than elsewhere in an hour.
+    limits = Limits(per_account=0)
+    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]), limits=limits)
     static = Operation(None, "static", STATIC_PATH, "A static answer", None)
     app.router.routes.insert(0, route_for(static, _static, in_thread=False))
     return app
