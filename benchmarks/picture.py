@@ -9,12 +9,14 @@ import json
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from benchmarks.databases import STORES
 
@@ -43,7 +45,8 @@ _STYLE: Any = {
     "xtick.color": LINE,
     "ytick.color": LINE,
 }
-_WORK = ("9 one order", "7 list of 100 subscriptions")
+_TITLE: Any = {"fontsize": 9, "loc": "left"}
+_WORK = {"one order": "9 one order", "list of 100": "7 list of 100 subscriptions"}
 _SHARES = {
     "requests": (
         ("one order / static answer", "9 one order / static answer"),
@@ -76,11 +79,11 @@ def _rates(compared: Mapping[str, Mapping[str, Mapping[str, list[float]]]]) -> F
     height = len(_WORK) * (most * BAR + ROOM)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     panels = figure.subplots(len(_WORK), len(compared), squeeze=False)
-    for row, work in zip(panels, _WORK, strict=True):
+    for row, (title, work) in zip(panels, _WORK.items(), strict=True):
         for panel, (store, works) in zip(row, compared.items(), strict=True):
             rates = {who: statistics.median(taken) for who, taken in works[work].items()}
             _bars(panel, rates, "{:,.0f}")
-            panel.set_title(f"{work.partition(' ')[2]}, {STORES[store]}: answers/s", fontsize=9)
+            panel.set_title(f"{STORES[store]}: {title}, answers/s", **_TITLE)
     return figure
 
 
@@ -104,8 +107,8 @@ def _limits(shares: Mapping[str, Mapping[str, float]]) -> Figure:
     (panels,) = figure.subplots(1, len(shares), squeeze=False)
     for panel, (store, of_store) in zip(panels, shares.items(), strict=True):
         _bars(panel, of_store, "{:.0%}")
-        panel.axvline(1, color=LINE, linewidth=0.8, linestyle=(0, (4, 3)))
-        panel.set_title(f"{STORES[store]}: part of the limit", fontsize=9)
+        panel.axvline(1, color=LINE, linewidth=0.8, linestyle=(0, (4, 3)), alpha=0.6)
+        panel.set_title(f"{STORES[store]}: part of the limit", **_TITLE)
     return figure
 
 
@@ -126,29 +129,38 @@ def _growth(found: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]) ->
     figure = Figure(figsize=(WIDTH, 4.6), layout="constrained")
     (panels,) = figure.subplots(1, len(found), squeeze=False, sharey=True)
     for panel, (store, curves) in zip(panels, found.items(), strict=True):
-        for number, (title, by_size) in enumerate(curves.items()):
-            sizes = sorted(by_size, key=int)
-            panel.plot(
-                [int(size) for size in sizes],
-                [statistics.median(by_size[size]) for size in sizes],
-                color=COLOURS[number % len(COLOURS)],
-                linestyle=("-", "--", ":")[number // len(COLOURS) % 3],
-                marker="o",
-                markersize=3,
-                linewidth=1.4,
-                label=title,
-            )
+        named = {title: times for title, times in curves.items() if "`" not in title}
+        for title, times in curves.items():
+            if _is_filter(title):
+                _curve(panel, times, OTHERS, "each filter and search", linewidth=0.7)
+        for colour, (title, times) in zip(cycle(COLOURS), named.items()):
+            _curve(panel, times, colour, title, linewidth=1.6, marker="o", markersize=3)
         panel.set_xscale("log")
         panel.set_yscale("log")
         panel.set_xlabel("subscriptions")
-        panel.set_title(STORES[store], fontsize=9)
-        panel.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
-        panel.yaxis.set_major_formatter(lambda taken, _: f"{taken:g}")
+        panel.set_title(STORES[store], **_TITLE)
+        panel.xaxis.set_major_formatter(EngFormatter(sep=""))
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter(NullFormatter())
         panel.grid(axis="y", color=LINE, alpha=0.25, linewidth=0.6)
     panels[0].set_ylabel("ms")
     handles, titles = panels[0].get_legend_handles_labels()
-    figure.legend(handles, titles, loc="outside lower center", ncols=2, fontsize=8)
+    once = dict(zip(titles, handles, strict=True))
+    figure.legend(once.values(), once, loc="outside lower center", ncols=3, fontsize=8)
     return figure
+
+
+def _is_filter(title: str) -> bool:
+    return "`" in title and "masthead" not in title
+
+
+def _curve(
+    panel: Axes, times: Mapping[str, Sequence[float]], colour: str, title: str, **style: Any
+) -> None:
+    sizes = sorted(times, key=int)
+    medians = [statistics.median(times[size]) for size in sizes]
+    panel.plot([int(size) for size in sizes], medians, color=colour, label=title, **style)
 
 
 def main() -> None:
