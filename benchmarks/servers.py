@@ -1,7 +1,7 @@
 """The servers that are compared, each a process of its own on one core and a loopback port.
 
-``python -m benchmarks.servers masthead|peer|bare``: the database's URL is in MASTHEAD_DATABASE, and
-the port is printed once the server accepts connections.
+``python -m benchmarks.servers masthead|bare|…``, with the name of a peer for any other: the
+database's URL is in MASTHEAD_DATABASE, and the port is printed once the server accepts connections.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import uvicorn
 import uvloop
 
 from benchmarks.machine import SERVER_CORE, pin
+from benchmarks.peers import gunicorn
 from masthead.api.answers import json
 from masthead.api.app import create_app
 from masthead.api.operation import Call, route_for
@@ -26,7 +27,12 @@ STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
 _APPS = {
     "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
-    "peer": ("benchmarks.peer:app", "httptools", False),
+    "fastapi": ("benchmarks.peers.fastapi_peer:app", "httptools", False),
+    "datasette": ("benchmarks.peers.datasette_peer:app", "httptools", True),
+}
+_WSGI_APPS = {
+    "flask": "benchmarks.peers.flask_peer:app",
+    "django": "benchmarks.peers.django_peer:app",
 }
 _LONG = b"/long"
 LONG_PATH = _LONG.decode()
@@ -72,6 +78,9 @@ def main() -> None:
     print(listener.getsockname()[1], flush=True)
     if sys.argv[1] == "bare":
         uvloop.run(_serve_bare(listener))
+        return
+    if sys.argv[1] in _WSGI_APPS:
+        gunicorn.serve(_WSGI_APPS[sys.argv[1]], listener)
         return
     app, protocol, factory = _APPS[sys.argv[1]]
     config = uvicorn.Config(

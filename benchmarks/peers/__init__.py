@@ -1,15 +1,31 @@
-"""What a user would build instead: services over the same database, with the same answers."""
+"""What a user would pick instead of Masthead, over Masthead's own database with the same answers.
 
+Each peer is one process on one core, behind the same pair of key and login (but Datasette), without
+a log of requests. PostgREST is not among them: PyPI and Debian have no package with its program,
+and that of npm fetches it from elsewhere when it is installed.
+"""
+
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from benchmarks.processes import body, running
 
+_ALL_WORK = ("order", "list", "answers", "account", "login")
+_STORES = ("sqlite", "postgresql")
+
 
 class Peer(NamedTuple):
-    """A service that knows some of the work, on some stores."""
+    """A service that is measured beside Masthead.
+
+    ``stores`` are those it runs on, ``work`` what it answers: an order (operation 9), a list of 100
+    subscriptions (7), a subscriber's answers to custom fields (5), an account (2), a login check
+    (3). ``is_exact`` where its bodies must be Masthead's, byte for byte; else the values must be.
+    """
 
     name: str
     title: str
@@ -19,26 +35,69 @@ class Peer(NamedTuple):
 
 
 PEERS = (
-    Peer("fastapi", "FastAPI + SQLAlchemy", ("sqlite", "postgresql"), ("order", "list"), True),
+    Peer("fastapi", "FastAPI + SQLAlchemy ORM", _STORES, _ALL_WORK, is_exact=True),
+    Peer("flask", "Flask + SQLAlchemy ORM", _STORES, _ALL_WORK, is_exact=True),
+    Peer("django", "Django REST framework", _STORES, _ALL_WORK, is_exact=True),
+    Peer("datasette", "Datasette", ("sqlite",), ("order", "list"), is_exact=False),
 )
+"""All peers; the first is the one that the aims of docs/performance.md name."""
 
 
 @contextmanager
 def running_peer(peer: Peer, database: str, log: Path) -> Iterator[int]:
-    """Run a peer for as long as the block lasts; give its port."""
-    database = database.replace("postgresql:", "postgresql+psycopg:")
-    how = "threads" if database.startswith("postgresql") else "event-loop"
-    with running("peer", database, log, PEER_IN=how) as port:
+    """Run a peer over a database, by Masthead's URL of it; give its port.
+
+    A table with the account's pair in clear is added to the database (``benchmarks.peers.models``).
+    """
+    # Not above: whoever only names the peers need not have their packages read.
+    from benchmarks.peers.models import prepare
+
+    prepare(database)
+    with running(peer.name, database, log) as port:
         yield port
 
 
-def paths_of(_peer: Peer, _work: str, paths: list[str]) -> list[str]:
-    """Return the paths by which the peer knows the work."""
-    return paths
+def paths_of(peer: Peer, work: str, paths: list[str]) -> list[str]:
+    """Return where the peer answers what Masthead answers at ``paths``."""
+    if peer.is_exact:
+        return paths
+    if work == "order":
+        made = "/masthead/order.json?_shape=array&_json=order_items&order_id={}"
+        return [made.format(path.rpartition("/")[2]) for path in paths]
+    made = "/masthead/list.json?_shape=array&{}"
+    return [made.format(urlsplit(path).query) for path in paths]
 
 
-def check_same(peer: Peer, _work: str, paths: list[str], ours: int, theirs: int) -> None:
-    """Exit where the peer answers differently."""
-    for path in paths:
-        if body(ours, path) != body(theirs, path):
+def check_same(peer: Peer, work: str, paths: list[str], ours: int, theirs: int) -> None:
+    """Ask Masthead and the peer for all ``paths``, at these ports; compare what they answer.
+
+    The bodies must be the same bytes. Of a peer that is not exact the rows must be as many, in the
+    same order and with the same values, where null, the empty string and a key that is absent are
+    the same, true is 1, and a number is its digits. Raises SystemExit where they differ.
+    """
+    for path, their_path in zip(paths, paths_of(peer, work, paths), strict=True):
+        our_body, their_body = body(ours, path), body(theirs, their_path)
+        if peer.is_exact:
+            is_same = our_body == their_body
+        else:
+            is_same = _rows(our_body) == _rows(their_body)
+        if not is_same:
             raise SystemExit(f"Masthead and {peer.title} answer differently to {path}")
+
+
+def _rows(answered: bytes) -> Any:
+    found = json.loads(answered, parse_int=str, parse_float=str)
+    if isinstance(found, dict):
+        (found,) = found.values() if len(found) == 1 else ([found],)
+    return _plain(found)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        members = {name: _plain(each) for name, each in value.items()}
+        return {name: each for name, each in members.items() if each is not None}
+    if isinstance(value, bool):
+        return str(int(value))
+    return value or None
