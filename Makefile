@@ -11,7 +11,8 @@
 #                      (MINUTES=60, for each kind of database)
 #   make prove-hostile requests and import files that nobody means well with (CASES=100000)
 #   make attack        sqlmap and slowhttptest, where Debian's packages are (ARGS="…")
-#   make bench         how fast it is: all of it, or some parts (ARGS="requests --rounds 3")
+#   make bench         how fast it is: all of it, with its figures in benchmarks.json and its
+#                      pictures in docs/pictures; or some parts (ARGS="requests --rounds 3")
 #   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
 #   make bench-filters  filters that select nothing of 1,000,000 subscriptions (ARGS="…")
 #   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
@@ -89,7 +90,7 @@ fix: install-dev
 	$(BIN)/ruff format
 
 bench: install-dev
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks $(or $(ARGS),--json benchmarks.json --picture docs/pictures)
 
 bench-logins: install-dev
 	$(BIN)/python -m benchmarks.logins $(ARGS)

@@ -41,13 +41,18 @@ def on_core(core: int) -> Iterator[None]:
             os.sched_setaffinity(0, _CORES)
 
 
+def children(pid: int) -> list[int]:
+    """Return the ids of the processes that a process has started."""
+    found: list[int] = []
+    with suppress(OSError):  # it has ended meanwhile
+        for of_thread in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += map(int, of_thread.read_text().split())
+    return found
+
+
 def tree(pid: int) -> list[int]:
     """Return the ids of a process and of all that descend from it."""
-    children: list[int] = []
-    with suppress(OSError):  # it has ended meanwhile
-        for threads_children in Path(f"/proc/{pid}/task").glob("*/children"):
-            children += map(int, threads_children.read_text().split())
-    return [pid, *(found for child in children for found in tree(child))]
+    return [pid, *(found for child in children(pid) for found in tree(child))]
 
 
 def cpu_s(pid: int) -> float:
