@@ -8,13 +8,13 @@ import asyncio
 import os
 import socket
 import sys
+from importlib import import_module
 from typing import Any, cast
 
 import uvicorn
 import uvloop
 
 from benchmarks.machine import SERVER_CORE, pin
-from benchmarks.peers import gunicorn
 from masthead.api.answers import json
 from masthead.api.app import create_app
 from masthead.api.operation import Call, route_for
@@ -27,6 +27,7 @@ STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
 _APPS = {
     "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
+    "peer": ("benchmarks.servers:peer", "httptools", True),
     "fastapi": ("benchmarks.peers.fastapi_peer:app", "httptools", False),
     "datasette": ("benchmarks.peers.datasette_peer:app", "httptools", True),
 }
@@ -50,6 +51,14 @@ def masthead() -> Any:
     static = Operation(None, "static", STATIC_PATH, "A static answer", None)
     app.router.routes.insert(0, route_for(static, _static, in_thread=False))
     return app
+
+
+def peer() -> Any:
+    """Return the peer on FastAPI over a database by SQLAlchemy's URL of it."""
+    url = os.environ["MASTHEAD_DATABASE"].replace("postgresql+psycopg:", "postgresql:", 1)
+    os.environ["MASTHEAD_DATABASE"] = url
+    import_module("benchmarks.peers.models").prepare(url)
+    return import_module("benchmarks.peers.fastapi_peer").app
 
 
 def _static(_call: Call) -> Any:
@@ -80,6 +89,8 @@ def main() -> None:
         uvloop.run(_serve_bare(listener))
         return
     if sys.argv[1] in _WSGI_APPS:
+        # Not above, so that no other server carries it.
+        gunicorn = import_module("benchmarks.peers.gunicorn")
         gunicorn.serve(_WSGI_APPS[sys.argv[1]], listener)
         return
     app, protocol, factory = _APPS[sys.argv[1]]

@@ -6,13 +6,13 @@ and that of npm fetches it from elsewhere when it is installed.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from benchmarks.peers.models import prepare
 from benchmarks.processes import body, running
 
 _ALL_WORK = ("order", "list", "answers", "account", "login")
@@ -49,9 +49,6 @@ def running_peer(peer: Peer, database: str, log: Path) -> Iterator[int]:
 
     A table with the account's pair in clear is added to the database (``benchmarks.peers.models``).
     """
-    # Not above: whoever only names the peers need not have their packages read.
-    from benchmarks.peers.models import prepare
-
     prepare(database)
     with running(peer.name, database, log) as port:
         yield port
@@ -77,11 +74,8 @@ def check_same(peer: Peer, work: str, paths: list[str], ours: int, theirs: int) 
     """
     for path, their_path in zip(paths, paths_of(peer, work, paths), strict=True):
         our_body, their_body = body(ours, path), body(theirs, their_path)
-        if peer.is_exact:
-            is_same = our_body == their_body
-        else:
-            is_same = _rows(our_body) == _rows(their_body)
-        if not is_same:
+        read = bytes if peer.is_exact else _rows
+        if read(our_body) != read(their_body):
             raise SystemExit(f"Masthead and {peer.title} answer differently to {path}")
 
 

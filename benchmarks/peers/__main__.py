@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from benchmarks.databases import STORES, fresh, place, stores_in
 from benchmarks.machine import GENERATOR_CORE
-from benchmarks.peers import PEERS, check_same, paths_of, running_peer
+from benchmarks.peers import PEERS, Peer, check_same, paths_of, running_peer
 from benchmarks.processes import ask, running
 from benchmarks.publisher import ACCOUNT_ID, PATHS, SUBSCRIBERS_MIN, fill, make_files, paths
 
@@ -38,8 +38,8 @@ def work_of(files: Path) -> dict[str, list[str]]:
     }
 
 
-def try_out(store: str, files: Path, seconds: float) -> None:
-    """Check and ask every peer on a store, and print a line of the table for each."""
+def try_out(store: str, peers: list[Peer], files: Path, seconds: float) -> None:
+    """Check and ask the peers on a store, and print a line of the table for each."""
     work = work_of(files)
     with ExitStack() as stack:
         home = stack.enter_context(place(store, core=GENERATOR_CORE))
@@ -49,7 +49,7 @@ def try_out(store: str, files: Path, seconds: float) -> None:
         ours = stack.enter_context(running("masthead", database, files.parent / "masthead.log"))
         rates = [f"{ask(ours, asked, seconds).rate:,.0f}" for asked in work.values()]
         print(f"| {STORES[store]}, Masthead | {' | '.join(rates)} |", flush=True)
-        for peer in PEERS:
+        for peer in peers:
             if store not in peer.stores:
                 continue
             rates = []
@@ -67,11 +67,13 @@ def main() -> None:
     """Try all of them, and print the table; exit with 1 where an answer differs."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--stores", type=stores_in, default=list(STORES), help=",".join(STORES))
+    parser.add_argument("--peers", default=",".join(peer.name for peer in PEERS))
     parser.add_argument("--subscribers", type=int, default=2_000)
     parser.add_argument("--seconds", type=float, default=1, help="of each rate")
     given = parser.parse_args()
     if given.subscribers < SUBSCRIBERS_MIN or given.seconds <= 0:
         parser.error(f"at least {SUBSCRIBERS_MIN} subscribers and some time are needed")
+    peers = [peer for peer in PEERS if peer.name in given.peers.split(",")]
     # So that the servers end with it, however it ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"| requests/s | {' | '.join(PEERS[0].work)} |")
@@ -80,7 +82,7 @@ def main() -> None:
         files = Path(name) / "files"
         make_files(files, given.subscribers)
         for store in given.stores:
-            try_out(store, files, given.seconds)
+            try_out(store, peers, files, given.seconds)
 
 
 if __name__ == "__main__":

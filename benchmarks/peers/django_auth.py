@@ -13,7 +13,7 @@ class PairAuthentication(BasicAuthentication):
     """HTTP Basic with the key and the login of an account."""
 
     def authenticate_credentials(
-        self, userid: str, password: str, request: Request | None = None
+        self, userid: str, password: str, _request: Request | None = None
     ) -> tuple[Account, None]:
         """Return the account that the pair opens."""
         found = Account.objects.filter(api_key=userid).first()

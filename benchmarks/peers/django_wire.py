@@ -168,4 +168,4 @@ class AnswerSerializer(serializers.Serializer):
     def get_text_value(self, field: CustomField) -> str | None:
         """Return what was written."""
         answer = self.context["answers"].get(field.field_id)
-        return answer and answer.text_value
+        return answer.text_value if answer else None

@@ -2,7 +2,8 @@
 
 Its functions run in the event loop, although their queries block, or in threads, as FastAPI runs
 those that are not ``async``. Which gives more answers depends on the database: on SQLite, whose
-queries take microseconds, the event loop, on PostgreSQL threads (docs/performance.md).
+queries take microseconds, the event loop, on PostgreSQL threads (docs/performance.md). PEER_IN in
+the environment (``threads`` or ``event-loop``) tries the other way.
 """
 
 import os
@@ -30,7 +31,9 @@ from benchmarks.peers.wire import (
 _DATABASE = os.environ["MASTHEAD_DATABASE"]
 engine = connected(_DATABASE)
 app = FastAPI()
-IN_THREADS = is_postgresql(_DATABASE)
+IN_THREADS = (
+    os.environ.get("PEER_IN", "threads" if is_postgresql(_DATABASE) else "event-loop") == "threads"
+)
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 

@@ -91,7 +91,5 @@ def recognised(session: Session, account_id: int, login: str, password: str) -> 
         )
         .order_by(is_current.desc(), Subscriber.subscriber_id)
         .limit(1)
-        .options(
-            selectinload(Subscriber.subscriptions).selectinload(Subscription.received_issues)
-        )
+        .options(selectinload(Subscriber.subscriptions).selectinload(Subscription.received_issues))
     )

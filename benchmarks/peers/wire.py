@@ -184,7 +184,7 @@ def answer_sets(
             type=field.type,
             allow_other=field.allow_other,
             values=_chosen(field, answer) or None,
-            text_value=answer and answer.text_value,
+            text_value=answer.text_value if answer else None,
         )
         for field, answer in found
     ]
