@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from sqlite3 import sqlite_version
 
 SERVER_CORE, GENERATOR_CORE = 0, 1
 _PACKAGES = (
@@ -18,6 +19,11 @@ _PACKAGES = (
     "fastapi",
     "sqlalchemy",
     "pydantic",
+    "flask",
+    "django",
+    "djangorestframework",
+    "gunicorn",
+    "datasette",
 )
 _CPU_INFO = Path("/proc/cpuinfo")
 _CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -69,7 +75,7 @@ def described() -> dict[str, str]:
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores of {_cpu()}, {platform.system()}",
         "load average at the start": load,
-        "versions": f"Python {platform.python_version()}, {versions}",
+        "versions": f"Python {platform.python_version()} with SQLite {sqlite_version}, {versions}",
     }
 
 
