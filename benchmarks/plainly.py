@@ -18,7 +18,7 @@ from benchmarks.databases import is_postgresql
 from benchmarks.publisher import ACCOUNT_ID
 from masthead.contract.records import TABLES
 
-__all__ = ["SHELL", "dot_import", "plain"]
+__all__ = ["SAME", "SHELL", "dot_import", "plain"]
 
 SHELL = shutil.which("sqlite3")
 """SQLite's own program, a package of Debian by this name; None where it is not installed."""
