@@ -47,7 +47,7 @@ def main() -> None:
     command = f"python -m benchmarks {' '.join(sys.argv[1:])}".strip()
     written = json.loads(given.json.read_text()) if given.json and given.json.exists() else {}
     about = written.setdefault("about", {})
-    for name in given.parts or PARTS:
+    for name in given.parts:
         print(f"## {name}\n", flush=True)
         told = {**machine.described(), "command": command}
         found = PARTS[name].measure(_scale(given, PARTS[name]))
@@ -71,6 +71,7 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="for all figures")
     parser.add_argument("--picture", type=Path, metavar="FOLDER", help="for pictures of them (SVG)")
     given = parser.parse_args()
+    given.parts = given.parts or list(PARTS)
     for name in given.parts:
         if name not in PARTS:
             parser.error(f"there is no part {name!r}; the parts are {', '.join(PARTS)}")

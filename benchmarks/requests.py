@@ -39,7 +39,8 @@ OURS = "Masthead"
 ORM = "fastapi"
 """The peer by which the aims are set."""
 
-STATIC, BARE, GZIP = "static answer", "bare loop", "10 mailing list in gzip"
+STATIC, BARE = "static answer", "bare loop"
+MAILING_LIST, GZIP = "10 mailing list", "10 mailing list in gzip"
 POLL, REFUSED = "4 poll that finds nothing", "3 login refused"
 ORDER, LIST = PEERS_WORK["order"], PEERS_WORK["list"]
 COSTS = {count: f"processor time of one order, workers: {count}, µs" for count in WORKERS}
@@ -118,7 +119,9 @@ class Column:
         for title, paths in self._questions.items():
             if (body(self._port, paths[0]) == _REFUSED_BODY) != (title == REFUSED):
                 raise SystemExit(f"{title}: an unexpected answer to {paths[0]}")
-        gzipped = partial(ask, self._port, self._questions["10 mailing list"], coding="gzip")
+        entries = body(self._port, self._questions[MAILING_LIST][0]).count(b'"subscription_id"')
+        self.about["mailing list"] = f"{entries:,} entries"
+        gzipped = partial(ask, self._port, self._questions[MAILING_LIST], coding="gzip")
         return {
             **{title: partial(ask, self._port, paths) for title, paths in asked.items()},
             GZIP: gzipped,
