@@ -1,8 +1,15 @@
 """What a user would pick instead of Masthead, over Masthead's own database with the same answers.
 
-Each peer is one process on one core, behind the same pair of key and login (but Datasette), without
-a log of requests. PostgREST is not among them: PyPI and Debian have no package with its program,
-and that of npm fetches it from elsewhere when it is installed.
+Each peer is one process on one core (gunicorn has a second one, which only looks after it), behind
+the same pair of key and login (but Datasette), without a log of requests. PostgREST is not among
+them: PyPI and Debian have no package with its program, and that of npm fetches it from elsewhere
+when it is installed.
+
+What favours all of them: none knows the other filters and parameters, the link to the next page, or
+Masthead's checks of what it is asked. Their login check knows no renewal codes and counts no
+failures. An account comes with the credentials, for which Masthead unseals its pair. On PostgreSQL
+they speak as the owner of the tables, for whom there is no row-level security. What handicaps all
+of them: each takes the SQLite that Python links, while Masthead brings a newer one.
 """
 
 import json
@@ -10,9 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
-from benchmarks.peers.models import prepare
 from benchmarks.processes import body, running
 
 _ALL_WORK = ("order", "list", "answers", "account", "login")
@@ -49,6 +56,8 @@ def running_peer(peer: Peer, database: str, log: Path) -> Iterator[int]:
 
     A table with the account's pair in clear is added to the database (``benchmarks.peers.models``).
     """
+    from benchmarks.peers.models import prepare  # noqa: PLC0415 - not all peers carry SQLAlchemy
+
     prepare(database)
     with running(peer.name, database, log) as port:
         yield port
@@ -73,7 +82,10 @@ def check_same(peer: Peer, work: str, paths: list[str], ours: int, theirs: int) 
     the same, true is 1, and a number is its digits. Raises SystemExit where they differ.
     """
     for path, their_path in zip(paths, paths_of(peer, work, paths), strict=True):
-        our_body, their_body = body(ours, path), body(theirs, their_path)
+        try:
+            our_body, their_body = body(ours, path), body(theirs, their_path)
+        except HTTPError as answer:
+            raise SystemExit(f"{answer.url} answers {answer.code}") from None
         read = bytes if peer.is_exact else _rows
         if read(our_body) != read(their_body):
             raise SystemExit(f"Masthead and {peer.title} answer differently to {path}")
