@@ -11,10 +11,8 @@
 #                      (MINUTES=60, for each kind of database)
 #   make prove-hostile requests and import files that nobody means well with (CASES=100000)
 #   make attack        sqlmap and slowhttptest, where Debian's packages are (ARGS="…")
-#   make bench         the benchmarks, on SQLite and on PostgreSQL (ARGS="…")
-#   make bench-feed    those of the change feed, with 1,000,000 records (ARGS="--store postgresql")
-#   make bench-loads   those of loads, with 1,000,000 rows (ARGS="…")
-#   make bench-mirror  those of the mirror, with 1,000,000 subscriptions (ARGS="…")
+#   make bench         how fast it is: all of it, with its figures in benchmarks.json and its
+#                      pictures in docs/pictures; or some parts (ARGS="requests --rounds 3")
 #   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
 #   make bench-filters  filters that select nothing of 1,000,000 subscriptions (ARGS="…")
 #   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
@@ -33,8 +31,7 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         prove prove-schedules prove-kills prove-endurance prove-hostile attack fix bench \
-        bench-feed bench-loads bench-mirror bench-logins bench-filters bench-overload bench-slow \
-        audit lock install install-dev clean
+        bench-logins bench-filters bench-overload bench-slow audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -93,16 +90,7 @@ fix: install-dev
 	$(BIN)/ruff format
 
 bench: install-dev
-	$(BIN)/python -m benchmarks $(ARGS)
-
-bench-feed: install-dev
-	$(BIN)/python -m benchmarks.feed $(ARGS)
-
-bench-loads: install-dev
-	$(BIN)/python -m benchmarks.loads $(ARGS)
-
-bench-mirror: install-dev
-	$(BIN)/python -m benchmarks.mirror $(ARGS)
+	$(BIN)/python -m benchmarks $(or $(ARGS),--json benchmarks.json --picture docs/pictures)
 
 bench-logins: install-dev
 	$(BIN)/python -m benchmarks.logins $(ARGS)

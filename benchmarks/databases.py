@@ -76,6 +76,20 @@ def settle(database: str) -> None:
             connection.execute("CHECKPOINT")
 
 
+def size(database: str) -> int:
+    """Return how many bytes a database has on the disk, of what is in it and of its log."""
+    if not is_postgresql(database):
+        file = Path(database.removeprefix("sqlite:///"))
+        return sum(
+            each.stat().st_size
+            for each in (file, file.with_name(f"{file.name}-wal"))
+            if each.exists()
+        )
+    with _connected(database) as connection:
+        ((found,),) = connection.execute("SELECT pg_database_size(current_database())").fetchall()
+    return int(found)
+
+
 def is_postgresql(database: str) -> bool:
     """Return whether the URL is that of a PostgreSQL database."""
     return database.startswith(_POSTGRESQL)

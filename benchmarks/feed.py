@@ -1,33 +1,38 @@
 """The change feed at scale: how fast, in how much memory, and at whose cost.
 
-``python -m benchmarks.feed`` makes a publisher, serves it with ``masthead serve`` on one core,
-reads ``GET /snapshot`` (the feed without a lower bound) from the other core, and prints one table.
-The measure of the speed is a bare loop over the same rows on the server's core: the same queries
-and the same encoders, with no server, no file and no socket. A PostgreSQL server is on the
-reader's core.
+A publisher is made and served with ``masthead serve`` on one core, and ``GET /snapshot`` (the feed
+without a lower bound) is read from the other core. The measure of the speed is a bare loop over the
+same rows on the server's core: the same queries and the same encoders, with no server, no file and
+no socket. A PostgreSQL server is on the reader's core.
 """
 
-import argparse
-import json
 import os
-import signal
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import quote
 
 from benchmarks import databases
-from benchmarks.databases import STORES, fresh, place
-from benchmarks.machine import GENERATOR_CORE, SERVER_CORE, described, pin
+from benchmarks.databases import fresh, place
+from benchmarks.machine import GENERATOR_CORE, SERVER_CORE, on_core
 from benchmarks.processes import Server, ask, serving
-from benchmarks.publisher import ACCOUNT_ID, AUTHORIZATION, SUBSCRIBERS_MIN, fill, make_files, paths
+from benchmarks.publisher import ACCOUNT_ID, AUTHORIZATION, fill, make_files, paths
+from benchmarks.questions import ENTITY_NAMES, poll
 from benchmarks.reader import answered, read
-from benchmarks.report import Figures
+from benchmarks.report import (
+    Figures,
+    Found,
+    Measured,
+    Ratio,
+    Row,
+    Scale,
+    both,
+    data,
+    table,
+)
 from masthead.api.changes import Question, begin
 from masthead.api.operation import Service
 from masthead.contract.operations import ENTITIES
@@ -35,11 +40,23 @@ from masthead.store import open_store
 from masthead.store.keys import Uses
 from masthead.store.logins import Limits
 
-ENTITY_NAMES = ",".join(entity.name for entity in ENTITIES)
 EVERYTHING = f"/snapshot?entities={ENTITY_NAMES}"
 SLOW_BYTES_PER_S = 100_000
 SMALL_SUBSCRIBERS = 1_000
 CODINGS = ("identity", "gzip", "zstd")
+BARE, FEED = "bare loop, s", "identity, s"
+OWN_MEMORY = "growth of RssAnon, MiB"
+
+
+def _rows(titles: Iterable[str]) -> Iterator[Row]:
+    for title in titles:
+        if title.endswith("first byte, ms"):
+            yield Measured(title, 1, both(at_most=100))
+        elif title == OWN_MEMORY:
+            yield Measured(title, 1, both(at_most=64))
+        else:
+            yield Measured(title, 0 if title.endswith("requests/s") else 2)
+    yield Ratio("bare loop / feed", BARE, FEED, both(at_least=0.6))
 
 
 def bare_loop(database: str) -> tuple[float, int]:
@@ -65,7 +82,8 @@ def bare_loop(database: str) -> tuple[float, int]:
 def on_server_core(database: str) -> tuple[float, int]:
     """Run :func:`bare_loop` in a process of its own on the server's core."""
     program = (
-        "import sys; from benchmarks.feed import bare_loop, pin, SERVER_CORE; pin(SERVER_CORE); "
+        "import sys; from benchmarks.feed import bare_loop; "
+        "from benchmarks.machine import SERVER_CORE, pin; pin(SERVER_CORE); "
     )
     done = subprocess.run(
         [sys.executable, "-c", program + "print(*bare_loop(sys.argv[1]))", database],
@@ -102,7 +120,7 @@ def speeds(database: str, server: Server, rounds: int) -> Figures:
     found: Figures = {}
     for _ in range(rounds):
         seconds, size = on_server_core(database)
-        found.setdefault("bare loop, s", []).append(seconds)
+        found.setdefault(BARE, []).append(seconds)
         for coding in CODINGS:
             reading = read(server.port, EVERYTHING, AUTHORIZATION, coding)
             if coding == "identity" and reading.size != size:
@@ -158,9 +176,7 @@ def look_ups(server: Server, files: Path, rounds: int, seconds: float) -> Figure
 
 def empty_polls(server: Server, title: str, rounds: int, seconds: float) -> Figures:
     """Return how many polls a second find nothing."""
-    with answered(server.port, EVERYTHING, AUTHORIZATION, "identity") as answer:
-        since = quote(str(answer.headers["Masthead-Changes-Through"]))
-    path = f"/2/cdc?changed_since={since}&entities={ENTITY_NAMES}"
+    path = poll(server.port)
     figures = [ask(server.port, [path], seconds).rate for _ in range(rounds)]
     return {f"a poll that finds nothing in {title}, requests/s": figures}
 
@@ -169,10 +185,21 @@ def _cpu_s(server: Server) -> float:
     return sum(server.cpu_s().values())
 
 
-def measure(
+def measure(scale: Scale) -> Found:
+    """Return all figures, one for each round; memory and processor time are taken once."""
+    found: dict[str, Figures] = {}
+    about: dict[str, str] = {}
+    with on_core(GENERATOR_CORE):
+        for store in scale.stores:
+            found[store], told = _measured(store, scale.subscribers, scale.rounds, scale.seconds)
+            about |= told
+    rows = list(_rows(dict.fromkeys(title for figures in found.values() for title in figures)))
+    return Found([table("median (least to most)", rows, found)], data(found, rows), about)
+
+
+def _measured(
     store: str, subscribers: int, rounds: int, seconds: float
 ) -> tuple[Figures, dict[str, str]]:
-    """Return all figures, one for each round, and what they depend on beside the machine."""
     with TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         home = stack.enter_context(place(store, core=GENERATOR_CORE))
@@ -187,7 +214,7 @@ def measure(
             **look_ups(many, folder / "big" / "files", rounds, seconds),
             **empty_polls(few, f"{SMALL_SUBSCRIBERS:,} subscribers", rounds, seconds),
             **empty_polls(many, f"{subscribers:,} subscribers", rounds, seconds),
-        }, {"store": STORES[store], **databases.described(home)}
+        }, databases.described(home)
 
 
 @contextmanager
@@ -199,39 +226,3 @@ def publisher(database: str, folder: Path, subscribers: int) -> Iterator[Server]
     with serving(database, folder / "log", core=SERVER_CORE) as server:
         read(server.port, "/snapshot?entities=listdownloads", AUTHORIZATION, "identity")
         yield server
-
-
-def text(found: Figures, about: dict[str, str]) -> str:
-    """Return the table of all figures, and below it what they depend on."""
-    lines = ["| what | median | least | most |", "| --- | ---: | ---: | ---: |"]
-    for title, figures in found.items():
-        cells = (statistics.median(figures), min(figures), max(figures))
-        lines.append(f"| {title} | " + " | ".join(f"{figure:,.2f}" for figure in cells) + " |")
-    lines += ["", *(f"{name}: {value}" for name, value in about.items())]
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Measure, print, and write JSON where it is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.feed", description=__doc__)
-    parser.add_argument("--store", choices=STORES, default="sqlite")
-    parser.add_argument("--subscribers", type=int, default=175_000, help="1,000,000 records")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each rate")
-    parser.add_argument("--json", type=Path, help="a file for all figures")
-    given = parser.parse_args()
-    if given.subscribers < SUBSCRIBERS_MIN or given.rounds < 1 or given.seconds <= 0:
-        parser.error(f"at least {SUBSCRIBERS_MIN} subscribers, one round, and some time are needed")
-    # So that the servers end with it, however it ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    machine = described()
-    pin(GENERATOR_CORE)
-    found, told = measure(given.store, given.subscribers, given.rounds, given.seconds)
-    about = told | machine
-    print(text(found, about))
-    if given.json:
-        given.json.write_text(json.dumps({"about": about, "figures": found}, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()

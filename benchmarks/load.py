@@ -1,6 +1,6 @@
 """A small load generator: keep-alive connections that ask as fast as answers come.
 
-Run as a process of its own: ``python -m benchmarks.load PORT SECONDS AUTHORIZATION < paths``. It
+``python -m benchmarks.load PORT SECONDS AUTHORIZATION CODING < paths`` is a process of its own. It
 prints the number of answers and the seconds that they took, and ends with an error if one was not
 200.
 """
@@ -14,19 +14,20 @@ from typing import cast
 
 import uvloop
 
+from benchmarks.answers import Answer, request
 from benchmarks.machine import GENERATOR_CORE, pin
 
 CONNECTIONS = 16
 
 
 class _Connection(asyncio.Protocol):
-    """Sends one request at a time and counts the answers; each has a Content-Length."""
+    """Sends one request at a time and counts the answers."""
 
     def __init__(self, requests: Iterator[bytes], deadline: float) -> None:
         self.requests = requests
         self.deadline = deadline
         self.answers = 0
-        self.waiting = b""
+        self.answer = Answer()
         self.done = asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -34,19 +35,10 @@ class _Connection(asyncio.Protocol):
         self.transport.write(next(self.requests))
 
     def data_received(self, data: bytes) -> None:
-        data = self.waiting + data if self.waiting else data
-        end = data.find(b"\r\n\r\n")
-        if end < 0:
-            self.waiting = data
+        if not self.answer.take(data):
             return
-        length_at = data[:end].lower().find(b"content-length:")
-        length = int(data[length_at + 15 : data.index(b"\r", length_at)])
-        if len(data) < end + 4 + length:
-            self.waiting = data
-            return
-        self.waiting = b""
-        if not data.startswith(b"HTTP/1.1 200"):
-            self.done.set_exception(RuntimeError(data[:300].decode()))
+        if not self.answer.is_ok:
+            self.done.set_exception(RuntimeError(self.answer.head.decode()))
             self.transport.close()
             return
         self.answers += 1
@@ -76,13 +68,10 @@ async def _measure(port: int, seconds: float, requests: Iterator[bytes]) -> tupl
 
 def main() -> None:
     """Measure, and print the answers and the seconds."""
-    port, seconds, authorization = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+    port, seconds, authorization, coding = sys.argv[1:]
     pin(GENERATOR_CORE)
-    requests = [
-        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: {authorization}\r\n\r\n".encode()
-        for path in sys.stdin.read().split()
-    ]
-    print(*uvloop.run(_measure(port, seconds, itertools.cycle(requests))))
+    requests = [request(path, authorization, coding) for path in sys.stdin.read().split()]
+    print(*uvloop.run(_measure(int(port), float(seconds), itertools.cycle(requests))))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 import os
 import platform
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from sqlite3 import sqlite_version
 
 SERVER_CORE, GENERATOR_CORE = 0, 1
 _PACKAGES = (
@@ -16,6 +19,11 @@ _PACKAGES = (
     "fastapi",
     "sqlalchemy",
     "pydantic",
+    "flask",
+    "django",
+    "djangorestframework",
+    "gunicorn",
+    "datasette",
 )
 _CPU_INFO = Path("/proc/cpuinfo")
 _CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -28,13 +36,29 @@ def pin(core: int, pid: int = 0) -> None:
         os.sched_setaffinity(pid, {_CORES[core % len(_CORES)]})
 
 
+@contextmanager
+def on_core(core: int) -> Iterator[None]:
+    """Keep this process, and what it starts, on a core for as long as the block lasts."""
+    pin(core)
+    try:
+        yield
+    finally:
+        if _CORES:
+            os.sched_setaffinity(0, _CORES)
+
+
+def children(pid: int) -> list[int]:
+    """Return the ids of the processes that a process has started."""
+    found: list[int] = []
+    with suppress(OSError):  # it has ended meanwhile
+        for of_thread in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += map(int, of_thread.read_text().split())
+    return found
+
+
 def tree(pid: int) -> list[int]:
     """Return the ids of a process and of all that descend from it."""
-    children: list[int] = []
-    with suppress(OSError):  # it has ended meanwhile
-        for threads_children in Path(f"/proc/{pid}/task").glob("*/children"):
-            children += map(int, threads_children.read_text().split())
-    return [pid, *(found for child in children for found in tree(child))]
+    return [pid, *(found for child in children(pid) for found in tree(child))]
 
 
 def cpu_s(pid: int) -> float:
@@ -48,9 +72,10 @@ def described() -> dict[str, str]:
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
     return {
+        "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{os.cpu_count()} cores of {_cpu()}, {platform.system()}",
         "load average at the start": load,
-        "versions": f"Python {platform.python_version()}, {versions}",
+        "versions": f"Python {platform.python_version()} with SQLite {sqlite_version}, {versions}",
     }
 
 

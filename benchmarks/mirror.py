@@ -1,29 +1,24 @@
 """What a copy costs: the mirror beside the change feed alone.
 
-``python -m benchmarks.mirror`` makes a publisher, serves it from SQLite on one core, and copies it
-from the other core, in rounds in which the ways take turns: the snapshot read and thrown away; then
-``masthead mirror --once`` into a new database, once more where nothing is new, and
-``masthead mirror verify``. The columns of the table are the databases that hold the copy. A
-PostgreSQL server shares the core of the mirror.
+A publisher is made, served from SQLite on one core, and copied from the other core, in rounds in
+which the ways take turns: the snapshot read and thrown away; then ``masthead mirror --once`` into a
+new database, once more where nothing is new, and ``masthead mirror verify``. The columns of the
+table are the databases that hold the copy. A PostgreSQL server shares the core of the mirror.
 """
 
-import argparse
-import json
 import re
-import signal
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import databases
-from benchmarks.databases import STORES, Place, fresh, place, stores_in
+from benchmarks.databases import Place, fresh, place
 from benchmarks.feed import EVERYTHING, publisher
-from benchmarks.machine import GENERATOR_CORE, described, pin
+from benchmarks.machine import GENERATOR_CORE, on_core
 from benchmarks.processes import Finished, Server, finished
-from benchmarks.publisher import AUTHORIZATION, KEY, LOGIN, SUBSCRIBERS_MIN
+from benchmarks.publisher import AUTHORIZATION, KEY, LOGIN
 from benchmarks.reader import read
-from benchmarks.report import Figures, Measured, Ratio, Row, report, text
+from benchmarks.report import Figures, Found, Measured, Ratio, Row, Scale, data, table
 
 HEAD = "median (least to most)"
 FEED = "the feed, read and thrown away, s"
@@ -57,8 +52,7 @@ def mirror(server: Server, copy: str, *words: str) -> Finished:
     return finished("mirror", *words, address, "--to", copy, *once, **credentials)
 
 
-def measure(server: Server, home: Place, rounds: int) -> Figures:
-    """Return the figures of each round."""
+def _copied(server: Server, home: Place, rounds: int) -> Figures:
     found: Figures = {}
     for number in range(rounds):
         with fresh(home, f"copy_{number}") as copy:
@@ -81,39 +75,21 @@ def measure(server: Server, home: Place, rounds: int) -> Figures:
     return found
 
 
-def main() -> None:
-    """Measure, print, and write JSON where it is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mirror", description=__doc__)
-    parser.add_argument("--stores", type=stores_in, default=list(STORES), help="of the copy")
-    parser.add_argument("--subscribers", type=int, default=870_000, help="1,000,000 subscriptions")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="a file for all figures")
-    given = parser.parse_args()
-    if given.subscribers // 10 < SUBSCRIBERS_MIN or given.rounds < 1:
-        parser.error(f"at least {10 * SUBSCRIBERS_MIN} subscribers and one round are needed")
-    # So that the servers end with it, however it ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    about = described()
-    pin(GENERATOR_CORE)
+def measure(scale: Scale) -> Found:
+    """Return the figures of each round; the memory of a tenth of the records is taken once."""
+    about: dict[str, str] = {}
     found: dict[str, Figures] = {}
-    with TemporaryDirectory() as name, ExitStack() as stack:
+    with on_core(GENERATOR_CORE), TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
         source = stack.enter_context(place("sqlite"))
         big = stack.enter_context(fresh(source, "big"))
         small = stack.enter_context(fresh(source, "small"))
-        many = stack.enter_context(publisher(big, folder / "big", given.subscribers))
-        few = stack.enter_context(publisher(small, folder / "small", given.subscribers // 10))
-        for store in given.stores:
+        many = stack.enter_context(publisher(big, folder / "big", scale.subscribers))
+        few = stack.enter_context(publisher(small, folder / "small", scale.subscribers // 10))
+        for store in scale.stores:
             home = stack.enter_context(place(store, core=GENERATOR_CORE))
-            found[store] = measure(many, home, given.rounds)
+            found[store] = _copied(many, home, scale.rounds)
             with fresh(home, "small_copy") as copy:
                 found[store][SMALL_PEAK] = [mirror(few, copy).peak_mib]
             about |= databases.described(home)
-    made = report(found, ROWS, about)
-    print(text(HEAD, ROWS, made))
-    if given.json:
-        given.json.write_text(json.dumps(made, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+    return Found([table(HEAD, ROWS, found)], data(found, ROWS), about)

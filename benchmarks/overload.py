@@ -21,6 +21,7 @@ from typing import NamedTuple, cast
 import uvloop
 
 from benchmarks import machine
+from benchmarks.answers import Answer, request
 from benchmarks.databases import STORES, fresh, place, stores_in
 from benchmarks.machine import GENERATOR_CORE, SERVER_CORE, pin
 from benchmarks.processes import SERVER_S_MAX, serving
@@ -50,7 +51,7 @@ class _Client(asyncio.Protocol):
         self.deadline = 0.0
         self.took: list[float] = []
         self.refusals = 0
-        self.waiting = b""
+        self.answer = Answer()
         self.asked_at = 0.0
         self.done = asyncio.get_running_loop().create_future()
 
@@ -62,18 +63,12 @@ class _Client(asyncio.Protocol):
         self._ask()
 
     def data_received(self, data: bytes) -> None:
-        self.waiting += data
-        end = self.waiting.find(b"\r\n\r\n")
-        if end < 0:
+        if not self.answer.take(data):
             return
-        length_at = self.waiting[:end].lower().find(b"content-length:")
-        length = int(self.waiting[length_at + 15 : self.waiting.index(b"\r", length_at)])
-        if len(self.waiting) < end + 4 + length:
-            return
-        status, self.waiting = self.waiting[9:12], b""
         if perf_counter() > self.deadline:
             self.transport.close()
             return
+        status = self.answer.head[9:12]
         if status == b"200":
             self.took.append(perf_counter() - self.asked_at)
         elif status == b"503":
@@ -91,10 +86,7 @@ class _Client(asyncio.Protocol):
 
 
 async def _load(port: int, asked: list[str], connections: int, seconds: float) -> Seen:
-    requests = cycle(
-        f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {AUTHORIZATION}\r\n\r\n".encode()
-        for path in asked
-    )
+    requests = cycle(request(path, AUTHORIZATION) for path in asked)
     loop = asyncio.get_running_loop()
     clients = []
     for _ in range(connections):

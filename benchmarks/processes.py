@@ -1,5 +1,6 @@
 """The processes that are measured, started and ended: servers, and what asks them."""
 
+import json
 import os
 import re
 import select
@@ -161,24 +162,35 @@ def body(port: int, path: str) -> bytes:
     return found
 
 
-def ask(port: int, paths: list[str], seconds: float) -> Asked:
-    """Ask a server for ``paths`` in turn, as fast as it answers."""
-    return _asked("benchmarks.load", str(port), paths, seconds)
+def ask(port: int, paths: list[str], seconds: float, coding: str = "") -> Asked:
+    """Ask a server for ``paths`` in turn, as fast as it answers, in a coding that it accepts."""
+    answers, taken = _printed("benchmarks.load", str(port), paths, seconds, coding).split()
+    return Asked(int(answers), float(taken))
+
+
+def ask_steadily(port: int, paths: list[str], seconds: float, rate: float) -> dict[str, float]:
+    """Ask a server for ``paths`` in turn, so many times a second.
+
+    Returns for each part of all answers the milliseconds that they took at most.
+    """
+    printed = _printed("benchmarks.steady", str(port), paths, seconds, str(rate))
+    found: dict[str, float] = json.loads(printed)
+    return found
 
 
 def ask_database(database: str, paths: list[str], seconds: float) -> Asked:
-    """Ask a PostgreSQL database for what the answers to ``paths`` need, with nothing between."""
-    return _asked("benchmarks.bare", database, paths, seconds)
+    """Ask a database for what the answers to ``paths`` need, with nothing between."""
+    answers, taken = _printed("benchmarks.bare", database, paths, seconds).split()
+    return Asked(int(answers), float(taken))
 
 
-def _asked(program: str, of: str, paths: list[str], seconds: float) -> Asked:
+def _printed(program: str, of: str, paths: list[str], seconds: float, *more: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", program, of, str(seconds), AUTHORIZATION],
+        [sys.executable, "-m", program, of, str(seconds), AUTHORIZATION, *more],
         input="\n".join(paths),
         check=True,
         stdout=subprocess.PIPE,
         text=True,
         timeout=seconds + SERVER_S_MAX,
     )
-    answers, taken = done.stdout.split()
-    return Asked(int(answers), float(taken))
+    return done.stdout

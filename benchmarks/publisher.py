@@ -5,7 +5,9 @@ import csv
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from benchmarks.databases import settle
 
@@ -16,6 +18,8 @@ PATHS = 500
 LIST = 100
 SUBSCRIBERS_MIN = 100
 COMMAND_S_MAX = 3_600
+
+Item = TypeVar("Item")
 
 
 def masthead(*arguments: str, database: str = "") -> list[str]:
@@ -51,8 +55,8 @@ def fill(database: str, files: Path) -> None:
 
 def paths(files: Path) -> tuple[list[str], list[str]]:
     """Return the paths of orders, and of lists, that are spread evenly over all there are."""
-    orders = _spread(_ids(files / "orders.csv"))
-    starts = _spread(_ids(files / "subscriptions.csv")[:-LIST])
+    orders = spread(_ids(files / "orders.csv"))
+    starts = spread(_ids(files / "subscriptions.csv")[:-LIST])
     return (
         [f"/2/orders/{number}" for number in orders],
         [f"/2/subscriptions/?limit={LIST}&after={number}" for number in starts],
@@ -66,5 +70,6 @@ def _ids(file: Path) -> list[int]:
         return sorted(int(row[0]) for row in rows)
 
 
-def _spread(ids: list[int]) -> list[int]:
-    return ids[:: max(1, len(ids) // PATHS)][:PATHS]
+def spread(found: Sequence[Item]) -> list[Item]:
+    """Return some of what there is, evenly spread."""
+    return list(found[:: max(1, len(found) // PATHS)][:PATHS])

@@ -1,13 +1,14 @@
 """The servers that are compared, each a process of its own on one core and a loopback port.
 
-``python -m benchmarks.servers masthead|peer|bare``: the database's URL is in MASTHEAD_DATABASE, and
-the port is printed once the server accepts connections.
+``python -m benchmarks.servers masthead|bare|…``, with the name of a peer for any other: the
+database's URL is in MASTHEAD_DATABASE, and the port is printed once the server accepts connections.
 """
 
 import asyncio
 import os
 import socket
 import sys
+from importlib import import_module
 from typing import Any, cast
 
 import uvicorn
@@ -20,12 +21,19 @@ from masthead.api.operation import Call, route_for
 from masthead.contract.operations import Operation
 from masthead.log import configure_logs
 from masthead.store import open_store
+from masthead.store.logins import Limits
 
 STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
 _APPS = {
     "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
-    "peer": ("benchmarks.peer:app", "httptools", False),
+    "peer": ("benchmarks.servers:peer", "httptools", True),
+    "fastapi": ("benchmarks.peers.fastapi_peer:app", "httptools", False),
+    "datasette": ("benchmarks.peers.datasette_peer:app", "httptools", True),
+}
+_WSGI_APPS = {
+    "flask": "benchmarks.peers.flask_peer:app",
+    "django": "benchmarks.peers.django_peer:app",
 }
 _LONG = b"/long"
 LONG_PATH = _LONG.decode()
@@ -37,10 +45,20 @@ _LONG_ANSWER = _ANSWER % (45_000, b"x" * 45_000)
 def masthead() -> Any:
     """Return Masthead's own app, with a route that answers the same bytes to every caller."""
     configure_logs()
-    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]))
+    # More logins are refused here in a second than elsewhere in an hour.
+    limits = Limits(per_account=0)
+    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]), limits=limits)
     static = Operation(None, "static", STATIC_PATH, "A static answer", None)
     app.router.routes.insert(0, route_for(static, _static, in_thread=False))
     return app
+
+
+def peer() -> Any:
+    """Return the peer on FastAPI over a database by SQLAlchemy's URL of it."""
+    url = os.environ["MASTHEAD_DATABASE"].replace("postgresql+psycopg:", "postgresql:", 1)
+    os.environ["MASTHEAD_DATABASE"] = url
+    import_module("benchmarks.peers.models").prepare(url)
+    return import_module("benchmarks.peers.fastapi_peer").app
 
 
 def _static(_call: Call) -> Any:
@@ -69,6 +87,11 @@ def main() -> None:
     print(listener.getsockname()[1], flush=True)
     if sys.argv[1] == "bare":
         uvloop.run(_serve_bare(listener))
+        return
+    if sys.argv[1] in _WSGI_APPS:
+        # Not above, so that no other server carries it.
+        gunicorn = import_module("benchmarks.peers.gunicorn")
+        gunicorn.serve(_WSGI_APPS[sys.argv[1]], listener)
         return
     app, protocol, factory = _APPS[sys.argv[1]]
     config = uvicorn.Config(
