@@ -4,16 +4,16 @@ Each takes the account first and returns rows in the order of the fields of the 
 description names. A filter that selects nothing is an empty list, an unknown id None.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from masthead.contract import shapes
-from masthead.contract.kinds import Many
+from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
-from masthead.store.database import Database
+from masthead.store.database import Database, Dialect
 
 __all__ = [
     "CustomFields",
@@ -34,17 +34,33 @@ Filters = Mapping[str, int | str]
 
 _UNLIMITED = -1
 _SUBSCRIPTION_FILTERS = {
-    "campaign_active": "renew_campaign_active = :campaign_active",
-    "copies": "copies = :copies",
-    "issues_left": "issues = :issues_left",
-    "max_copies": "copies <= :max_copies",
-    "max_issues_left": f"issues <= :max_issues_left AND issues <> {_UNLIMITED}",
-    "min_copies": "copies >= :min_copies",
-    "min_issues_left": f"(issues >= :min_issues_left OR issues = {_UNLIMITED})",
-    "publication_id": "publication_id = :publication_id",
-    "subscriber_id": "subscriber_id = :subscriber_id",
-    "type": "type = :type",
+    "campaign_active": ("renew_campaign_active", "renew_campaign_active = :campaign_active"),
+    "copies": ("copies", "copies = :copies"),
+    "issues_left": ("issues", "issues = :issues_left"),
+    "max_copies": ("copies", "copies <= :max_copies"),
+    "max_issues_left": ("issues", f"issues <= :max_issues_left AND issues <> {_UNLIMITED}"),
+    "min_copies": ("copies", "copies >= :min_copies"),
+    "min_issues_left": ("issues", f"(issues >= :min_issues_left OR issues = {_UNLIMITED})"),
+    "publication_id": ("publication_id", "publication_id = :publication_id"),
+    "subscriber_id": ("subscriber_id", "subscriber_id = :subscriber_id"),
+    "type": ("type", "type = :type"),
 }
+"""The column that a filter of operation 7 looks at, and its condition."""
+
+_SAME_KIND: dict[Dialect, str] = {
+    "sqlite": """
+        n.publication_id = k.publication_id AND n.type IS k.type AND n.copies IS k.copies
+        AND n.issues IS k.issues AND n.renew_campaign_active = k.renew_campaign_active
+        """,
+    "postgresql": "n.kind = k.kind",
+}
+"""The subscription ``n`` is of the kind ``k``, where either may lack the same values."""
+
+_FEW_KINDS = 30
+_WALKED = 20_000
+"""So many rows are looked at in the order of their ids, at most, before a list is put together in
+another way: what many fit is complete long before."""
+
 _SEARCH_COLUMNS = {
     "email": "email_lower",
     "first_name": "first_name_folded",
@@ -74,22 +90,76 @@ def subscriptions(
     ``filters`` are named as in interface, operation 7. Unlimited (-1) is more than any number
     (decisions, "Subscription filters").
     """
-    where = "".join(f" AND {_SUBSCRIPTION_FILTERS[name]}" for name in filters)
-    if filters and "subscriber_id" not in filters:
-        kind = f"SELECT 1 FROM subscription_kinds WHERE account_id = :account_id{where} LIMIT 1"
-        if not database.row(kind, account_id=account_id, **filters):
-            return []
-    return database.rows(
+    values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
+    values |= filters
+    fit = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
+    if not filters or "subscriber_id" in filters:
+        return database.rows(_subscriptions(f"subscription_id > :after AND {fit}"), **values)
+    ((kinds,),) = database.rows(
         f"""
-        SELECT {columns_of(shapes.Subscription)} FROM subscriptions
-        WHERE account_id = :account_id AND subscription_id > :after{where}
-        ORDER BY subscription_id LIMIT :limit
+        SELECT count(*) FROM (SELECT 1 FROM subscription_kinds
+            WHERE account_id = :account_id AND {fit} LIMIT {_FEW_KINDS + 1}) AS found
         """,
         account_id=account_id,
-        after=after,
-        limit=limit,
         **filters,
     )
+    if kinds == 0:
+        return []
+    if kinds > _FEW_KINDS:
+        columns = {_SUBSCRIPTION_FILTERS[name][0] for name in filters}
+        walked = _walked("subscriptions", "subscription_id", columns, fit)
+        found = database.rows(_subscriptions(f"subscription_id IN ({walked})"), **values)
+        if len(found) == limit:
+            return found
+    merged = _merged(fit, _SAME_KIND[database.dialect])
+    return database.rows(_subscriptions(f"subscription_id IN ({merged})"), **values)
+
+
+def _subscriptions(which: str) -> str:
+    return f"""
+        SELECT {columns_of(shapes.Subscription)} FROM subscriptions
+        WHERE account_id = :account_id AND {which}
+        ORDER BY subscription_id LIMIT :limit
+        """
+
+
+def _walked(table: str, key: str, columns: Iterable[str], fit: str) -> str:
+    """Return the query of the first ids that ``fit`` among a bounded number of rows."""
+    return f"""
+        SELECT {key} FROM (
+            SELECT {", ".join([key, *sorted(columns)])} FROM {table}
+            WHERE account_id = :account_id AND {key} > :after ORDER BY {key} LIMIT {_WALKED}
+        ) AS walked WHERE {fit} ORDER BY {key} LIMIT :limit
+        """
+
+
+def _merged(fit: str, same_kind: str) -> str:
+    """Return the query of the first ids of all kinds that ``fit``.
+
+    Of these, only as many kinds count as there are ids to find: those that begin first. None of
+    them has so many ids up to ``reach`` that one beyond it could be among the first.
+    """
+    of_kind = f"""
+        SELECT n.subscription_id FROM subscriptions AS n
+        WHERE n.account_id = :account_id AND {same_kind}
+        """
+    return f"""
+        WITH heads AS MATERIALIZED (
+            SELECT k.*, ({of_kind} AND n.subscription_id > :after
+                ORDER BY n.subscription_id LIMIT 1) AS head
+            FROM subscription_kinds AS k WHERE k.account_id = :account_id AND {fit}
+            ORDER BY head NULLS LAST LIMIT :limit
+        ), reach AS MATERIALIZED (
+            SELECT coalesce(min(({of_kind} AND n.subscription_id >= k.head
+                ORDER BY n.subscription_id LIMIT 1 OFFSET :limit - 1)), {BIGGEST_INTEGER}) AS last
+            FROM heads AS k
+        )
+        SELECT n.subscription_id
+        FROM reach CROSS JOIN heads AS k CROSS JOIN subscriptions AS n
+        WHERE n.account_id = :account_id AND {same_kind}
+            AND n.subscription_id BETWEEN k.head AND reach.last
+        ORDER BY n.subscription_id LIMIT :limit
+        """
 
 
 def search_subscribers(
