@@ -14,6 +14,7 @@ from masthead.contract import shapes
 from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
 from masthead.store.database import Database, Dialect
+from masthead.store.searching import COLUMNS, Search, ascii_lower
 
 __all__ = [
     "CustomFields",
@@ -61,18 +62,9 @@ _WALKED = 20_000
 """So many rows are looked at in the order of their ids, at most, before a list is put together in
 another way: what many fit is complete long before."""
 
-_SEARCH_COLUMNS = {
-    "email": "email_lower",
-    "first_name": "first_name_folded",
-    "last_name": "last_name_folded",
-    "renewal_code": "renewal_code_lower",
-    "source": "source_lower",
-}
-_UNICODE_FOLDED = {"first_name", "last_name"}
-_ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_MANY_FIT = 10_000
-_LAST_CODE_POINT = 0x10FFFF
-_BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
+_FEW_FIT, _MANY_FIT = 1_000, 10_000
+"""SQLite has no statistics of values. It is told which of a search's conditions leads to its rows:
+the one that few fit, or else, where no list came together, the one that not so many fit."""
 
 
 @cache
@@ -171,76 +163,32 @@ def search_subscribers(
     where the filter ends with ``*``; an empty filter finds those without a value; the deleted are
     left out (decisions, "Subscriber search").
     """
-    asked_for = {name: _search_condition(name, str(asked)) for name, asked in filters.items()}
-    conditions = {name: condition for name, (condition, _) in asked_for.items()}
-    if database.dialect == "sqlite" and len(conditions) > 1:
-        conditions = _led_by_narrowest(database, account_id, asked_for)
-    where = "".join(f" AND {condition}" for condition in conditions.values())
-    values = {key: value for _, found in asked_for.values() for key, value in found.items()}
-    return database.rows(
-        f"""
+    search = Search(filters)
+    values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
+    values |= search.values
+    leads = search.names
+    if database.dialect == "sqlite" and (len(search.groups) > 1 or search.names - search.exact):
+        leads = search.narrowest(database, account_id, _FEW_FIT)
+        if not (leads or search.exact):
+            fit = " AND ".join(["delete_date IS NULL", *search.conditions.values()])
+            columns = {"delete_date", *(COLUMNS[name] for name in search.names)}
+            walked = _walked("subscribers", "subscriber_id", columns, fit)
+            found = database.rows(_subscribers(f"subscriber_id IN ({walked})"), **values)
+            if len(found) == limit:
+                return found
+        if not leads and len(search.groups) > 1:
+            leads = search.narrowest(database, account_id, _MANY_FIT)
+        leads = leads or search.exact or search.names
+    which = ["subscriber_id > :after", "delete_date IS NULL", *search.led_by(leads)]
+    return database.rows(_subscribers(" AND ".join(which)), **values)
+
+
+def _subscribers(which: str) -> str:
+    return f"""
         SELECT {columns_of(shapes.Subscriber)} FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id > :after AND delete_date IS NULL{where}
+        WHERE account_id = :account_id AND {which}
         ORDER BY subscriber_id LIMIT :limit
-        """,
-        account_id=account_id,
-        after=after,
-        limit=limit,
-        **values,
-    )
-
-
-def _led_by_narrowest(
-    database: Database, account_id: int, asked_for: Mapping[str, tuple[str, dict[str, str]]]
-) -> dict[str, str]:
-    """Return the conditions so that SQLite takes the index of the one that fewest rows fit.
-
-    It has no statistics of values, and would take any. Where many fit each of them, it may.
-    """
-    fitting = {
-        name: database.rows(
-            f"""
-            SELECT count(*) FROM (SELECT 1 FROM subscribers
-                WHERE account_id = :account_id AND {condition} LIMIT {_MANY_FIT})
-            """,
-            account_id=account_id,
-            **values,
-        )[0][0]
-        for name, (condition, values) in asked_for.items()
-    }
-    narrowest = min(fitting, key=lambda name: fitting[name])
-    leads = {narrowest} if fitting[narrowest] < _MANY_FIT else set(asked_for)
-    # What is added to a column is nothing, but SQLite knows no index of the sum.
-    return {
-        name: condition if name in leads else condition.replace(column, f"+{column}")
-        for name, (condition, _) in asked_for.items()
-        for column in [_SEARCH_COLUMNS[name]]
-    }
-
-
-def _search_condition(name: str, asked: str) -> tuple[str, dict[str, str]]:
-    column = _SEARCH_COLUMNS[name]
-    folded = asked.casefold() if name in _UNICODE_FOLDED else asked.translate(_ASCII_LOWER)
-    if not folded:
-        return f"{column} IS NULL", {}
-    if not folded.endswith("*"):
-        return f"{column} = :{name}", {name: folded}
-    if folded == "*":
-        return "TRUE", {}
-    start = folded[:-1]
-    beyond = _beyond(start)
-    if beyond is None:
-        return f"{column} >= :{name}", {name: start}
-    values = {name: start, f"{name}_beyond": beyond}
-    return f"{column} >= :{name} AND {column} < :{name}_beyond", values
-
-
-def _beyond(start: str) -> str | None:
-    """Return the first text, by code points, behind all that begin with ``start``, if any is."""
-    head, last = start[:-1], ord(start[-1])
-    if last == _LAST_CODE_POINT:
-        return _beyond(head) if head else None
-    return head + chr(_BEHIND_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
+        """
 
 
 class LoginMatch(NamedTuple):
@@ -280,7 +228,7 @@ def login_candidates(
     """
     values: dict[str, int | str] = {
         "account_id": account_id,
-        "login": login.translate(_ASCII_LOWER),
+        "login": ascii_lower(login),
         "today": today,
     }
     select = """
