@@ -1,7 +1,7 @@
 -- By which a filter's list is merged from the kinds of subscriptions that fit, each in the order of
--- its ids: so it takes as long in a large account as in a small one. A kind has a column of its own,
--- since no index finds a missing value by comparing it with another row's. Of its parts only the
--- type may be any text, so no two kinds are the same.
+-- its ids: so it takes as long in a large account as in a small one. A kind has a column of its
+-- own, since no index finds a missing value by comparing it with another row's. Of its parts only
+-- the type may be any text, so no two kinds are the same.
 ALTER TABLE subscriptions ADD COLUMN kind TEXT COLLATE "C" GENERATED ALWAYS AS (
     CAST(publication_id AS TEXT) || '|' || coalesce(type, '')
     || '|' || coalesce(CAST(copies AS TEXT), '') || '|' || coalesce(CAST(issues AS TEXT), '')
