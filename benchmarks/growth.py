@@ -194,8 +194,11 @@ def of_store(store: str, sizes: list[int], rounds: int, folder: Path) -> dict[st
         home = stack.enter_context(place(store))
         asking = {}
         for size, url in zip(sizes, _databases(home, sizes, folder, stack), strict=True):
-            if is_postgresql(url) or not (folder / f"{size}.db").exists():
+            made = folder / f"{size}.made"
+            if is_postgresql(url) or not made.exists():
                 seconds = fill(url, size, folder)
+                if not is_postgresql(url):
+                    made.touch()
                 if seconds is not None:
                     found.setdefault(LOAD, {})[str(size)] = [seconds / size * 1_000_000]
             log = folder / f"{store}-{size}.log"

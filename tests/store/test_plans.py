@@ -167,7 +167,7 @@ def test_a_search_that_many_fit_is_asked_of_the_next_ids_first(
 def test_a_search_for_several_things_takes_the_index_of_the_one_that_fewest_fit(
     loaded: Publisher, asked: dict[str, str], narrowest: str
 ) -> None:
-    """decisions, "Filters that select nothing"."""
+    """decisions, "Filters that few fit"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             reading.search_subscribers(database, 1, asked, after=0, limit=100)
