@@ -57,7 +57,7 @@ _SAME_KIND: dict[Dialect, str] = {
 }
 """The subscription ``n`` is of the kind ``k``, where either may lack the same values."""
 
-_FEW_KINDS = 30
+_FEW_KINDS = 100
 _WALKED = 20_000
 """So many rows are looked at in the order of their ids, at most, before a list is put together in
 another way: what many fit is complete long before."""
