@@ -91,6 +91,8 @@ def make_earlier(url: str, number: int) -> Content:
                 of_the_store._seal_secrets(database)
             if number >= 2:
                 database.script(f"UPDATE accounts SET epoch_at = {EPOCH_US} WHERE account_id = 1")
+            if number >= 7:
+                database.script("INSERT INTO subscription_kinds VALUES (1, 1, NULL, 1, NULL, 0)")
             if number >= 4 and database.dialect == "postgresql":
                 database.script("INSERT INTO login_failures VALUES (1, 'a', 'b', 1)")
             if number >= SEALED_SINCE and database.dialect == "postgresql":

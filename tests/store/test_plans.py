@@ -75,8 +75,45 @@ def test_a_filter_that_nothing_fits_reads_no_subscription(
         with statements(database) as found:
             assert reading.subscriptions(database, 1, filters, after=0, limit=100) == []
         ((sql, values),) = found
-        (line,) = plan(database, sql, values)
+        (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
         assert "USING COVERING INDEX subscription_kinds_by_account (account_id=?" in line
+
+
+@pytest.mark.parametrize("filters", [{"type": "Print"}, {"min_copies": 2, "copies": 2}])
+def test_a_filter_that_few_kinds_fit_finds_their_ids_by_an_index_of_the_kinds(
+    loaded: Publisher, filters: dict[str, int | str]
+) -> None:
+    """decisions, "Filters that few fit"."""
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            assert reading.subscriptions(database, 1, filters, after=0, limit=100)
+        _kinds, (sql, values) = found
+        lines = [line for line in plan(database, sql, values) if line.startswith("SEARCH")]
+        assert all("USING" in line for line in lines if line != "SEARCH k"), lines
+        for line in lines:
+            if line.startswith("SEARCH n"):
+                assert "COVERING INDEX subscriptions_by_kind (account_id=?" in line
+                assert "renew_campaign_active=? AND subscription_id>?" in line
+            elif line.startswith("SEARCH subscriptions"):
+                assert "USING PRIMARY KEY (account_id=? AND subscription_id=?)" in line
+
+
+@pytest.mark.parametrize("filters", [{"type": "Print"}, {"min_copies": 2, "copies": 2}])
+def test_a_filter_that_many_kinds_fit_is_asked_of_the_next_ids_first(
+    loaded: Publisher, filters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Filters that few fit"."""
+    monkeypatch.setattr(reading, "_FEW_KINDS", 0)
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            assert reading.subscriptions(database, 1, filters, after=0, limit=1)
+        _kinds, (sql, values) = found
+        lines = plan(database, sql, values)
+        assert "USE TEMP B-TREE FOR ORDER BY" not in lines
+        assert [line for line in lines if line.startswith("SEARCH")] == [
+            "SEARCH subscriptions USING PRIMARY KEY (account_id=? AND subscription_id=?)",
+            "SEARCH subscriptions USING PRIMARY KEY (account_id=? AND subscription_id>?)",
+        ]
 
 
 @pytest.mark.parametrize("name", SEARCHED)
@@ -87,10 +124,36 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
     with loaded.store.reader() as database:
         with statements(database) as found:
             reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100)
-        ((sql, values),) = found
+        *_counts, (sql, values) = found
         lines = plan(database, sql, values)
         assert_finds_by_index(lines)
-        assert asked == "" or f"subscribers_by_{name}" in lines[0]
+        assert asked == "" or f"subscribers_by_{name}" in lines[0] or "by_name" in lines[0]
+
+
+def test_a_search_for_two_names_takes_the_index_of_both(loaded: Publisher) -> None:
+    """decisions, "Filters that few fit"."""
+    asked = {"first_name": "ada", "last_name": "ames"}
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            assert reading.search_subscribers(database, 1, asked, after=0, limit=100)
+        *_counts, (sql, values) = found
+        (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
+        assert "subscribers_by_name (account_id=? AND last_name_folded=? AND first_name" in line
+
+
+@pytest.mark.parametrize("asked", ["a*", "*"])
+def test_a_search_that_many_fit_is_asked_of_the_next_ids_first(
+    loaded: Publisher, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Filters that few fit"."""
+    monkeypatch.setattr(reading, "_FEW_FIT", 1)
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            reading.search_subscribers(database, 1, {"last_name": asked}, after=0, limit=1)
+        _count, (sql, values) = found
+        lines = plan(database, sql, values)
+        assert "USE TEMP B-TREE FOR ORDER BY" not in lines
+        assert "SEARCH subscribers USING PRIMARY KEY (account_id=? AND subscriber_id>?)" in lines
 
 
 @pytest.mark.parametrize(
@@ -104,12 +167,12 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
 def test_a_search_for_several_things_takes_the_index_of_the_one_that_fewest_fit(
     loaded: Publisher, asked: dict[str, str], narrowest: str
 ) -> None:
-    """decisions, "Filters that select nothing"."""
+    """decisions, "Filters that few fit"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             reading.search_subscribers(database, 1, asked, after=0, limit=100)
         *counts, (sql, values) = found
-        assert len(counts) == len(asked)
+        assert len(counts) >= len(asked)
         (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
         assert f"subscribers_by_{narrowest}" in line
 
@@ -121,14 +184,11 @@ def assert_finds_by_index(lines: list[str]) -> None:
         assert "(account_id=?)" not in line or "commits" in line, line
 
 
-@pytest.mark.parametrize("filters", [{}, {"type": "Print"}, {"min_copies": 2, "copies": 2}])
-def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
-    loaded: Publisher, filters: dict[str, int | str]
-) -> None:
+def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(loaded: Publisher) -> None:
     with loaded.store.reader() as database:
         with statements(database) as found:
-            reading.subscriptions(database, 1, filters, after=0, limit=100)
-        *_kinds, (sql, values) = found
+            reading.subscriptions(database, 1, {}, after=0, limit=100)
+        ((sql, values),) = found
         assert plan(database, sql, values) == [
             "SEARCH subscriptions USING PRIMARY KEY (account_id=? AND subscription_id>?)"
         ]

@@ -4,16 +4,17 @@ Each takes the account first and returns rows in the order of the fields of the 
 description names. A filter that selects nothing is an empty list, an unknown id None.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from masthead.contract import shapes
-from masthead.contract.kinds import Many
+from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
-from masthead.store.database import Database
+from masthead.store.database import Database, Dialect
+from masthead.store.searching import COLUMNS, Search, ascii_lower
 
 __all__ = [
     "CustomFields",
@@ -34,29 +35,36 @@ Filters = Mapping[str, int | str]
 
 _UNLIMITED = -1
 _SUBSCRIPTION_FILTERS = {
-    "campaign_active": "renew_campaign_active = :campaign_active",
-    "copies": "copies = :copies",
-    "issues_left": "issues = :issues_left",
-    "max_copies": "copies <= :max_copies",
-    "max_issues_left": f"issues <= :max_issues_left AND issues <> {_UNLIMITED}",
-    "min_copies": "copies >= :min_copies",
-    "min_issues_left": f"(issues >= :min_issues_left OR issues = {_UNLIMITED})",
-    "publication_id": "publication_id = :publication_id",
-    "subscriber_id": "subscriber_id = :subscriber_id",
-    "type": "type = :type",
+    "campaign_active": ("renew_campaign_active", "renew_campaign_active = :campaign_active"),
+    "copies": ("copies", "copies = :copies"),
+    "issues_left": ("issues", "issues = :issues_left"),
+    "max_copies": ("copies", "copies <= :max_copies"),
+    "max_issues_left": ("issues", f"issues <= :max_issues_left AND issues <> {_UNLIMITED}"),
+    "min_copies": ("copies", "copies >= :min_copies"),
+    "min_issues_left": ("issues", f"(issues >= :min_issues_left OR issues = {_UNLIMITED})"),
+    "publication_id": ("publication_id", "publication_id = :publication_id"),
+    "subscriber_id": ("subscriber_id", "subscriber_id = :subscriber_id"),
+    "type": ("type", "type = :type"),
 }
-_SEARCH_COLUMNS = {
-    "email": "email_lower",
-    "first_name": "first_name_folded",
-    "last_name": "last_name_folded",
-    "renewal_code": "renewal_code_lower",
-    "source": "source_lower",
+"""The column that a filter of operation 7 looks at, and its condition."""
+
+_SAME_KIND: dict[Dialect, str] = {
+    "sqlite": """
+        n.publication_id = k.publication_id AND n.type IS k.type AND n.copies IS k.copies
+        AND n.issues IS k.issues AND n.renew_campaign_active = k.renew_campaign_active
+        """,
+    "postgresql": "n.kind = k.kind",
 }
-_UNICODE_FOLDED = {"first_name", "last_name"}
-_ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_MANY_FIT = 10_000
-_LAST_CODE_POINT = 0x10FFFF
-_BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
+"""The subscription ``n`` is of the kind ``k``, where either may lack the same values."""
+
+_FEW_KINDS = 100
+_WALKED = 20_000
+"""So many rows are looked at in the order of their ids, at most, before a list is put together in
+another way: what many fit is complete long before."""
+
+_FEW_FIT, _MANY_FIT = 1_000, 10_000
+"""SQLite has no statistics of values. It is told which of a search's conditions leads to its rows:
+the one that few fit, or else, where no list came together, the one that not so many fit."""
 
 
 @cache
@@ -74,22 +82,76 @@ def subscriptions(
     ``filters`` are named as in interface, operation 7. Unlimited (-1) is more than any number
     (decisions, "Subscription filters").
     """
-    where = "".join(f" AND {_SUBSCRIPTION_FILTERS[name]}" for name in filters)
-    if filters and "subscriber_id" not in filters:
-        kind = f"SELECT 1 FROM subscription_kinds WHERE account_id = :account_id{where} LIMIT 1"
-        if not database.row(kind, account_id=account_id, **filters):
-            return []
-    return database.rows(
+    values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
+    values |= filters
+    fit = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
+    if not filters or "subscriber_id" in filters:
+        return database.rows(_subscriptions(f"subscription_id > :after AND {fit}"), **values)
+    ((kinds,),) = database.rows(
         f"""
-        SELECT {columns_of(shapes.Subscription)} FROM subscriptions
-        WHERE account_id = :account_id AND subscription_id > :after{where}
-        ORDER BY subscription_id LIMIT :limit
+        SELECT count(*) FROM (SELECT 1 FROM subscription_kinds
+            WHERE account_id = :account_id AND {fit} LIMIT {_FEW_KINDS + 1}) AS found
         """,
         account_id=account_id,
-        after=after,
-        limit=limit,
         **filters,
     )
+    if kinds == 0:
+        return []
+    if kinds > _FEW_KINDS:
+        columns = {_SUBSCRIPTION_FILTERS[name][0] for name in filters}
+        walked = _walked("subscriptions", "subscription_id", columns, fit)
+        found = database.rows(_subscriptions(f"subscription_id IN ({walked})"), **values)
+        if len(found) == limit:
+            return found
+    merged = _merged(fit, _SAME_KIND[database.dialect])
+    return database.rows(_subscriptions(f"subscription_id IN ({merged})"), **values)
+
+
+def _subscriptions(which: str) -> str:
+    return f"""
+        SELECT {columns_of(shapes.Subscription)} FROM subscriptions
+        WHERE account_id = :account_id AND {which}
+        ORDER BY subscription_id LIMIT :limit
+        """
+
+
+def _walked(table: str, key: str, columns: Iterable[str], fit: str) -> str:
+    """Return the query of the first ids that ``fit`` among a bounded number of rows."""
+    return f"""
+        SELECT {key} FROM (
+            SELECT {", ".join([key, *sorted(columns)])} FROM {table}
+            WHERE account_id = :account_id AND {key} > :after ORDER BY {key} LIMIT {_WALKED}
+        ) AS walked WHERE {fit} ORDER BY {key} LIMIT :limit
+        """
+
+
+def _merged(fit: str, same_kind: str) -> str:
+    """Return the query of the first ids of all kinds that ``fit``.
+
+    Of these, only as many kinds count as there are ids to find: those that begin first. None of
+    them has so many ids up to ``reach`` that one beyond it could be among the first.
+    """
+    of_kind = f"""
+        SELECT n.subscription_id FROM subscriptions AS n
+        WHERE n.account_id = :account_id AND {same_kind}
+        """
+    return f"""
+        WITH heads AS MATERIALIZED (
+            SELECT k.*, ({of_kind} AND n.subscription_id > :after
+                ORDER BY n.subscription_id LIMIT 1) AS head
+            FROM subscription_kinds AS k WHERE k.account_id = :account_id AND {fit}
+            ORDER BY head NULLS LAST LIMIT :limit
+        ), reach AS MATERIALIZED (
+            SELECT coalesce(min(({of_kind} AND n.subscription_id >= k.head
+                ORDER BY n.subscription_id LIMIT 1 OFFSET :limit - 1)), {BIGGEST_INTEGER}) AS last
+            FROM heads AS k
+        )
+        SELECT n.subscription_id
+        FROM reach CROSS JOIN heads AS k CROSS JOIN subscriptions AS n
+        WHERE n.account_id = :account_id AND {same_kind}
+            AND n.subscription_id BETWEEN k.head AND reach.last
+        ORDER BY n.subscription_id LIMIT :limit
+        """
 
 
 def search_subscribers(
@@ -101,76 +163,32 @@ def search_subscribers(
     where the filter ends with ``*``; an empty filter finds those without a value; the deleted are
     left out (decisions, "Subscriber search").
     """
-    asked_for = {name: _search_condition(name, str(asked)) for name, asked in filters.items()}
-    conditions = {name: condition for name, (condition, _) in asked_for.items()}
-    if database.dialect == "sqlite" and len(conditions) > 1:
-        conditions = _led_by_narrowest(database, account_id, asked_for)
-    where = "".join(f" AND {condition}" for condition in conditions.values())
-    values = {key: value for _, found in asked_for.values() for key, value in found.items()}
-    return database.rows(
-        f"""
+    search = Search(filters)
+    values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
+    values |= search.values
+    leads = search.names
+    if database.dialect == "sqlite" and (len(search.groups) > 1 or search.names - search.exact):
+        leads = search.narrowest(database, account_id, _FEW_FIT)
+        if not (leads or search.exact):
+            fit = " AND ".join(["delete_date IS NULL", *search.conditions.values()])
+            columns = {"delete_date", *(COLUMNS[name] for name in search.names)}
+            walked = _walked("subscribers", "subscriber_id", columns, fit)
+            found = database.rows(_subscribers(f"subscriber_id IN ({walked})"), **values)
+            if len(found) == limit:
+                return found
+        if not leads and len(search.groups) > 1:
+            leads = search.narrowest(database, account_id, _MANY_FIT)
+        leads = leads or search.exact or search.names
+    which = ["subscriber_id > :after", "delete_date IS NULL", *search.led_by(leads)]
+    return database.rows(_subscribers(" AND ".join(which)), **values)
+
+
+def _subscribers(which: str) -> str:
+    return f"""
         SELECT {columns_of(shapes.Subscriber)} FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id > :after AND delete_date IS NULL{where}
+        WHERE account_id = :account_id AND {which}
         ORDER BY subscriber_id LIMIT :limit
-        """,
-        account_id=account_id,
-        after=after,
-        limit=limit,
-        **values,
-    )
-
-
-def _led_by_narrowest(
-    database: Database, account_id: int, asked_for: Mapping[str, tuple[str, dict[str, str]]]
-) -> dict[str, str]:
-    """Return the conditions so that SQLite takes the index of the one that fewest rows fit.
-
-    It has no statistics of values, and would take any. Where many fit each of them, it may.
-    """
-    fitting = {
-        name: database.rows(
-            f"""
-            SELECT count(*) FROM (SELECT 1 FROM subscribers
-                WHERE account_id = :account_id AND {condition} LIMIT {_MANY_FIT})
-            """,
-            account_id=account_id,
-            **values,
-        )[0][0]
-        for name, (condition, values) in asked_for.items()
-    }
-    narrowest = min(fitting, key=lambda name: fitting[name])
-    leads = {narrowest} if fitting[narrowest] < _MANY_FIT else set(asked_for)
-    # What is added to a column is nothing, but SQLite knows no index of the sum.
-    return {
-        name: condition if name in leads else condition.replace(column, f"+{column}")
-        for name, (condition, _) in asked_for.items()
-        for column in [_SEARCH_COLUMNS[name]]
-    }
-
-
-def _search_condition(name: str, asked: str) -> tuple[str, dict[str, str]]:
-    column = _SEARCH_COLUMNS[name]
-    folded = asked.casefold() if name in _UNICODE_FOLDED else asked.translate(_ASCII_LOWER)
-    if not folded:
-        return f"{column} IS NULL", {}
-    if not folded.endswith("*"):
-        return f"{column} = :{name}", {name: folded}
-    if folded == "*":
-        return "TRUE", {}
-    start = folded[:-1]
-    beyond = _beyond(start)
-    if beyond is None:
-        return f"{column} >= :{name}", {name: start}
-    values = {name: start, f"{name}_beyond": beyond}
-    return f"{column} >= :{name} AND {column} < :{name}_beyond", values
-
-
-def _beyond(start: str) -> str | None:
-    """Return the first text, by code points, behind all that begin with ``start``, if any is."""
-    head, last = start[:-1], ord(start[-1])
-    if last == _LAST_CODE_POINT:
-        return _beyond(head) if head else None
-    return head + chr(_BEHIND_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
+        """
 
 
 class LoginMatch(NamedTuple):
@@ -210,7 +228,7 @@ def login_candidates(
     """
     values: dict[str, int | str] = {
         "account_id": account_id,
-        "login": login.translate(_ASCII_LOWER),
+        "login": ascii_lower(login),
         "today": today,
     }
     select = """
