@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import feed, latency, loads, machine, mirror, requests, resources
+from benchmarks import feed, growth, latency, loads, machine, mirror, requests, resources
 from benchmarks.databases import STORES, stores_in
 from benchmarks.picture import draw
 from benchmarks.report import Found, Scale
@@ -36,6 +36,7 @@ PARTS = {
     "feed": Part(feed.measure, subscribers=175_000, rounds=5, seconds=2),
     "loads": Part(loads.measure, subscribers=60_000, rounds=3),
     "mirror": Part(mirror.measure, subscribers=175_000, rounds=3, subscribers_min=1_000),
+    "growth": Part(growth.measure, subscribers=10_000_000, rounds=100, subscribers_min=10_000),
 }
 
 
@@ -70,6 +71,7 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, help="of each measurement")
     parser.add_argument("--json", type=Path, metavar="FILE", help="for all figures")
     parser.add_argument("--picture", type=Path, metavar="FOLDER", help="for pictures of them (SVG)")
+    parser.add_argument("--folder", type=Path, help="keeps the large databases of growth")
     given = parser.parse_args()
     given.parts = given.parts or list(PARTS)
     for name in given.parts:
@@ -84,7 +86,7 @@ def _given() -> argparse.Namespace:
 
 def _scale(given: argparse.Namespace, part: Part) -> Scale:
     """Return how much a part measures: what is given, else its own."""
-    own = Scale(given.stores, part.subscribers, part.rounds, part.seconds)
+    own = Scale(given.stores, part.subscribers, part.rounds, part.seconds, given.folder)
     options = {name: getattr(given, name) for name in ("subscribers", "rounds", "seconds")}
     return own._replace(**{name: value for name, value in options.items() if value is not None})
 

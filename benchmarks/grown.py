@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.databases import settle
-from benchmarks.loads import SAME
+from benchmarks.plainly import SAME
 from benchmarks.publisher import ACCOUNT_ID, add_account, make_files, masthead
 from masthead.contract.records import TABLES
 from masthead.store import Database, find_store

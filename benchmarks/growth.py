@@ -1,15 +1,10 @@
 """How the time of one request grows with the database: 10 thousand to 10 million subscriptions.
 
-``python -m benchmarks.growth`` makes a publisher of each size on each store (`grown.py`), serves
-all of a store, and asks each over one connection, in rounds in which the sizes take turns.
-``--folder`` keeps the files and SQLite's databases for the next time.
+A publisher of each size is made on each store (``grown.py``). All of a store are served, and each
+is asked over one connection, in rounds in which the sizes take turns.
 """
 
-import argparse
-import json
-import signal
 import statistics
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -19,9 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote, urlencode
 
-from benchmarks import machine
-from benchmarks.databases import STORES, Place, fresh, is_postgresql, place, stores_in
-from benchmarks.feed import ENTITY_NAMES
+from benchmarks.databases import STORES, Place, fresh, is_postgresql, place
 from benchmarks.grown import (
     AT_THE_END,
     CHANGED,
@@ -37,12 +30,14 @@ from benchmarks.grown import (
 from benchmarks.machine import SERVER_CORE
 from benchmarks.processes import serving
 from benchmarks.publisher import ACCOUNT_ID, AUTHORIZATION
-from benchmarks.report import Figures
+from benchmarks.questions import ENTITY_NAMES
+from benchmarks.report import Aim, Figures, Found, Scale, grid
 from masthead.loading.generate_values import password
 from masthead.store import Database, find_store
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 COMPARED_TO = 100_000
+AIM = Aim(at_most=1.5)
 LOAD = "`masthead import`, ms a thousand subscriptions"
 FILTERS = (
     "publication_id=1",
@@ -216,51 +211,31 @@ def of_store(store: str, sizes: list[int], rounds: int, folder: Path) -> dict[st
     return found
 
 
-def measure(
-    stores: list[str], sizes: list[int], rounds: int, folder: Path | None = None
-) -> dict[str, dict[str, dict[str, Figures]]]:
-    """Return ``{"growth": {store: {title: {size: [milliseconds of each round]}}}}``."""
+def measure(scale: Scale) -> Found:
+    """Return ``{store: {title: {size: [milliseconds of each round]}}}`` of the sizes there are.
+
+    The largest has as many subscriptions as the scale says. ``folder`` of the scale keeps files and
+    SQLite's databases for the next time.
+    """
+    sizes = sorted({*(size for size in SIZES if size < scale.subscribers), scale.subscribers})
     with TemporaryDirectory() as name:
-        into = folder or Path(name)
+        into = scale.folder or Path(name)
         into.mkdir(parents=True, exist_ok=True)
-        return {"growth": {store: of_store(store, sizes, rounds, into) for store in stores}}
+        found = {store: of_store(store, sizes, scale.rounds, into) for store in scale.stores}
+    tables = [_table(store, figures, sizes) for store, figures in found.items()]
+    return Found(tables, found, {})
 
 
-def text(found: dict[str, Figures], sizes: list[int]) -> str:
+def _table(store: str, found: dict[str, Figures], sizes: list[int]) -> str:
     """Return a store's table: medians, and how many times that of 100,000 the largest's is."""
-    lines = [
-        f"| ms: median | {' | '.join(f'{size:,}' for size in sizes)} | growth |",
-        f"| --- |{' ---: |' * (len(sizes) + 1)}",
-    ]
+    rows = {}
     for title, figures in found.items():
         medians = {size: statistics.median(taken) for size, taken in figures.items()}
         cells = [f"{medians[str(size)]:.2f}" if str(size) in medians else "" for size in sizes]
         largest, base = medians.get(str(max(sizes))), medians.get(str(COMPARED_TO))
-        cells.append(f"{largest / base:.2f}" if largest and base else "")
-        lines.append(f"| {title} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Measure, print, and write JSON where it is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
-    parser.add_argument("--stores", type=stores_in, default=list(STORES), help=",".join(STORES))
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="subscriptions")
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--folder", type=Path, help="keeps files and SQLite's databases")
-    parser.add_argument("--json", type=Path, help="a file for all figures")
-    given = parser.parse_args()
-    # So that the servers end with it, however it ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    sizes = [int(size) for size in given.sizes.split(",")]
-    about = machine.described()
-    found = measure(given.stores, sizes, given.rounds, given.folder)
-    for store, figures in found["growth"].items():
-        print(f"\n{STORES[store]}\n\n{text(figures, sizes)}")
-    print("", *(f"{name}: {value}" for name, value in about.items()), sep="\n")
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+        growth = largest / base if largest and base else None
+        told = f"{growth:.2f}" if growth else ""
+        if growth and title != LOAD:
+            told += f" ({AIM}: {'met' if AIM.is_met(growth) else 'missed'})"
+        rows[title] = [*cells, told]
+    return grid(f"{STORES[store]}, ms: median", [*(f"{size:,}" for size in sizes), "growth"], rows)

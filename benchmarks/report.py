@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.databases import STORES
@@ -33,6 +34,7 @@ class Scale(NamedTuple):
     subscribers: int
     rounds: int
     seconds: float
+    folder: Path | None = None
 
 
 class Found(NamedTuple):
