@@ -9,7 +9,7 @@ objects that a library's message shows (decisions, "Errors in the log").
 import logging
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -20,8 +20,8 @@ __all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "get_logger"]
 
 get_logger = structlog.get_logger
 
-Line = Callable[[WrappedLogger, str, EventDict], str]
-"""A processor that makes the line of an event."""
+Line = Callable[[Mapping[str, object]], str]
+"""Makes the line of an event."""
 
 _FIRST = ("timestamp", "level", "event")
 
@@ -58,14 +58,22 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
     return {**event, "event": f"{event['_record'].name}: {said}"}
 
 
-def _text(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
-    first = [f"{name}={event.pop(name)!r}" for name in _FIRST]
-    return " ".join(first + [f"{name}={value!r}" for name, value in event.items()])
+def _text(event: Mapping[str, object]) -> str:
+    return " ".join([f"{name}={value!r}" for name, value in event.items()])
 
 
-def _json(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
-    first = {name: event[name] for name in _FIRST}
-    return msgspec.json.encode({**first, **event}, enc_hook=str).decode()
+class _Renderer:
+    """The last step of the logger."""
+
+    def __init__(self, line: Line) -> None:
+        self.line = line
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> str:
+        return self.line({**{name: event[name] for name in _FIRST}, **event})
+
+
+def _json(event: Mapping[str, object]) -> str:
+    return msgspec.json.encode(event, enc_hook=str).decode()
 
 
 LOG_FORMATS: dict[str, Line] = {
@@ -84,7 +92,7 @@ class RequestLog:
 
     def __init__(self, at_end_of_turn: Callable[[Callable[[], None]], object]) -> None:
         self._at_end_of_turn = at_end_of_turn
-        self._line: Line = structlog.get_config()["processors"][-1]
+        self._line: Line = structlog.get_config()["processors"][-1].line
         self._lines: list[str] = []
 
     def note(self, **event: object) -> None:
@@ -92,13 +100,14 @@ class RequestLog:
         if not self._lines:
             self._at_end_of_turn(self.write)
         timestamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        first = {"timestamp": timestamp, "level": "info", "event": "request"}
-        self._lines.append(f"{self._line(None, 'info', first | event)}\n")
+        self._lines.append(
+            self._line({"timestamp": timestamp, "level": "info", "event": "request", **event})
+        )
 
     def write(self) -> None:
         """Write the lines that are kept."""
         lines, self._lines = self._lines, []
-        sys.stderr.write("".join(lines))
+        sys.stderr.write("\n".join([*lines, ""]))
         sys.stderr.flush()
 
 
@@ -107,14 +116,14 @@ def configure_logs(log_format: str = "text") -> None:
 
     ``log_format`` is one of :data:`LOG_FORMATS`.
     """
-    line = LOG_FORMATS[log_format]
+    renderer = _Renderer(LOG_FORMATS[log_format])
     common: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _without_what_it_says,
     ]
     structlog.configure(
-        processors=[*common, line],
+        processors=[*common, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
@@ -123,7 +132,7 @@ def configure_logs(log_format: str = "text") -> None:
     libraries.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*common, _of_library],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, line],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
         )
     )
     logging.root.handlers[:] = [libraries]

@@ -41,7 +41,7 @@ def shared(store: Store) -> Iterator[OpenStore]:
 
 def write_as_a_server(shared: OpenStore, statement: str, *, account_id: int | None = None) -> None:
     """Run a statement that must be refused, in a transaction such as stamping has."""
-    with shared.reader() as database, database.transaction():
+    with shared.tally() as database, database.transaction():
         if account_id is not None:
             database.lock_account(account_id)
         database.change(statement)
@@ -89,7 +89,7 @@ def test_a_server_begins_and_stamps_commits_of_its_account_and_no_more(
 
 def test_a_server_cannot_stamp_another_accounts_commits(shared: OpenStore) -> None:
     stamp = f"UPDATE commits SET visible_at = {START_US} WHERE visible_at IS NULL"
-    with shared.reader() as database, database.transaction():
+    with shared.tally() as database, database.transaction():
         assert database.change(stamp) == 0
         database.lock_stamps(1)
         assert database.change(stamp) == 1

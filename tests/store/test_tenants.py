@@ -16,7 +16,7 @@ import pytest
 
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import MastheadError
-from masthead.store import accounts, changes, commits, exporting, reading
+from masthead.store import accounts, changes, commits, exporting, keys, reading
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import ON_POSTGRESQL, new_url, opening
 
@@ -201,16 +201,26 @@ def test_an_account_is_spoken_for_until_the_connection_is_given_back(
         assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {2}
 
 
-def test_an_account_is_spoken_for_no_longer_than_a_transaction(shared: OpenStore) -> None:
-    """So a connection that a pooler lends out between two transactions tells nothing either."""
-    with shared.reader() as database:
-        database.speak_for(1)
-        with database.snapshot():
+def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) -> None:
+    for _ in range(2):
+        with shared.reader() as database:
+            assert database.rows("SELECT current_account()") == [(None,)]
+            database.speak_for(1)
             assert database.rows("SELECT current_account()") == [(1,)]
-        # Asked beside the store, which would begin a transaction for the account.
-        assert database._connection.execute(  # type: ignore[attr-defined]
-            "SELECT current_account()"
-        ).fetchall() == [(None,)]
+            with database.snapshot():
+                assert database.rows("SELECT current_account()") == [(1,)]
+
+
+@pytest.mark.parametrize("login", ["login-2", "wrong"])
+def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
+    shared: OpenStore, login: str
+) -> None:
+    """The question for them tells the session whose key it is, before the login is compared."""
+    with shared.reader() as database:
+        keys.account_for_credentials(database, "key-2", login)
+        assert database.rows("SELECT current_account()") == [(None,)]
+        database.speak_for(2)
+        assert database.rows("SELECT current_account()") == [(2,)]
 
 
 def test_a_connection_that_is_borrowed_again_is_the_same_one(shared: OpenStore) -> None:

@@ -14,7 +14,6 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from http import HTTPStatus
 
 from anyio import to_thread
@@ -89,7 +88,7 @@ def create_app(
         yield
         stamping.cancel()
         with suppress(StoreUnavailable):
-            await in_time(partial(uses.write, store, every_us=0))
+            await in_time(lambda _: uses.write(store, every_us=0))
         if front.service.database:
             front.service.database.close()
         store.close()

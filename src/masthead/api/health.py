@@ -1,7 +1,5 @@
 """``GET /health``: whether the service and its database answer, for whoever watches it."""
 
-from functools import partial
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -17,7 +15,7 @@ __all__ = ["ask", "routes"]
 async def health(request: Request) -> Response:
     """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
     service: Service = request.app.service
-    await in_time(partial(ask, service.store))
+    await in_time(lambda _: ask(service.store))
     return json(encode({"status": "ok"}))
 
 

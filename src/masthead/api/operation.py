@@ -6,13 +6,12 @@ where it can take longer. On any other database all of the path runs in a thread
 has no answer in time gets 503, however long the database makes the thread wait.
 """
 
-import math
+from asyncio import get_running_loop, timeout_at
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from anyio import CapacityLimiter, current_time, fail_after, from_thread, to_thread
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -22,6 +21,7 @@ from masthead.api.allowance import Allowances
 from masthead.api.capacity import Turns, check_wait
 from masthead.api.credentials import CallerOf, Callers, caller_of, credentials_in
 from masthead.api.parameters import Values, read_body, read_parameters
+from masthead.api.threads import Check, Threads
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import StoreUnavailable
@@ -41,7 +41,7 @@ many rows waits for itself alone."""
 Result = TypeVar("Result")
 _looking_up = Turns(LOOK_UPS_AT_ONCE)
 _scanning = Turns(SCANS_AT_ONCE)
-_threads = CapacityLimiter(math.inf)
+_threads = Threads()
 """How many there are is bound by turns."""
 
 
@@ -163,38 +163,36 @@ class _Endpoint:
         else:
             call = call_on(service.database, service.callers.caller_of)
             if self._in_thread(call.values):
+                scan = partial(self._answer, service, lambda reader: call._replace(database=reader))
                 async with self._turns:
-                    answer = await to_thread.run_sync(
-                        self._answer,
-                        service,
-                        lambda database: call._replace(database=database),
-                        limiter=_threads,
-                    )
+                    answer = await _threads.run(scan)
             else:
                 answer = self._handler(call)
         await answer(scope, receive, send)
 
-    def _answer(self, service: Service, call_on: Callable[[Database], Call]) -> ASGIApp:
+    def _answer(
+        self, service: Service, call_on: Callable[[Database], Call], check: Check
+    ) -> ASGIApp:
         with service.store.reader() as database:
             # A request that was given up while it waited for its turn asks nothing any more.
-            from_thread.check_cancelled()
+            check()
             return self._handler(call_on(database))
 
 
-async def in_time(work: Callable[[], Result], *, turns: Turns | None = None) -> Result:
+async def in_time(work: Callable[[Check], Result], *, turns: Turns | None = None) -> Result:
     """Return what ``work`` returns, which runs in a thread, when one of ``turns`` is its.
 
     Raises StoreUnavailable where that takes too long; the thread is left to end by itself. Raises
     HTTPException 503 where its turn does not come, long before all of the time is over: what begins
     late is not given up in the middle.
     """
-    gives_up_at = current_time() + PATIENCE_S
-    try:
-        async with turns or nullcontext():
-            with fail_after(gives_up_at - current_time()):
-                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads)
-    except TimeoutError:
-        raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
+    gives_up_at = get_running_loop().time() + PATIENCE_S
+    async with turns or nullcontext():
+        try:
+            async with timeout_at(gives_up_at):
+                return await _threads.run(work)
+        except TimeoutError:
+            raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
 
 
 def _path_id(path_params: dict[str, Any]) -> int | None:

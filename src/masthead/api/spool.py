@@ -24,6 +24,7 @@ from masthead.api.answers import head, json, stream
 from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
 from masthead.api.operation import in_time
+from masthead.api.threads import Check
 from masthead.errors import StoreUnavailable
 
 __all__ = ["AT_ONCE", "WHOLE_BYTES_MAX", "Content", "Spooled"]
@@ -113,7 +114,7 @@ class Spooled:
         self._is_complete = True
         self._grown.set()
 
-    def _begin(self) -> tuple[Content, bytes]:
+    def _begin(self, check: Check) -> tuple[Content, bytes]:
         """Return the content, and the start of its body; or all of it, and done with its source."""
         content = self.begin()
         start = bytearray()
@@ -123,7 +124,7 @@ class Spooled:
                 piece = next(content.pieces, None)
                 start += piece or b""
                 is_whole = piece is None
-            from_thread.check_cancelled()
+            check()
         except BaseException:
             content.source.close()
             raise

@@ -50,15 +50,13 @@ def authenticate_subscriber(call: Call) -> Response:
     if wait_us:
         count_login_check("limited")
         return _too_many(wait_us)
-    with call.database.one_state():
-        found = _fitting(call, login, password)
-        subscriptions = found and _received(call, found.subscriber_id)
+    found = _fitting(call, login, password)
     count_login_check("authenticated" if found else "refused")
     if found is None:
         with store.tally() as tally:
             logins.count_failure(tally, limits, attempt, store.clock())
         return json(encode({"authenticated": False}))
-    subscriber = _make_subscriber(*found[:5], subscriptions)
+    subscriber = _make_subscriber(*found[:5], _received(call, found.subscriber_id))
     return json(encode({"authenticated": True, "subscribers": subscriber}))
 
 

@@ -1,8 +1,8 @@
 """PostgreSQL: connections, transactions, tenants and errors, through psycopg.
 
 What serves requests speaks as the role ``masthead_server``, which owns no table: policies show it
-only the rows of the account that its transaction was begun for. What loads data and keeps accounts
-speaks as the user of the URL, who owns the tables.
+only the rows of the account that its connection speaks for at the moment. What loads data and keeps
+accounts speaks as the user of the URL, who owns the tables.
 
 Readers never wait for writers. Writers of one account wait for each other by an advisory lock of
 their transactions, which begins with 1 for data and with 2 for stamps.
@@ -48,6 +48,7 @@ _PARAMETER = pattern(r"(?<![:\w]):(\w+)")
 _READER = f"""
     SET ROLE masthead_server;
     SET default_transaction_read_only = on;
+    SET masthead.account_id = '';
     SET statement_timeout = {STATEMENT_MS_MAX};
     SET lock_timeout = {STATEMENT_MS_MAX};
     SET jit = off;

@@ -210,6 +210,32 @@ class LoginMatch(NamedTuple):
     is_meant: int
 
 
+_MATCH = """
+    s.subscriber_id, s.renewal_code, s.email, s.first_name, s.last_name, EXISTS (
+        SELECT 1 FROM subscriptions AS n
+        WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id
+        AND (n.date_expired IS NULL OR n.date_expired >= :today)) AS is_current
+    """
+_BY_EMAIL = f"""
+    SELECT * FROM (
+        SELECT FALSE AS is_by_code, {_MATCH}, NULL AS zip_code, TRUE AS is_meant
+        FROM subscribers AS s
+        WHERE s.account_id = :account_id AND s.email_lower = :login
+            AND s.password_md5 = :password_md5 AND s.delete_date IS NULL
+        ORDER BY is_current DESC, s.subscriber_id LIMIT 1
+    ) AS best
+    """
+_BY_CODE = f"""
+    SELECT TRUE, {_MATCH}, a.zip_code, s.renewal_code_lower = :login AND s.delete_date IS NULL
+    FROM subscribers AS s
+    JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+    WHERE s.account_id = :account_id AND a.zip_code IS NOT NULL AND s.subscriber_id = (
+        SELECT subscriber_id FROM subscribers
+        WHERE account_id = :account_id AND renewal_code_lower >= :login
+        ORDER BY renewal_code_lower LIMIT 1)
+    """
+
+
 def login_candidates(
     database: Database,
     account_id: int,
@@ -226,40 +252,16 @@ def login_candidates(
     ``today``, then the lowest id. The postal code is the caller's to compare (decisions, "Login
     check").
     """
-    values: dict[str, int | str] = {
-        "account_id": account_id,
-        "login": ascii_lower(login),
-        "today": today,
-    }
-    select = """
-        SELECT s.subscriber_id, s.renewal_code, s.email, s.first_name, s.last_name, EXISTS (
-            SELECT 1 FROM subscriptions AS n
-            WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id
-            AND (n.date_expired IS NULL OR n.date_expired >= :today)) AS is_current,
-    """
-    best_first = "ORDER BY is_current DESC, s.subscriber_id"
-    by_email = database.rows(
-        f"""
-        {select} NULL, TRUE FROM subscribers AS s
-        WHERE s.account_id = :account_id AND s.email_lower = :login
-        AND s.password_md5 = :password_md5 AND s.delete_date IS NULL {best_first} LIMIT 1
-        """,
+    found = database.rows(
+        f"{_BY_EMAIL} UNION ALL {_BY_CODE}" if by_renewal_code else _BY_EMAIL,
+        account_id=account_id,
+        login=ascii_lower(login),
+        today=today,
         password_md5=password_md5,
-        **values,
     )
-    by_code = by_renewal_code and database.rows(
-        f"""
-        {select} a.zip_code, s.renewal_code_lower = :login AND s.delete_date IS NULL
-        FROM subscribers AS s
-        JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
-        WHERE s.account_id = :account_id AND a.zip_code IS NOT NULL AND s.subscriber_id = (
-            SELECT subscriber_id FROM subscribers
-            WHERE account_id = :account_id AND renewal_code_lower >= :login
-            ORDER BY renewal_code_lower LIMIT 1)
-        """,
-        **values,
-    )
-    return [LoginMatch(*row) for row in by_email], [LoginMatch(*row) for row in by_code or []]
+    by_email = [LoginMatch(*match) for is_by_code, *match in found if not is_by_code]
+    by_code = [LoginMatch(*match) for is_by_code, *match in found if is_by_code]
+    return by_email, by_code
 
 
 def received_subscriptions(
