@@ -135,7 +135,8 @@ def plan(
     if for_any:
         names = list(dict.fromkeys(PARAMETER.findall(sql)))
         asked = PARAMETER.sub(lambda found: f"${1 + names.index(found[1])}", sql)
-        rows = database._run(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {asked}".encode(), None)
+        explain = f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {asked}".encode()
+        rows = database._connection.execute(explain, prepare=False).fetchall()
     else:
         rows = database.rows(f"EXPLAIN (FORMAT JSON) {sql}", **values)
     return [node for node in nodes(rows[0][0][0]["Plan"]) if node["Node Type"] != "Result"]
