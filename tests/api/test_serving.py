@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -23,6 +24,13 @@ def test_health_needs_no_credentials(house: House, path: str) -> None:
     assert response.status_code == 200
     assert response.content == b'{"status":"ok"}'
     assert response.headers["Content-Type"] == "application/json"
+
+
+def test_the_head_of_an_answer_comes_with_its_body(house: House) -> None:
+    """In one packet, so that whoever reads it has to wake up once."""
+    with socket.create_connection(house.server.address, timeout=30) as connection:
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert connection.recv(65_536).endswith(b'\r\n\r\n{"status":"ok"}')
 
 
 @pytest.fixture(scope="module")

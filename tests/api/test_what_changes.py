@@ -106,8 +106,10 @@ def test_an_entry_sends_its_list_download_again(
 
 
 def test_a_renamed_field_changes_every_record(publisher: Publisher) -> None:
-    """decisions, "Change feed": every record that shows it."""
+    """decisions, "Change feed": every record that shows it; nothing old is remembered."""
+    before = publisher.caller.read("/2/customfields/1")
     changes = publisher.changes(custom_fields=[{"field_id": 2, "display_as": "Your motto"}])
+    assert before != publisher.caller.read("/2/customfields/1")
     assert list(changes) == ["custom_fields"]
     assert ids(changes["custom_fields"], "subscriber_id") == [1, 2, 3, 4, 10]
     for record in changes["custom_fields"]:

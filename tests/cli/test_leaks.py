@@ -283,6 +283,39 @@ asyncio.run(forget(), debug=True)
 """
 
 
+REQUESTS = """
+import sys
+from masthead.log import RequestLog, configure_logs, get_logger
+
+configure_logs(sys.argv[1])
+ends = []
+log = RequestLog(ends.append)
+for number in range(2):
+    log.note(status=200 + number)
+get_logger().info("between", status=204)
+(end,) = ends
+end()
+"""
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+def test_the_lines_of_a_turn_are_written_at_its_end_in_the_form_of_any_other(
+    log_format: str,
+) -> None:
+    """decisions, "What one turn asks"."""
+    done = subprocess.run(
+        [sys.executable, "-c", REQUESTS, log_format], capture_output=True, text=True, check=True
+    )
+    between, *requests = done.stderr.splitlines()
+    forms = {"text": "status={}", "json": '"status":{}'}
+    for status, line in zip((204, 200, 201), (between, *requests), strict=True):
+        assert forms[log_format].format(status) in line
+    names = [
+        re.findall(r"\b(timestamp|level|event|status)\b", line) for line in (between, *requests)
+    ]
+    assert names == [["timestamp", "level", "event", "status"]] * 3
+
+
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_an_error_is_logged_by_its_kind_and_its_place_alone(log_format: str) -> None:
     """decisions, "Errors in the log": what it says may quote any value."""

@@ -202,6 +202,7 @@ def test_an_account_is_spoken_for_until_the_connection_is_given_back(
 
 
 def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) -> None:
+    """decisions, "Whose rows a session sees"."""
     for _ in range(2):
         with shared.reader() as database:
             assert database.rows("SELECT current_account()") == [(None,)]
@@ -215,7 +216,7 @@ def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) ->
 def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
     shared: OpenStore, login: str
 ) -> None:
-    """The question for them tells the session whose key it is, before the login is compared."""
+    """decisions, "Whose rows a session sees": before their second half is compared."""
     with shared.reader() as database:
         keys.account_for_credentials(database, "key-2", login)
         assert database.rows("SELECT current_account()") == [(None,)]

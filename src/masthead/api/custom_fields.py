@@ -37,24 +37,23 @@ def get_custom_field_answers(call: Call) -> Response:
     Raises NotFound for a subscriber who does not exist.
     """
     asked = (call.database, call.account_id, call.path_id or 0)
-    known = _sets_of(cast("Hashable", call.service.store), call.account_id)
+    remembered = _remembered_of(cast("Hashable", call.service.store), call.account_id)
     found = reading.answers_of(*asked)
-    if found and found[0] not in known:
-        with call.database.one_state():
-            defined = reading.custom_fields(call.database, call.account_id)
-            found = reading.answers_of(*asked)
-        if found:
-            known.clear()
-            known[found[0]] = answer_sets(defined)
-    if found is None:
-        raise NotFound(f"there is no subscriber {call.path_id}")
-    commit_id, answers = found
-    return json(encode(known[commit_id](answers)))
+    if found and (answer_set := remembered.get(found.newest_commit)):
+        return json(encode(answer_set(found.answers)))
+    with call.database.one_state():
+        found = reading.answers_of(*asked)
+        if found is None:
+            raise NotFound(f"there is no subscriber {call.path_id}")
+        answer_set = answer_sets(reading.custom_fields(call.database, call.account_id))
+    remembered.clear()
+    remembered[found.newest_commit] = answer_set
+    return json(encode(answer_set(found.answers)))
 
 
 @lru_cache(maxsize=_ACCOUNTS_CACHED)
-def _sets_of(_store: Hashable, _account_id: int) -> dict[int | None, AnswerSets]:
-    """Return what is remembered of an account: its newest commit's :func:`answer_sets`."""
+def _remembered_of(_store: Hashable, _account_id: int) -> dict[reading.Commit, AnswerSets]:
+    """Return what is remembered of an account: the :func:`answer_sets` of its newest commit."""
     return {}
 
 

@@ -17,6 +17,8 @@ from masthead.store.database import Database, Dialect
 from masthead.store.searching import COLUMNS, Search, ascii_lower
 
 __all__ = [
+    "Answers",
+    "Commit",
     "CustomFields",
     "LoginMatch",
     "answers_of",
@@ -327,17 +329,27 @@ def custom_fields(database: Database, account_id: int) -> CustomFields:
     return CustomFields(fields, options)
 
 
-def answers_of(
-    database: Database, account_id: int, subscriber_id: int
-) -> tuple[int | None, list[Row]] | None:
-    """Return the account's newest commit and a subscriber's answers.
+Commit = tuple[int | None, int | None]
+"""A commit's id, and the newest stamp: after a restored backup an id may come again."""
+
+
+class Answers(NamedTuple):
+    """What a subscriber has answered, as of the account's newest commit.
 
     An answer is (field_id, option_ids separated by ``|``, text_value). While the newest commit is
-    the same, so are the definitions of the fields. None where there is no such subscriber.
+    the same, so are the definitions of the fields.
     """
+
+    newest_commit: Commit
+    answers: list[Row]
+
+
+def answers_of(database: Database, account_id: int, subscriber_id: int) -> Answers | None:
+    """Return a subscriber's answers, or None where there is no such subscriber."""
     found = database.rows(
         """
         SELECT (SELECT max(commit_id) FROM commits WHERE account_id = :account_id),
+            (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
             a.field_id, a.option_ids, a.text_value FROM subscribers AS s
         LEFT JOIN custom_field_answers AS a
             ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
@@ -348,7 +360,7 @@ def answers_of(
     )
     if not found:
         return None
-    return found[0][0], [row[1:] for row in found if row[1] is not None]
+    return Answers(found[0][:2], [row[2:] for row in found if row[2] is not None])
 
 
 _ORDER = f"""

@@ -191,7 +191,7 @@ class _LoopReader(SqliteDatabase):
 
     def _end_turn(self) -> None:
         if self._connection.in_transaction:
-            super().rows("COMMIT")
+            super().rows("ROLLBACK")
 
 
 class SqliteStore:

@@ -73,7 +73,7 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
             for row in rows("subscriptions", shapes.Subscription, "subscription_id")
         ],
         fields=reading.custom_fields(database, account_id),
-        answers=answers[1] if answers else [],
+        answers=answers.answers if answers else [],
         orders=_orders(database, account_id, subscriber_id),
         purchases=rows("purchases", shapes.Purchase, "purchase_id"),
         entries=database.rows(
