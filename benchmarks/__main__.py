@@ -13,7 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import feed, growth, latency, loads, machine, mirror, requests, resources
+from benchmarks import (
+    division,
+    feed,
+    growth,
+    latency,
+    loads,
+    machine,
+    mirror,
+    requests,
+    resources,
+)
 from benchmarks.databases import STORES, stores_in
 from benchmarks.picture import draw
 from benchmarks.report import Found, Scale
@@ -31,6 +41,7 @@ class Part(NamedTuple):
 
 PARTS = {
     "requests": Part(requests.measure, subscribers=20_000, rounds=5, seconds=1),
+    "division": Part(division.measure, subscribers=20_000, rounds=1, seconds=3),
     "latency": Part(latency.measure, subscribers=20_000, rounds=3, seconds=10),
     "resources": Part(resources.measure, subscribers=175_000, rounds=5, seconds=2),
     "feed": Part(feed.measure, subscribers=175_000, rounds=5, seconds=2),

@@ -27,7 +27,6 @@ STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
 _APPS = {
     "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
-    "peer": ("benchmarks.servers:peer", "httptools", True),
     "fastapi": ("benchmarks.peers.fastapi_peer:app", "httptools", False),
     "datasette": ("benchmarks.peers.datasette_peer:app", "httptools", True),
 }
@@ -51,14 +50,6 @@ def masthead() -> Any:
     static = Operation(None, "static", STATIC_PATH, "A static answer", None)
     app.router.routes.insert(0, route_for(static, _static, in_thread=False))
     return app
-
-
-def peer() -> Any:
-    """Return the peer on FastAPI over a database by SQLAlchemy's URL of it."""
-    url = os.environ["MASTHEAD_DATABASE"].replace("postgresql+psycopg:", "postgresql:", 1)
-    os.environ["MASTHEAD_DATABASE"] = url
-    import_module("benchmarks.peers.models").prepare(url)
-    return import_module("benchmarks.peers.fastapi_peer").app
 
 
 def _static(_call: Call) -> Any:
@@ -104,6 +95,7 @@ def main() -> None:
         log_config=None,
         server_header=False,
         proxy_headers=False,
+        date_header=protocol == "httptools",  # Masthead writes its own
     )
     uvicorn.Server(config).run(sockets=[listener])
 
