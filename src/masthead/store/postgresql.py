@@ -213,7 +213,7 @@ class PostgresDatabase:
             yield
         finally:
             with suppress(StoreUnavailable):
-                self._end("ROLLBACK")
+                self._end("COMMIT")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -223,8 +223,9 @@ class PostgresDatabase:
             yield
         finally:
             # What has been read is right, whether or not the database is there to be told the end.
+            # It is no rollback, behind which the driver forgets all prepared statements.
             with suppress(StoreUnavailable):
-                self._end("ROLLBACK")
+                self._end("COMMIT")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
