@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 A_REQUEST_COMES = "Protocol.data_received"
+COLLECTED_EVERY = 10
+"""So many requests lie between two looks for what nothing refers to."""
 
 
 class Account:
@@ -37,7 +39,7 @@ class Account:
         # Both are told of by C, at once in whatever thread, and add no call of their own.
         self._calls = count()
         self._statements: deque[dict[str, Any]] = deque()
-        self._called = 0
+        self._called = self._closed = 0
 
     def watch(self, frame: FrameType, event: str, _argument: object) -> None:
         """Count a call; Python calls this, and tells nothing of what is called in here."""
@@ -64,7 +66,9 @@ class Account:
             for one in ran
         ]
         del ran
-        gc.collect()
+        self._closed += 1
+        if self._closed % COLLECTED_EVERY == 0:
+            gc.collect()
         in_use, _ = tracemalloc.get_traced_memory()
         calls = called - self._called - 1
         self._called = called

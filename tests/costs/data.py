@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Records = list[dict[str, Any]]
 
 SMALL, LARGE, MASTER = 1, 2, 3
-SUBSCRIBERS = {SMALL: 300, LARGE: 3_000}
+SUBSCRIBERS = {SMALL: 200, LARGE: 2_000}
 ACCOUNTS = 100
 KEYS = 1_000
 OPTIONS = 4
@@ -44,7 +44,9 @@ def fill(url: str, folder: Path) -> dict[int, str]:
             with store.writer() as database:
                 newest = commits.position_of(database, account_id).newest_stamp
             since[account_id] = format_moment(newest + 1)
-            changes = {"subscribers": [_subscriber(n) | {"last_name": "Changed"} for n in range(1, 11)]}
+            changes = {
+                "subscribers": [_subscriber(n) | {"last_name": "Changed"} for n in range(1, 11)]
+            }
             load_records(store, folder / f"{account_id}-changes", account_id, changes)
         if store.dialect == "postgresql":
             with store.writer() as database:
@@ -159,7 +161,9 @@ def _records(count: int) -> dict[str, Records]:
             {"order_item_id": n, "order_id": 1 + n % count, "bundle_id": 7, "grand_total": 5}
             for n in range(1, 2 * count + 1)
         ],
-        "purchases": [one | {"purchase_id": n, "total": "10.00"} for n, one in enumerate(of_one, 1)],
+        "purchases": [
+            one | {"purchase_id": n, "total": "10.00"} for n, one in enumerate(of_one, 1)
+        ],
         "list_downloads": [{"mailing_list_id": n, "name": f"List {n}"} for n in (1, 2)],
         "mailing_list_entries": [
             {"mailing_list_id": n, "subscription_id": m, "copies": 1, "type": "Print"}

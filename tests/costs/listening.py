@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 SECONDS_MAX = 30
-BIND, PARSE, QUERY, SYNC, READY = b"B", b"P", b"Q", b"S", b"Z"
+BIND, PARSE, QUERY, SYNC, READY, ROW = b"B", b"P", b"Q", b"S", b"Z", b"D"
+ROWS_BYTES_MAX = 256 * 1024
 REPORT = b"SELECT pg_stat_force_next_flush()\0"
 LENGTH = 4
 
@@ -136,11 +137,14 @@ class _Session:
             self._to_database.write(_message(kind, content))
 
     async def answer_on(self) -> None:
-        """Pass PostgreSQL's answers on."""
+        """Pass PostgreSQL's answers on, rows many at once: else a client would wait for each."""
+        rows = b""
         while True:
             kind, content = await _read(self._answers)
-            if not self._is_reporting:
-                self._to_client.write(_message(kind, content))
+            rows += b"" if self._is_reporting else _message(kind, content)
+            if kind != ROW or len(rows) > ROWS_BYTES_MAX:
+                self._to_client.write(rows)
+                rows = b""
             if kind == READY:
                 self._unanswered -= 1
                 if not self._unanswered:
