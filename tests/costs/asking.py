@@ -75,7 +75,7 @@ class Cost(NamedTuple):
 class Service:
     """A server that counts, and who asks it.
 
-    ``lines`` is the file of its accounts; ``since`` the time after which ten subscribers of each
+    ``lines`` is the file of its bills; ``since`` the time after which ten subscribers of each
     account changed. On PostgreSQL it is listened to, and ``database`` tells how many rows it read.
     """
 
@@ -106,7 +106,7 @@ class Service:
         There may be less of it at one time, and more at another: the least counts that was in use
         while the first fifth of the requests was made, and the last.
         """
-        found = [each["in_use"] for each in self._accounts(name, LARGE, BEFORE + requests)]
+        found = [each["in_use"] for each in self._bills(name, LARGE, BEFORE + requests)]
         part = requests // 5
         more: int = min(found[-part:]) - min(found[BEFORE:][:part])
         return more / (requests - part)
@@ -120,7 +120,7 @@ class Service:
                 ((read,),) = self._database.execute(READ).fetchall()
                 seen.append(([*self._listener.asked], int(read)))
 
-        found = self._accounts(name, account_id, BEFORE + MEASURED, look)[BEFORE:]
+        found = self._bills(name, account_id, BEFORE + MEASURED, look)[BEFORE:]
         calls = median_low(each["calls"] for each in found)
         if not seen:
             said = _usual([[sql for sql, *_ in each["statements"]] for each in found])
@@ -134,10 +134,10 @@ class Service:
         visited = median_low(now - before for (_, before), (_, now) in steps)
         return Cost(said, visited, 0, calls)
 
-    def _accounts(
+    def _bills(
         self, name: str, account_id: int, requests: int, look: Callable[[], None] = lambda: None
     ) -> list[dict[str, Any]]:
-        """Make so many requests, and return the account of each."""
+        """Make so many requests, and return the bill of each."""
         account_id = MASTER if name in BY_A_MASTER else account_id
         times = {"since": self._since.get(account_id, "")}
         if "{through}" in REQUESTS[name]:
@@ -150,7 +150,7 @@ class Service:
         for _ in range(requests):
             self._ask(account_id, path)
             look()
-        # The account of a request is closed when the next one comes.
+        # The bill of a request is closed when the next one comes.
         self._ask(account_id, path)
         return self._read()[closed + 1 :]
 

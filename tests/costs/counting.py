@@ -1,7 +1,7 @@
 """Runs ``masthead`` and counts what each request costs: ``python -m tests.costs.counting …``.
 
 Nothing of the program is replaced. Python tells of each call in each thread (``sys.setprofile``),
-SQLite of each statement that has run, tracemalloc how much memory is in use. A request's account is
+SQLite of each statement that has run, tracemalloc how much memory is in use. A request's bill is
 closed when the next one comes, and then stands as a line of JSON in the file that COSTS names:
 
 calls       of functions, of Python and of C
@@ -31,8 +31,8 @@ COLLECTED_EVERY = 10
 """So many requests lie between two looks for what nothing refers to."""
 
 
-class Account:
-    """Counts in all threads, and closes the account of a request when the next one comes."""
+class Bills:
+    """Counts in all threads, and closes the bill of a request when the next one comes."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -78,11 +78,11 @@ class Account:
 
 def main() -> None:
     """Count from here on."""
-    account = Account(os.environ["COSTS"])
-    apsw.connection_hooks.append(account.open)
+    bills = Bills(os.environ["COSTS"])
+    apsw.connection_hooks.append(bills.open)
     tracemalloc.start()
-    threading.setprofile(account.watch)
-    sys.setprofile(account.watch)
+    threading.setprofile(bills.watch)
+    sys.setprofile(bills.watch)
     from masthead.cli import main as masthead  # noqa: PLC0415 - what it begins is counted
 
     masthead()

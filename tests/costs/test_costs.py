@@ -61,8 +61,8 @@ def test_a_request_costs_no_more_than_it_did(service: Service, store: Store) -> 
 def over(cost: Cost, limit: Limit, name: str) -> Iterator[str]:
     """Yield what is over the limit."""
     if len(cost.statements) != limit.statements:
-        yield f"{len(cost.statements)} statements, not {limit.statements}:"
-        yield from cost.statements
+        which = "".join(f"\n    {statement[:200]}" for statement in cost.statements)
+        yield f"{len(cost.statements)} statements, not {limit.statements}:{which}"
     for what, count, most in (
         ("visited", cost.visited, limit.visited),
         ("calls", cost.calls, limit.calls),
