@@ -36,7 +36,7 @@ class Bills:
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        # Both are told of by C, at once in whatever thread, and add no call of their own.
+        # Each takes what it is told in one step of C, so that no thread disturbs another.
         self._calls = count()
         self._statements: deque[dict[str, Any]] = deque()
         self._called = self._closed = 0
