@@ -108,7 +108,7 @@ class Service:
 
         What is really kept is kept each time; a stream's buffers are now here, now gone.
         """
-        seen = []
+        seen: list[float] = []
         while len(seen) < AT_MOST and min(seen, default=KEPT_BYTES_MAX + 1) > KEPT_BYTES_MAX:
             seen.append(self._kept(name, requests))
         return min(seen)
