@@ -1,0 +1,177 @@
+"""Listens to what a server and PostgreSQL say to each other, and passes it on as it is.
+
+Each Query and each Sync of the protocol is a round trip: PostgreSQL answers both with
+ReadyForQuery. Between requests the listener asks one thing of each session itself: that it reports
+at once how many rows it has read, which else it does when a second is over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlencode
+
+from psycopg.conninfo import conninfo_to_dict
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import Coroutine
+
+    Result = TypeVar("Result")
+
+SECONDS_MAX = 30
+BIND, PARSE, QUERY, SYNC, READY, ROW = b"B", b"P", b"Q", b"S", b"Z", b"D"
+ROWS_BYTES_MAX = 256 * 1024
+REPORT = b"SELECT pg_stat_force_next_flush()\0"
+LENGTH = 4
+
+
+class Listener:
+    """Stands before a PostgreSQL, at a ``url`` of its own, with a thread of its own."""
+
+    def __init__(self, url: str) -> None:
+        """Begin to listen before the database at the URL."""
+        self.asked: list[str] = []
+        """The SQL of each round trip so far."""
+        self._there = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+        self._sessions: set[_Session] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server = self._run(asyncio.start_server(self._meet, "127.0.0.1", 0))
+        host, port = self._server.sockets[0].getsockname()
+        # What is listened to cannot be sealed.
+        here = {"host": host, "port": port, "sslmode": "disable", "gssencmode": "disable"}
+        self.url = f"postgresql:///?{urlencode(self._there | here)}"
+
+    def report(self) -> None:
+        """Let each session report how many rows it has read, when it is through with its work."""
+        self._run(self._report())
+
+    def close(self) -> None:
+        """Stop listening; sessions end."""
+        self._run(self._close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(SECONDS_MAX)
+        self._loop.close()
+
+    def _run(self, work: Coroutine[None, None, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(SECONDS_MAX)
+
+    async def _report(self) -> None:
+        for session in [*self._sessions]:
+            await session.report()
+
+    async def _close(self) -> None:
+        self._server.close()
+        ours = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in ours:
+            task.cancel()
+        await asyncio.gather(*ours, return_exceptions=True)
+
+    async def _meet(self, reader: StreamReader, writer: StreamWriter) -> None:
+        """Pass on what is said in a session, until either side ends it."""
+        host, port = self._there["host"], self._there.get("port", "5432")
+        if host.startswith("/"):
+            theirs = await asyncio.open_unix_connection(f"{host}/.s.PGSQL.{port}")
+        else:
+            theirs = await asyncio.open_connection(host, int(port))
+        session = _Session(self, (reader, writer), theirs)
+        self._sessions.add(session)
+        ways = [asyncio.ensure_future(way) for way in (session.ask_on(), session.answer_on())]
+        with closing(writer), closing(theirs[1]), suppress(asyncio.CancelledError):
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        self._sessions.discard(session)
+        session.end()
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
+
+
+class _Session:
+    """What a client and PostgreSQL say to each other over one connection."""
+
+    def __init__(
+        self,
+        listener: Listener,
+        client: tuple[StreamReader, StreamWriter],
+        database: tuple[StreamReader, StreamWriter],
+    ) -> None:
+        self._listener = listener
+        self._questions, self._to_client = client
+        self._answers, self._to_database = database
+        self._unanswered = 1  # the start itself
+        self._is_reporting = self._has_ended = False
+        self._is_through = asyncio.Event()
+        self._statements: dict[bytes, str] = {}
+        self._bound = ""
+
+    async def report(self) -> None:
+        """Wait until the session is through, and ask for its report, of which no client hears."""
+        while self._unanswered:
+            await self._is_through.wait()
+        if self._has_ended:
+            return
+        self._is_through.clear()
+        self._is_reporting, self._unanswered = True, 1
+        self._to_database.write(_message(QUERY, REPORT))
+        await self._is_through.wait()
+
+    def end(self) -> None:
+        """Let nobody wait for a session that has ended."""
+        self._has_ended, self._unanswered = True, 0
+        self._is_through.set()
+
+    async def ask_on(self) -> None:
+        """Pass the client's questions on."""
+        length = await self._questions.readexactly(LENGTH)
+        start = await self._questions.readexactly(int.from_bytes(length) - LENGTH)
+        self._to_database.write(length + start)
+        while True:
+            kind, content = await _read(self._questions)
+            while self._is_reporting:
+                await self._is_through.wait()
+            self._note(kind, content)
+            self._to_database.write(_message(kind, content))
+
+    async def answer_on(self) -> None:
+        """Pass PostgreSQL's answers on, rows many at once: else a client would wait for each."""
+        rows = b""
+        while True:
+            kind, content = await _read(self._answers)
+            rows += b"" if self._is_reporting else _message(kind, content)
+            if kind != ROW or len(rows) > ROWS_BYTES_MAX:
+                self._to_client.write(rows)
+                rows = b""
+            if kind == READY:
+                self._unanswered -= 1
+                if not self._unanswered:
+                    self._is_reporting = False
+                    self._is_through.set()
+
+    def _note(self, kind: bytes, content: bytes) -> None:
+        if kind == PARSE:
+            name, sql, _ = content.split(b"\0", 2)
+            self._bound = self._statements[name] = _line(sql)
+        elif kind == BIND:
+            _, name, _ = content.split(b"\0", 2)
+            self._bound = self._statements[name]
+        elif kind in {QUERY, SYNC}:
+            self._is_through.clear()
+            self._unanswered += 1
+            self._listener.asked.append(_line(content[:-1]) if kind == QUERY else self._bound)
+
+
+def _line(sql: bytes) -> str:
+    return " ".join(sql.decode().split())
+
+
+def _message(kind: bytes, content: bytes) -> bytes:
+    return kind + (len(content) + LENGTH).to_bytes(LENGTH) + content
+
+
+async def _read(reader: StreamReader) -> tuple[bytes, bytes]:
+    head = await reader.readexactly(1 + LENGTH)
+    return head[:1], await reader.readexactly(int.from_bytes(head[1:]) - LENGTH)
