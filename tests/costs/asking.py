@@ -29,7 +29,7 @@ request to the next is remembered by then. Of the others the middle one counts, 
 least: the server has work of its own every few seconds, and threads that wait for each other call
 more."""
 
-AT_MOST = 3
+AT_MOST = 6
 READ = """
     SELECT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables)
         + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes)
@@ -104,9 +104,9 @@ class Service:
         return self._costs[name, account_id]
 
     def kept(self, name: str, requests: int) -> float:
-        """Return how much more memory is in use after each of so many requests, seen up to thrice.
+        """Return how much more memory is in use after each of so many requests.
 
-        What is really kept is kept each time; a stream's buffers are now here, now gone.
+        That is seen up to six times. What is really kept is kept each time; a stream's buffers are now here, now gone.
         """
         seen: list[float] = []
         while len(seen) < AT_MOST and min(seen, default=KEPT_BYTES_MAX + 1) > KEPT_BYTES_MAX:
