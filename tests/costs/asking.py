@@ -106,7 +106,8 @@ class Service:
     def kept(self, name: str, requests: int) -> float:
         """Return how much more memory is in use after each of so many requests.
 
-        That is seen up to six times. What is really kept is kept each time; a stream's buffers are now here, now gone.
+        That is seen up to six times: what is really kept is kept each time, while a stream's
+        buffers are now here, now gone.
         """
         seen: list[float] = []
         while len(seen) < AT_MOST and min(seen, default=KEPT_BYTES_MAX + 1) > KEPT_BYTES_MAX:
