@@ -12,6 +12,7 @@ import json
 import select
 import socket
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +29,8 @@ _RECEIVED_AT_ONCE = 262_144
 
 def _ask(port: int, seconds: float, rate: float, requests: Iterator[bytes]) -> Iterator[float]:
     """Yield the seconds from the moment at which each request was due to the end of its answer."""
-    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(CONNECTIONS)]
+    # In turn, since a server hangs up on a connection that is not used for seconds.
+    idle = deque(socket.create_connection(("127.0.0.1", port)) for _ in range(CONNECTIONS))
     for connection in idle:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     answers = {connection: Answer() for connection in idle}
@@ -38,7 +40,7 @@ def _ask(port: int, seconds: float, rate: float, requests: Iterator[bytes]) -> I
     end = due + seconds
     while asked or due < end:
         while idle and due < end and due <= perf_counter():
-            connection = idle.pop()
+            connection = idle.popleft()
             connection.sendall(next(requests))
             asked[connection] = due
             due = next(moments)
