@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 
-from masthead.store import Database
+from masthead.store import Database, Later
 from masthead.store.keys import Caller, account_for_credentials
 
 __all__ = ["CallerOf", "Callers", "Credentials", "caller_of", "credentials_in"]
@@ -64,7 +64,7 @@ class Callers:
     would be the first one. ``at_end_of_turn`` has a function called when the turn is over.
     """
 
-    def __init__(self, at_end_of_turn: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(self, at_end_of_turn: Later) -> None:
         self._at_end_of_turn = at_end_of_turn
         self._known: dict[Credentials, Caller] = {}
 

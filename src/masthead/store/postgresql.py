@@ -208,17 +208,18 @@ class PostgresDatabase:
     def one_state(self) -> Iterator[None]:
         """Read in one transaction."""
         self._enter()
-        self.script(_BEGIN)
-        try:
+        with self._reading(_BEGIN):
             yield
-        finally:
-            with suppress(StoreUnavailable):
-                self._end("COMMIT")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read in one transaction, whose statements may take their time."""
-        self.script(_BEGIN + self._tenant() + _IN_ORDER)
+        with self._reading(_BEGIN + self._tenant() + _IN_ORDER):
+            yield
+
+    @contextmanager
+    def _reading(self, begin: str) -> Iterator[None]:
+        self.script(begin)
         try:
             yield
         finally:
