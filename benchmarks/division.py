@@ -14,10 +14,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.databases import STORES, fresh, place
+from benchmarks.databases import STORES
 from benchmarks.machine import GENERATOR_CORE, tree
 from benchmarks.processes import ask, running
-from benchmarks.publisher import fill, make_files
+from benchmarks.publisher import filled, make_files
 from benchmarks.questions import poll, questions
 from benchmarks.report import Found, Scale, grid
 from benchmarks.servers import STATIC_PATH
@@ -52,13 +52,13 @@ _WAITING = (".wait (threading.py", ".get (queue.py", "._take (masthead/api/threa
 def measure(scale: Scale) -> Found:
     """Return how the time of each operation divides, in per cent, and the answers a second."""
     found: dict[str, dict[str, dict[str, float]]] = {}
+    about = {"looks": f"{LOOKS_PER_S:,} a second for {scale.seconds:g} s each, with py-spy"}
     with TemporaryDirectory() as name, ExitStack() as stack:
         files = Path(name) / "files"
         make_files(files, scale.subscribers)
         for store in scale.stores:
-            home = stack.enter_context(place(store, core=GENERATOR_CORE))
-            database = stack.enter_context(fresh(home, "division"))
-            fill(database, files)
+            database, of_store = stack.enter_context(filled(store, files, core=GENERATOR_CORE))
+            about |= of_store
             with running("masthead", database, Path(name) / f"{store}.log") as port:
                 (server,) = (pid for pid in tree(os.getpid()) if _is_server(pid))
                 asked = {"static answer": [STATIC_PATH], **questions(files)}
@@ -73,12 +73,11 @@ def measure(scale: Scale) -> Found:
             [*PARTS, "requests/s"],
             {
                 title: [*(f"{shares[part]:.0f}" for part in PARTS), f"{shares['rate']:,.0f}"]
-                for title, shares in of_store.items()
+                for title, shares in divided.items()
             },
         )
-        for store, of_store in found.items()
+        for store, divided in found.items()
     ]
-    about = {"looks": f"{LOOKS_PER_S:,} a second for {scale.seconds:g} s each, with py-spy"}
     return Found(tables, found, about)
 
 

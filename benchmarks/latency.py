@@ -10,12 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from benchmarks import databases
-from benchmarks.databases import STORES, fresh, place
+from benchmarks.databases import STORES
 from benchmarks.machine import GENERATOR_CORE, SERVER_CORE
 from benchmarks.peers import PEERS, check_same, paths_of, running_peer
 from benchmarks.processes import ask, ask_steadily, running, serving
-from benchmarks.publisher import fill, make_files
+from benchmarks.publisher import filled, make_files
 from benchmarks.questions import PEERS_WORK, questions
 from benchmarks.report import Figures, Found, Scale, data, grid, shown
 from benchmarks.requests import ORM, OURS, by
@@ -69,10 +68,8 @@ def measure(scale: Scale) -> Found:
         nothing = stack.enter_context(running("bare", "", Path(name) / "bare.log"))
         asked: dict[str, list[Steady]] = {}
         for store in scale.stores:
-            home = stack.enter_context(place(store, core=GENERATOR_CORE))
-            database = stack.enter_context(fresh(home, "latency"))
-            fill(database, files)
-            about |= databases.described(home)
+            database, of_store = stack.enter_context(filled(store, files, core=GENERATOR_CORE))
+            about |= of_store
             asked[store] = _asked(stack, store, database, files, scale.seconds)
             most = max(steady.rate for steady in asked[store])
             asked[store].append(Steady(NOTHING, nothing, ["/"], most))

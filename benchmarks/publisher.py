@@ -5,11 +5,12 @@ import csv
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.databases import settle
+from benchmarks.databases import described, fresh, place, settle
 
 KEY, LOGIN = "benchmark-key", "benchmark-login"
 AUTHORIZATION = "Basic " + base64.b64encode(f"{KEY}:{LOGIN}".encode()).decode()
@@ -51,6 +52,19 @@ def fill(database: str, files: Path) -> None:
     add_account(database)
     masthead("import", str(files), "--account", str(ACCOUNT_ID), database=database)
     settle(database)
+
+
+@contextmanager
+def filled(
+    store: str, files: Path, *, core: int | None = None
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Make a database of the store and load the files; give its URL, and what figures depend on.
+
+    Its server, if it has one, stays on the core.
+    """
+    with place(store, core=core) as home, fresh(home, "benchmark") as database:
+        fill(database, files)
+        yield database, described(home)
 
 
 def paths(files: Path) -> tuple[list[str], list[str]]:

@@ -12,12 +12,11 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks import databases
-from benchmarks.databases import STORES, fresh, place
+from benchmarks.databases import STORES
 from benchmarks.machine import GENERATOR_CORE
 from benchmarks.peers import PEERS, check_same, paths_of, running_peer
 from benchmarks.processes import Asked, Server, ask, ask_database, body, running, serving
-from benchmarks.publisher import fill, make_files
+from benchmarks.publisher import filled, make_files
 from benchmarks.questions import PEERS_WORK, poll, questions
 from benchmarks.report import (
     Aim,
@@ -102,10 +101,7 @@ class Column:
         self._store = store
         self._seconds = seconds
         self._questions = questions(files)
-        home = stack.enter_context(place(store, core=GENERATOR_CORE))
-        self._database = stack.enter_context(fresh(home, "benchmark"))
-        fill(self._database, files)
-        self.about = databases.described(home)
+        self._database, self.about = stack.enter_context(filled(store, files, core=GENERATOR_CORE))
         log = self.folder / "masthead.log"
         self._port = stack.enter_context(running("masthead", self._database, log))
         asked = {**self._ours(), **self._bare(), **dict(self._peers())}

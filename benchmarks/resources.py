@@ -12,12 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from benchmarks import databases
-from benchmarks.databases import fresh, place, size
+from benchmarks.databases import size
 from benchmarks.machine import children, tree
 from benchmarks.peers import PEERS, Peer, paths_of, running_peer
 from benchmarks.processes import ask, body, memory, serving
-from benchmarks.publisher import fill, make_files
+from benchmarks.publisher import filled, make_files
 from benchmarks.questions import PEERS_WORK, poll, questions
 from benchmarks.report import Figures, Found, Measured, Row, Scale, data, table
 from benchmarks.requests import ORM, OURS
@@ -129,16 +128,14 @@ def measure(scale: Scale) -> Found:
         asked = questions(files)
         with (files / "subscriptions.csv").open("rb") as lines:
             subscriptions = sum(1 for _ in lines) - 1
-        filled = {}
+        databases = {}
         for store in scale.stores:
-            home = stack.enter_context(place(store))
-            filled[store] = stack.enter_context(fresh(home, "resources"))
-            fill(filled[store], files)
-            about |= databases.described(home)
-            found[store] = _on_disk(filled[store], files, subscriptions)
+            databases[store], of_store = stack.enter_context(filled(store, files))
+            about |= of_store
+            found[store] = _on_disk(databases[store], files, subscriptions)
         # What only the first start has to do, such as to read files from the disk, is not told.
         for number in range(scale.rounds + 1):
-            for store, database in filled.items():
+            for store, database in databases.items():
                 figures = {IMPORT: import_s()}
                 for peer in (None, _ORM):
                     log = Path(name) / "log"
