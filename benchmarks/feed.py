@@ -34,7 +34,7 @@ from benchmarks.report import (
     table,
 )
 from masthead.api.changes import Question, begin
-from masthead.api.operation import Service
+from masthead.api.service import Service
 from masthead.contract.operations import ENTITIES
 from masthead.store import open_store
 from masthead.store.keys import Uses

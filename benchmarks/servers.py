@@ -15,7 +15,7 @@ import uvicorn
 import uvloop
 
 from benchmarks.machine import SERVER_CORE, pin
-from masthead.api.answers import json
+from masthead.api.answers import Answer, json
 from masthead.api.app import create_app
 from masthead.api.operation import Call, route_for
 from masthead.contract.operations import Operation
@@ -48,11 +48,11 @@ def masthead() -> Any:
     limits = Limits(per_account=0)
     app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]), limits=limits)
     static = Operation(None, "static", STATIC_PATH, "A static answer", None)
-    app.router.routes.insert(0, route_for(static, _static, in_thread=False))
+    app.routes.add(route_for(static, _static))
     return app
 
 
-def _static(_call: Call) -> Any:
+def _static(_call: Call) -> Answer:
     return json(STATIC_BODY)
 
 

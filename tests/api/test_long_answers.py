@@ -434,7 +434,12 @@ class Exchange:
     async def take(self, app: Spooled) -> None:
         """Let the app answer, within a time that fails a test that hangs."""
         with anyio.fail_after(STOP_SECONDS_MAX):
-            await app(self._scope, self._receive, self._send)
+            answer = await app(self._scope, self._receive, self._send)
+        if answer:
+            lines = answer.fields().splitlines()
+            headers = [tuple(line.split(b": ", 1)) for line in lines]
+            self.messages.append({"status": answer.status, "headers": headers})
+            self.messages.append({"body": answer.body, "more_body": False})
 
     def go(self) -> None:
         """Go away."""

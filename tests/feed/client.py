@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 
 from masthead.api import changes
+from masthead.api.answers import Answer
 from masthead.api.operation import Call
 from masthead.api.spool import Content, Spooled
 from masthead.errors import BadInput
@@ -26,8 +26,7 @@ from tests.feed.model import ENTITIES, seen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from starlette.types import ASGIApp
-
+    from masthead.api.answers import Rest
     from tests.feed.model import Shown
     from tests.feed.world import World
 
@@ -174,11 +173,11 @@ class Client:
             )
 
 
-def _begun(answer: ASGIApp) -> Content:
+def _begun(answer: Answer | Rest) -> Content:
     if isinstance(answer, Spooled):
         return answer.begin()
-    assert isinstance(answer, Response)
-    return Content(answer.headers, iter([bytes(answer.body)]), ExitStack())
+    assert isinstance(answer, Answer)
+    return Content(answer.headers, iter([answer.body or b""]), ExitStack())
 
 
 def _rest(content: Content) -> bytes:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from masthead.api.operation import Service
+from masthead.api.service import Service
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load

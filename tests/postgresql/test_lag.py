@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
-from starlette.responses import Response
 
 from masthead.api import changes
-from masthead.api.operation import Call, Service
+from masthead.api.answers import Answer
+from masthead.api.operation import Call
+from masthead.api.service import Service
 from masthead.api.spool import Content, Spooled
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
@@ -104,8 +105,8 @@ def asked(store: Store, since: str | None = None) -> Content:
         answer = changes.changes(call) if since else changes.snapshot(call)
     if isinstance(answer, Spooled):
         return answer.begin()
-    assert isinstance(answer, Response)
-    return Content(answer.headers, iter([bytes(answer.body)]), ExitStack())
+    assert isinstance(answer, Answer)
+    return Content(answer.headers, iter([answer.body or b""]), ExitStack())
 
 
 def answers(store: Store) -> bool:

@@ -1,8 +1,6 @@
 """Operations 1 and 2: the account of the caller; all accounts for a master account."""
 
-from starlette.responses import Response
-
-from masthead.api.answers import json
+from masthead.api.answers import Answer, json
 from masthead.api.operation import Call, route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import Account, fields_of
@@ -16,7 +14,7 @@ _FIELDS = [field.name for field in fields_of(Account)]
 _SECRETS = {"api_key", "api_login"}
 
 
-def list_accounts(call: Call) -> Response:
+def list_accounts(call: Call) -> Answer:
     """Answer interface, operation 1: accounts of shape Account, by ascending id."""
     if call.caller.is_master:
         found = accounts.accounts(call.database)
@@ -26,7 +24,7 @@ def list_accounts(call: Call) -> Response:
     return json(encode({"accounts": [_make(*_shown(row)) for row in found]}))
 
 
-def get_account(call: Call) -> Response:
+def get_account(call: Call) -> Answer:
     """Answer interface, operation 2: one account of shape Account.
 
     Raises NotFound for an account that the caller may not see, as for one that does not exist.

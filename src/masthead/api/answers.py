@@ -1,27 +1,78 @@
-"""Answers: bodies of JSON.
+"""Answers: those that are ready, bodies of JSON among them, and those that have to be waited for.
 
 Every answer about an account's data says ``Cache-Control: no-store`` (decisions, "Personal data").
-How a long one is made is the business of ``masthead.api.spool``.
+How a long one is made is the business of ``masthead.api.spool``, how it gets to the client that of
+``masthead.api.protocol``.
 """
 
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from time import time_ns
+from typing import NamedTuple
 
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from masthead.contract.encoding import encode
+from masthead.contract.moments import http_date
 
-__all__ = ["ONLY_READS", "error", "head", "json", "stream"]
+__all__ = ["ONLY_READS", "Answer", "Rest", "date_now", "error", "head", "json", "stream"]
 
 ONLY_READS = "this interface only reads: use GET or HEAD"
 _NO_STORE = {"Cache-Control": "no-store"}
+_JSON = {**_NO_STORE, "Content-Type": "application/json"}
+_NOT_IN_A_FIELD = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 
 
-def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Response:
+class Answer(NamedTuple):
+    """An answer that is ready; no ``body`` is that of a HEAD request of which nobody knows it.
+
+    ``headers`` are all but the length of the body and, where it is the time of now, the date.
+    """
+
+    body: bytes | None
+    status: int = 200
+    headers: Mapping[str, str] = _JSON
+
+    def fields(self) -> bytes:
+        """Return the lines of the headers (RFC 9112 section 5), the length and the date included.
+
+        Raises ValueError for a value that would be more than one line.
+        """
+        length = b"" if self.body is None else b"content-length: %d\r\n" % len(self.body)
+        if self.headers is _JSON:
+            return b"%s%sdate: %s\r\n" % (_JSON_FIELDS, length, date_now())
+        date = b"" if "Date" in self.headers else b"date: %s\r\n" % date_now()
+        return b"%s%s%s" % (_lines(self.headers), length, date)
+
+
+Rest = Callable[[Scope, Receive, Send], Awaitable[Answer | None]]
+"""What is left to do for an answer that is not ready: an ASGI app, which sends it or returns it."""
+
+
+def date_now() -> bytes:
+    """Return the value of a ``Date`` header."""
+    return http_date(time_ns() // 1_000).encode()
+
+
+def _lines(headers: Mapping[str, str]) -> bytes:
+    for name, value in headers.items():
+        if _NOT_IN_A_FIELD.search(value):
+            raise ValueError(f"{name} would have a character that no header may have")
+    return "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items()).encode(
+        "latin-1"
+    )
+
+
+_JSON_FIELDS = _lines(_JSON)
+
+
+def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Answer:
     """Return an answer whose body is ready."""
-    return Response(body, status, {**_NO_STORE, **(headers or {})}, "application/json")
+    return Answer(body, status, {**_JSON, **headers} if headers else _JSON)
 
 
-def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
+def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Answer:
     """Return ``{"error": sentence}`` (decisions, "Error body").
 
     What the sentence quotes may hold half a character, which a body of JSON can spell out: that is
@@ -31,13 +82,11 @@ def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) 
     return json(encode({"error": sendable}), headers, status)
 
 
-def head(headers: Mapping[str, str]) -> Response:
+def head(headers: Mapping[str, str]) -> Answer:
     """Return the answer to HEAD where the length of the body is not known."""
-    answer = json(b"", headers)
-    del answer.headers["Content-Length"]
-    return answer
+    return Answer(None, headers={**_JSON, **headers})
 
 
-def stream(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> Response:
+def stream(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
     """Return an answer whose body comes in chunks, and ends where they end."""
     return StreamingResponse(chunks, 200, {**_NO_STORE, **headers}, "application/json")

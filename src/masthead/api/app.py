@@ -18,7 +18,6 @@ from http import HTTPStatus
 
 from anyio import to_thread
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 from starlette.routing import Router
 from starlette.types import Scope
 
@@ -35,12 +34,14 @@ from masthead.api import (
     subscriptions,
 )
 from masthead.api.allowance import Allowances
-from masthead.api.answers import ONLY_READS, error
+from masthead.api.answers import ONLY_READS, Answer, error
 from masthead.api.capacity import RETRY_AFTER_S
 from masthead.api.credentials import Callers
 from masthead.api.front import Front
 from masthead.api.metrics import count_database_error
-from masthead.api.operation import Service, in_time
+from masthead.api.operation import in_time
+from masthead.api.routes import Routes
+from masthead.api.service import Service
 from masthead.errors import BadInput, NotFound, StoreUnavailable
 from masthead.log import RequestLog, get_logger
 from masthead.store import Store, commits, keys, logins
@@ -94,7 +95,7 @@ def create_app(
         store.close()
         front.log.write()
 
-    router = Router(
+    routes = Routes(
         [
             *subscriptions.routes,
             *orders.routes,
@@ -106,11 +107,9 @@ def create_app(
             *mailing_lists.routes,
             *health.routes,
             *docs_page.routes,
-        ],
-        redirect_slashes=False,
-        lifespan=lifespan,
+        ]
     )
-    return Front(router, _answer_to)
+    return Front(routes, Router(lifespan=lifespan), _answer_to)
 
 
 async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
@@ -130,7 +129,7 @@ def _stamp(store: Store, uses: keys.Uses) -> None:
     uses.write(store)
 
 
-def _answer_to(reason: Exception, scope: Scope) -> Response | None:
+def _answer_to(reason: Exception, scope: Scope) -> Answer | None:
     if isinstance(reason, BadInput):
         return error(400, str(reason))
     if isinstance(reason, NotFound):
@@ -143,7 +142,7 @@ def _answer_to(reason: Exception, scope: Scope) -> Response | None:
     return _http_error(reason, scope) if isinstance(reason, HTTPException) else None
 
 
-def _http_error(reason: HTTPException, scope: Scope) -> Response:
+def _http_error(reason: HTTPException, scope: Scope) -> Answer:
     if reason.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allow = {"Allow": "GET, HEAD"}
         return error(405, ONLY_READS, allow)

@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
-from starlette.types import ASGIApp
 
-from masthead.api.answers import json
+from masthead.api.answers import Answer, Rest, json
 from masthead.api.custom_fields import answer_sets
 from masthead.api.metrics import count_feed_rows
-from masthead.api.operation import Call, Service, route, route_for
+from masthead.api.operation import Call, route, route_for
 from masthead.api.orders import order_record
 from masthead.api.records import array
+from masthead.api.service import Service
 from masthead.api.spool import Content, Spooled
 from masthead.api.subscribers import PASSWORD_MD5
 from masthead.contract.encoding import encode, wire_of
@@ -59,7 +58,7 @@ Body = Callable[[Database, Question, int | None], Generator[bytes, None, None]]
 """Yields the body in pieces; the last argument is the first commit (None: nothing has changed)."""
 
 
-def changes(call: Call) -> ASGIApp:
+def changes(call: Call) -> Answer | Rest:
     """Answer interface, operation 4: all that changed at ``changed_since`` or later.
 
     The header ``Masthead-Changes-Through`` gives the time to ask for next. Raises HTTPException
@@ -79,7 +78,7 @@ def changes(call: Call) -> ASGIApp:
     return Spooled(partial(begin, question), is_head=call.is_head)
 
 
-def snapshot(call: Call) -> ASGIApp:
+def snapshot(call: Call) -> Rest:
     """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
     entities = entities_in(str(call.values["entities"]))
     question = Question(call.service, call.account_id, entities, None)
@@ -106,7 +105,7 @@ def begin(question: Question, body: Body | None = None) -> Content:
         return Content(headers, pieces, stack.pop_all())
 
 
-def _nothing(question: Question, database: Database) -> Response | None:
+def _nothing(question: Question, database: Database) -> Answer | None:
     """Return the answer where nothing has changed, which a few looks into indexes tell."""
     now = database.now()
     with database.snapshot():

@@ -5,22 +5,18 @@ Which account they open is asked of ``masthead.store.keys``.
 
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 
 from masthead.store import Database, Later
 from masthead.store.keys import Caller, account_for_credentials
 
-__all__ = ["CallerOf", "Callers", "Credentials", "caller_of", "credentials_in"]
+__all__ = ["Callers", "Credentials", "caller_of", "credentials_in"]
 
 Credentials = tuple[str, str]
 """The user name and the password of a request."""
 
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
-
-
-CallerOf = Callable[[Credentials, Database, int], Caller]
 
 
 def credentials_in(authorization: bytes | None) -> Credentials:
@@ -66,15 +62,18 @@ class Callers:
 
     def __init__(self, at_end_of_turn: Later) -> None:
         self._at_end_of_turn = at_end_of_turn
-        self._known: dict[Credentials, Caller] = {}
+        self._known: dict[bytes | None, Caller] = {}
 
-    def caller_of(self, credentials: Credentials, database: Database, now: int) -> Caller:
-        """Return and raise what :func:`caller_of` does."""
-        caller = self._known.get(credentials)
+    def caller_of(self, authorization: bytes | None, database: Database, now: int) -> Caller:
+        """Return the account that the value of an ``Authorization`` header opens at that time.
+
+        Raises what :func:`credentials_in` and :func:`caller_of` do.
+        """
+        caller = self._known.get(authorization)
         if caller is None:
-            caller = caller_of(credentials, database, now)
+            caller = caller_of(credentials_in(authorization), database, now)
             is_first = not self._known
-            self._known[credentials] = caller
+            self._known[authorization] = caller
             if is_first:
                 self._at_end_of_turn(self._known.clear)
         return caller

@@ -5,9 +5,8 @@ from functools import lru_cache
 from typing import cast
 
 import msgspec
-from starlette.responses import Response
 
-from masthead.api.answers import json
+from masthead.api.answers import Answer, json
 from masthead.api.operation import Call, route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import (
@@ -31,7 +30,7 @@ _make_definition = wire_of(CustomFieldDefinition)
 _make_option = wire_of(CustomFieldOption)
 
 
-def get_custom_field_answers(call: Call) -> Response:
+def get_custom_field_answers(call: Call) -> Answer:
     """Answer interface, operation 5: an entry of shape CustomFieldAnswer for every field.
 
     Raises NotFound for a subscriber who does not exist.
@@ -57,7 +56,7 @@ def _remembered_of(_store: Hashable, _account_id: int) -> dict[reading.Commit, A
     return {}
 
 
-def list_custom_fields(call: Call) -> Response:
+def list_custom_fields(call: Call) -> Answer:
     """Answer interface, operation 6: definitions of shape CustomFieldDefinition."""
     defined = reading.custom_fields(call.database, call.account_id)
     body = [

@@ -11,12 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.datastructures import Headers
+from starlette.types import Scope
 
+from masthead.api.answers import Answer
+from masthead.api.routes import Route
+from masthead.api.service import Service
 from masthead.contract.openapi import document
-from masthead.errors import NotFound
 
 __all__ = ["routes"]
 
@@ -73,14 +74,14 @@ class _File:
         self._headers = {**_HEADERS, "Content-Type": media_type, "ETag": tag}
         self._tag = tag
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, scope: Scope, _path_id: int | None, _service: Service) -> Answer:
         """Return the file, or 304 where the request names its ETag (RFC 9110, If-None-Match)."""
-        known = request.headers.get("If-None-Match", "")
+        known = Headers(scope=scope).get("If-None-Match", "")
         if known == "*" or self._tag in (
             tag.strip().removeprefix("W/") for tag in known.split(",")
         ):
-            return Response(status_code=304, headers=self._headers)
-        return Response(self._body, headers=self._headers)
+            return Answer(None, 304, self._headers)
+        return Answer(self._body, headers=self._headers)
 
 
 def _assets() -> dict[str, _File]:
@@ -101,34 +102,18 @@ _pages = {
     docs: _File(_PAGE.format(docs=docs).encode(), "text/html; charset=utf-8")
     for docs in ("docs/", "")
 }
-_files = _assets()
 
 
-async def _serve_description(request: Request) -> Response:
-    return _description.answer(request)
-
-
-async def _serve_page(request: Request) -> Response:
+def _answer_page(scope: Scope, path_id: int | None, service: Service) -> Answer:
     """Answer the page; its links are relative to the path as the browser sees it."""
-    with_slash = request.scope["raw_path"].endswith(b"/")
-    return _pages["" if with_slash else "docs/"].answer(request)
-
-
-async def _serve_initialiser(request: Request) -> Response:
-    return _initialiser.answer(request)
-
-
-async def _serve_asset(request: Request) -> Response:
-    name = request.path_params["file"]
-    if name not in _files:
-        raise NotFound(f"there is no file {name!r} here; there are {', '.join(_files)}")
-    return _files[name].answer(request)
+    with_slash = scope["raw_path"].endswith(b"/")
+    return _pages["" if with_slash else "docs/"].answer(scope, path_id, service)
 
 
 routes = [
-    Route("/openapi.json", _serve_description, name="openapi"),
-    Route("/docs", _serve_page, name="docs"),
-    Route("/docs/initialiser.js", _serve_initialiser, name="docs"),
-    Route("/docs/assets/{file}", _serve_asset, name="docs"),
+    Route("/openapi.json", "openapi", _description.answer),
+    Route("/docs", "docs", _answer_page),
+    Route("/docs/initialiser.js", "docs", _initialiser.answer),
+    *(Route(f"/docs/assets/{name}", "docs", file.answer) for name, file in _assets().items()),
 ]
 """Where the description is served, without credentials; GET and HEAD."""

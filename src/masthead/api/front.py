@@ -1,99 +1,141 @@
-"""What surrounds every request: its path's last slash, id, date, log line and errors.
+"""What surrounds every request: its path's last slash, its log line, its count and its errors.
 
 The routes themselves see only paths without a slash at their end, so that each answers with and
 without one at once (decisions, "Trailing slash"). The log has the path's template, never the path
 or the query string as they were sent.
 
-This takes the place of Starlette's own application, whose layers for middleware and errors cost
-more than a look-up's query.
+This takes the place of a framework's application, whose layers for routes, middleware and errors
+cost more than a look-up's query. Most answers are ready as soon as they are asked for: these need
+no task. How they are sent is the business of ``masthead.api.protocol``.
 """
 
 from collections.abc import Callable
 from itertools import count
 from secrets import token_hex
-from time import perf_counter_ns, time_ns
+from time import perf_counter_ns
 
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
 from starlette.routing import Router
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from masthead.api.answers import error
+from masthead.api.answers import Answer, Rest, date_now, error
 from masthead.api.metrics import count_request
-from masthead.api.operation import Service
-from masthead.contract.moments import http_date
+from masthead.api.routes import Routes
+from masthead.api.service import Service
 from masthead.log import RequestLog, get_logger
 
-__all__ = ["Front"]
+__all__ = ["Front", "SendNow"]
+
+SendNow = Callable[[Answer, list[tuple[bytes, bytes]]], None]
+"""Sends an answer that is ready, with more headers than its own."""
 
 _NOT_SENT = 499
 _PROCESS = token_hex(4)
 _log = get_logger()
 
 
-def _date() -> bytes:
-    return http_date(time_ns() // 1_000).encode()
-
-
 class Front:
-    """The ASGI app: ``answer_to`` tells what an error means to a client, None of an unknown one.
+    """The app; ``answer_to`` tells what an error means to a client, None of an unknown one.
 
-    The ``service`` and the ``log`` are there once the router's lifespan has begun.
+    The ``service`` and the ``log`` are there once the lifespan of ``router`` has begun, which is
+    all that it is for.
     """
 
     service: Service
     log: RequestLog
 
     def __init__(
-        self, router: Router, answer_to: Callable[[Exception, Scope], Response | None]
+        self,
+        routes: Routes,
+        router: Router,
+        answer_to: Callable[[Exception, Scope], Answer | None],
     ) -> None:
-        self.router = router
+        self.routes = routes
+        self._router = router
         self._answer_to = answer_to
         self._numbers = count()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and log it when its answer is complete."""
+        """Begin and end with the server."""
         scope["app"] = self
-        if scope["type"] != "http":
-            await self.router(scope, receive, send)
-            return
-        start = scope["masthead.arrived_ns"]
-        request_id = f"{_PROCESS}{next(self._numbers):08x}"
+        await self._router(scope, receive, send)
+
+    def begin(self, scope: Scope, send_now: SendNow) -> ASGIApp | None:
+        """Answer a request; return what is left to do where its answer has to be waited for.
+
+        It is logged, and counted, when its answer is complete.
+        """
+        scope["masthead.id"] = f"{_PROCESS}{next(self._numbers):08x}"
         path = scope["raw_path"].decode("latin-1")
-        scope["path"] = path[:-1] if len(path) > 1 and path.endswith("/") else path
-        status = _NOT_SENT
-
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                if all(name != b"date" for name, _ in message["headers"]):
-                    message["headers"].append((b"date", _date()))
-                message["headers"].extend(scope.get("masthead.headers", ()))
-            await send(message)
-
+        scope["path"] = path = path[:-1] if len(path) > 1 and path.endswith("/") else path
         try:
-            await self.router(scope, receive, watched)
-        except ClientDisconnect:
-            pass  # before all of its request was there
-        except Exception as reason:
-            answer = self._answer_to(reason, scope) if status == _NOT_SENT else None
-            if answer is None:
-                _log.exception("request failed", request_id=request_id)
-                if status != _NOT_SENT:
-                    raise
-                sentence = f"the server made a mistake; its log has it under {request_id}"
-                answer = error(500, sentence)
-            await answer(scope, receive, watched)
-        finally:
-            route = scope.get("route")
-            seconds = (perf_counter_ns() - start) / 1_000_000_000
-            count_request(route.name if route else "none", status, seconds)
-            self.log.note(
-                method=scope["method"],
-                path=route.path_format if route else None,
-                status=status,
-                duration_ms=round(seconds * 1_000, 3),
-                account=scope.get("masthead.account_id"),
-                request_id=request_id,
-            )
+            route, path_id = self.routes.find(path)
+            if route is None:
+                raise HTTPException(404)
+            scope["masthead.route"] = route
+            if scope["method"] not in {"GET", "HEAD"}:
+                raise HTTPException(405)
+            answer = route.begin(scope, path_id, self.service)
+        except Exception as reason:  # noqa: BLE001 - each has its answer
+            answer = self._answer_to_error(reason, scope)
+        if not isinstance(answer, Answer):
+            return self._rest(answer, send_now)
+        send_now(answer, scope.get("masthead.headers", []))
+        self._note(scope, answer.status)
+        return None
+
+    def _rest(self, rest: Rest, send_now: SendNow) -> ASGIApp:
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            status = _NOT_SENT
+
+            async def watched(message: Message) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = message["status"]
+                    if all(name != b"date" for name, _ in message["headers"]):
+                        message["headers"].append((b"date", date_now()))
+                    message["headers"].extend(scope.get("masthead.headers", ()))
+                await send(message)
+
+            try:
+                try:
+                    answer = await rest(scope, receive, watched)
+                except ClientDisconnect:
+                    return  # before all of its request was there
+                except Exception as reason:
+                    if status != _NOT_SENT:
+                        self._log_mistake(scope)
+                        raise
+                    answer = self._answer_to_error(reason, scope)
+                if answer:
+                    status = answer.status
+                    send_now(answer, scope.get("masthead.headers", []))
+            finally:
+                self._note(scope, status)
+
+        return app
+
+    def _answer_to_error(self, reason: Exception, scope: Scope) -> Answer:
+        if answer := self._answer_to(reason, scope):
+            return answer
+        self._log_mistake(scope)
+        sentence = f"the server made a mistake; its log has it under {scope['masthead.id']}"
+        return error(500, sentence)
+
+    @staticmethod
+    def _log_mistake(scope: Scope) -> None:
+        _log.exception("request failed", request_id=scope["masthead.id"])
+
+    def _note(self, scope: Scope, status: int) -> None:
+        route = scope.get("masthead.route")
+        seconds = (perf_counter_ns() - scope["masthead.arrived_ns"]) / 1_000_000_000
+        count_request(route.name if route else "none", status, seconds)
+        self.log.note(
+            method=scope["method"],
+            path=route.path if route else None,
+            status=status,
+            duration_ms=round(seconds * 1_000, 3),
+            account=scope.get("masthead.account_id"),
+            request_id=scope["masthead.id"],
+        )

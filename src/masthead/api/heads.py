@@ -5,7 +5,7 @@ Else a proxy could see one request where this server sees another (RFC 9112 sect
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from masthead.api.answers import ONLY_READS
@@ -22,11 +22,11 @@ class Refusal(NamedTuple):
 
     status: int
     sentence: str
-    header: bytes = b""
+    headers: Mapping[str, str] = {}
 
 
 NOT_HTTP = Refusal(400, "this is not a request of HTTP/1.1")
-ONLY_READS_HERE = Refusal(405, ONLY_READS, b"allow: GET, HEAD\r\n")
+ONLY_READS_HERE = Refusal(405, ONLY_READS, {"Allow": "GET, HEAD"})
 _BAD_TARGET = Refusal(400, "the address of a request begins with / and has no #")
 _BAD_HOST = Refusal(400, "a request needs one Host header, which names a host")
 _CREDENTIALS_TWICE = Refusal(400, "Authorization is given twice: once is enough")

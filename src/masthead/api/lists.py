@@ -2,9 +2,7 @@
 
 from urllib.parse import urlencode
 
-from starlette.responses import Response
-
-from masthead.api.answers import json
+from masthead.api.answers import Answer, json
 from masthead.api.operation import Call
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS
@@ -22,7 +20,7 @@ def page_of(call: Call) -> tuple[dict[str, int | str], int, int]:
     return filters, after, limit
 
 
-def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Response:
+def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Answer:
     """Return the answer of the list operation ``name``.
 
     A full page carries ``Link: <?…>; rel="next"``: nothing but a query, with the same filters, so

@@ -7,29 +7,28 @@ has no answer in time gets 503, however long the database makes the thread wait.
 """
 
 from asyncio import get_running_loop, timeout_at
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from masthead.api.allowance import Allowances
+from masthead.api.answers import Answer, Rest
 from masthead.api.capacity import Turns, check_wait
-from masthead.api.credentials import CallerOf, Callers, caller_of, credentials_in
-from masthead.api.parameters import Values, read_body, read_parameters
+from masthead.api.credentials import caller_of, credentials_in
+from masthead.api.parameters import Values, has_body, read_body, read_parameters
+from masthead.api.routes import Route
+from masthead.api.service import Service
 from masthead.api.threads import Check, Threads
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import StoreUnavailable
-from masthead.store import Database, Store
-from masthead.store.keys import Caller, Uses
-from masthead.store.logins import Limits
+from masthead.store import Database
+from masthead.store.keys import Caller
 
-__all__ = ["Call", "Handler", "Service", "in_time", "route", "route_for"]
+__all__ = ["Call", "Handler", "in_time", "route", "route_for"]
 
 PATIENCE_S = 1.7
 """So long may a database take until a request is given up, with 503."""
@@ -43,25 +42,6 @@ _looking_up = Turns(LOOK_UPS_AT_ONCE)
 _scanning = Turns(SCANS_AT_ONCE)
 _threads = Threads()
 """How many there are is bound by turns."""
-
-
-class Service(NamedTuple):
-    """What all requests share.
-
-    ``database`` is the connection that reads for the event loop's thread, None where the database
-    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
-    ``limits`` are those of the login check, ``uses`` the last uses of credentials; ``allowances``
-    counts the requests of each account, None where there may be any number. ``callers`` asks who
-    calls for the event loop.
-    """
-
-    store: Store
-    database: Database | None
-    feed_overlap_us: int
-    limits: Limits
-    uses: Uses
-    allowances: Allowances | None = None
-    callers: Callers = Callers(lambda end_turn: end_turn())
 
 
 class Call(NamedTuple):
@@ -80,23 +60,8 @@ class Call(NamedTuple):
         return self.caller.account_id
 
 
-Handler = Callable[[Call], ASGIApp]
-"""Returns the answer: a Starlette response, or what sends one."""
-
-
-class _Id(Convertor[int]):
-    """Digits without leading zeros, up to 2^63 - 1 (decisions, "Ids in paths")."""
-
-    regex = "0|[1-9][0-9]{0,18}"
-
-    def convert(self, value: str) -> int:
-        return int(value)
-
-    def to_string(self, value: int) -> str:
-        return str(value)
-
-
-register_url_convertor("id", _Id())
+Handler = Callable[[Call], Answer | Rest]
+"""Returns the answer, or what makes and sends it."""
 
 
 def route(
@@ -116,32 +81,48 @@ def route_for(
     in_thread: Callable[[Values], bool] | bool = False,
 ) -> Route:
     """Return a route for any operation; the app takes a trailing slash off before routing."""
-    path = operation.path.removesuffix("/").replace("}", ":id}")
-    return Route(path, _Endpoint(operation, handler, in_thread), methods=["GET"])
+    answering = _Answering(operation, handler, in_thread)
+    return Route(operation.path.removesuffix("/"), operation.name, answering.begin)
 
 
-class _Endpoint:
-    """An ASGI app that answers one operation."""
+class _Answering:
+    """Answers one operation."""
 
     def __init__(
         self, operation: Operation, handler: Handler, in_thread: Callable[[Values], bool] | bool
     ) -> None:
-        self.__name__ = operation.name
         self._operation = operation
         self._handler = handler
         self._in_thread = in_thread if callable(in_thread) else lambda _: in_thread
         self._turns = _scanning if in_thread else _looking_up
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def begin(self, scope: Scope, path_id: int | None, service: Service) -> Answer | Rest:
+        """Return the answer to a request, or what is left to do where something has to come."""
         check_wait(scope["masthead.arrived_ns"])
-        service: Service = scope["app"].service
         headers: dict[bytes, bytes] = dict(scope["headers"])
-        credentials = credentials_in(headers.get(b"authorization"))
-        body = await read_body(scope, headers, receive)
+        authorization = headers.get(b"authorization")
+        if not has_body(headers):
+            return self._answer_to(scope, path_id, service, authorization, b"")
+        credentials_in(authorization)
 
-        def call_on(database: Database, caller_of: CallerOf = caller_of) -> Call:
+        async def rest(scope: Scope, receive: Receive, send: Send) -> Answer | None:
+            body = await read_body(scope, headers, receive)
+            answer = self._answer_to(scope, path_id, service, authorization, body)
+            return answer if isinstance(answer, Answer) else await answer(scope, receive, send)
+
+        return rest
+
+    def _answer_to(
+        self,
+        scope: Scope,
+        path_id: int | None,
+        service: Service,
+        authorization: bytes | None,
+        body: bytes,
+    ) -> Answer | Rest:
+        def call_on(database: Database, caller_at: Callable[[Database, int], Caller]) -> Call:
             now = service.store.clock()
-            caller = caller_of(credentials, database, now)
+            caller = caller_at(database, now)
             service.uses.note(caller, now)
             scope["masthead.account_id"] = caller.account_id
             if service.allowances:
@@ -149,34 +130,42 @@ class _Endpoint:
                 scope["masthead.headers"] = taken.headers
                 taken.check()
             database.speak_for(caller.account_id)
-            return Call(
-                caller,
-                read_parameters(self._operation, scope["query_string"], body),
-                _path_id(scope["path_params"]),
-                database,
-                service,
-                is_head=scope["method"] == "HEAD",
-            )
+            values = read_parameters(self._operation, scope["query_string"], body)
+            if path_id is not None and path_id > BIGGEST_INTEGER:
+                raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
+            is_head = scope["method"] == "HEAD"
+            return Call(caller, values, path_id, database, service, is_head)
 
         if service.database is None:
-            answer = await in_time(partial(self._answer, service, call_on), turns=self._turns)
-        else:
-            call = call_on(service.database, service.callers.caller_of)
-            if self._in_thread(call.values):
-                scan = partial(self._answer, service, lambda reader: call._replace(database=reader))
-                async with self._turns:
-                    answer = await _threads.run(scan)
-            else:
-                answer = self._handler(call)
-        await answer(scope, receive, send)
+            caller_at = partial(caller_of, credentials_in(authorization))
+            work = partial(self._answer, service, lambda database: call_on(database, caller_at))
+            return _awaited(partial(in_time, work, turns=self._turns))
+        call = call_on(service.database, partial(service.callers.caller_of, authorization))
+        if self._in_thread(call.values):
+            work = partial(self._answer, service, lambda reader: call._replace(database=reader))
+            return _awaited(partial(_scan, work, self._turns))
+        return self._handler(call)
 
     def _answer(
         self, service: Service, call_on: Callable[[Database], Call], check: Check
-    ) -> ASGIApp:
+    ) -> Answer | Rest:
         with service.store.reader() as database:
             # A request that was given up while it waited for its turn asks nothing any more.
             check()
             return self._handler(call_on(database))
+
+
+def _awaited(work: Callable[[], Awaitable[Answer | Rest]]) -> Rest:
+    async def rest(scope: Scope, receive: Receive, send: Send) -> Answer | None:
+        answer = await work()
+        return answer if isinstance(answer, Answer) else await answer(scope, receive, send)
+
+    return rest
+
+
+async def _scan(work: Callable[[Check], Result], turns: Turns) -> Result:
+    async with turns:
+        return await _threads.run(work)
 
 
 async def in_time(work: Callable[[Check], Result], *, turns: Turns | None = None) -> Result:
@@ -193,11 +182,3 @@ async def in_time(work: Callable[[Check], Result], *, turns: Turns | None = None
                 return await _threads.run(work)
         except TimeoutError:
             raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
-
-
-def _path_id(path_params: dict[str, Any]) -> int | None:
-    for value in path_params.values():
-        if value > BIGGEST_INTEGER:
-            raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
-        return int(value)
-    return None

@@ -1,9 +1,8 @@
 """Operation 9: one order with its items."""
 
 import msgspec
-from starlette.responses import Response
 
-from masthead.api.answers import json
+from masthead.api.answers import Answer, json
 from masthead.api.operation import Call, route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import Order, OrderItem
@@ -16,7 +15,7 @@ _make_order = wire_of(Order)
 _make_item = wire_of(OrderItem)
 
 
-def get_order(call: Call) -> Response:
+def get_order(call: Call) -> Answer:
     """Answer interface, operation 9: an order of shape Order.
 
     Raises NotFound for an order that does not exist.

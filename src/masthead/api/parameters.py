@@ -19,7 +19,7 @@ from masthead.contract.kinds import Text
 from masthead.contract.operations import Operation
 from masthead.errors import BadInput
 
-__all__ = ["BODY_BYTES_MAX", "Values", "read_body", "read_parameters"]
+__all__ = ["BODY_BYTES_MAX", "Values", "has_body", "read_body", "read_parameters"]
 
 BODY_BYTES_MAX = 16 * 1024
 _CLOSE = {"Connection": "close"}
@@ -31,15 +31,18 @@ Values = dict[str, int | str]
 """Parameters by name, as their kinds parse them; those that were not given are not in it."""
 
 
+def has_body(headers: dict[bytes, bytes]) -> bool:
+    """Tell whether a request with these headers has a body, be it an empty one."""
+    return b"content-length" in headers or b"transfer-encoding" in headers
+
+
 async def read_body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> bytes:
-    """Return the body of a request, empty for most.
+    """Return the body of a request.
 
     Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and 408 where it does
     not come in time (``protocol.py``), BadInput where it is compressed, and ClientDisconnect where
     the client goes away.
     """
-    if b"content-length" not in headers and b"transfer-encoding" not in headers:
-        return b""
     if int(headers.get(b"content-length", b"0")) > BODY_BYTES_MAX:
         raise _too_large()
     body, more = b"", True
@@ -72,13 +75,9 @@ def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
     Raises BadInput for one that the operation does not know, one that is given twice, a value
     that does not fit, and a required one that is missing.
     """
-    given: dict[str, str] = {}
-    for name, value in (*_once_each(_form(query)), *_from_body(body)):
-        if given.setdefault(name, value) != value:
-            raise BadInput(f"{name} is given twice, with two values: give one of them")
     known = {parameter.name: parameter for parameter in operation.parameters}
     values: Values = {}
-    for name, text in given.items():
+    for name, text in _given(query, body).items():
         if name not in known:
             raise BadInput(_unknown(name, list(known)))
         kind = known[name].kind
@@ -92,6 +91,15 @@ def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
         if parameter.required and parameter.name not in values:
             raise BadInput(f"{{{parameter.name}}} is a required field")
     return values
+
+
+def _given(query: bytes, body: bytes) -> dict[str, str]:
+    given: dict[str, str] = {}
+    if query or body:
+        for name, value in (*_once_each(_form(query)), *_from_body(body)):
+            if given.setdefault(name, value) != value:
+                raise BadInput(f"{name} is given twice, with two values: give one of them")
+    return given
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -3,7 +3,8 @@
 import re
 from asyncio import Transport
 from collections.abc import Callable
-from time import perf_counter_ns, time_ns
+from functools import partial
+from time import perf_counter_ns
 from typing import Any, cast
 
 import httptools
@@ -14,6 +15,8 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
+from masthead.api.answers import Answer, error
+from masthead.api.front import Front
 from masthead.api.heads import (
     NOT_HTTP,
     ONLY_READS_HERE,
@@ -24,8 +27,6 @@ from masthead.api.heads import (
 )
 from masthead.api.metrics import count_request
 from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, cut, watch
-from masthead.contract.encoding import encode
-from masthead.contract.moments import http_date
 
 __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
 
@@ -59,38 +60,6 @@ class _Flow(FlowControl):
         """Read on, where that may be."""
         if self._may_read():
             super().resume_reading()
-
-
-class _Joined:
-    """A request's way to its connection: the head of an answer goes out with the first of its body.
-
-    Else each answer would be two packets, and two calls of the system.
-    """
-
-    def __init__(self, transport: Transport, cycle: RequestResponseCycle) -> None:
-        self._transport = transport
-        self._cycle = cycle
-        self._head: bytes | None = None
-
-    def write(self, data: bytes) -> None:
-        """Send the data, or keep it until there is more where it is the head of an answer."""
-        if self._head:
-            self._transport.write(self._head + data)
-            self._head = b""
-        elif self._head is None and self._cycle.response_started:
-            self._head = data
-        else:
-            self._transport.write(data)
-
-    def close(self) -> None:
-        """Hang up behind what was written."""
-        if self._head:
-            self._transport.write(self._head)
-        self._transport.close()
-
-    def is_closing(self) -> bool:
-        """Tell whether the connection has ended, or is about to."""
-        return self._transport.is_closing()
 
 
 class Protocol(HttpToolsProtocol):
@@ -250,11 +219,41 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Let a request wait for its turn, and note since when it does."""
-        scope: dict[str, Any] = cycle.scope  # type: ignore[assignment]
-        scope["masthead.arrived_ns"] = perf_counter_ns()
-        if scope["method"] != "HEAD":  # whose answers have no body to come with
-            cycle.transport = cast("Transport", _Joined(self.transport, cycle))
-        super()._start_asgi_task(cycle, app)
+        cast("dict[str, Any]", cycle.scope)["masthead.arrived_ns"] = perf_counter_ns()
+        self.loop.call_soon(self._begin, cycle, app)
+
+    def _begin(self, cycle: RequestResponseCycle, app: Front) -> None:
+        """Answer at once; start a task only where there is something to wait for."""
+        if self.flow.write_paused:
+            task = self.loop.create_task(self._begin_when_read(cycle, app))
+            task.add_done_callback(self.tasks.discard)
+            self.tasks.add(task)
+        elif rest := app.begin(cast("dict[str, Any]", cycle.scope), partial(self._send, cycle)):
+            super()._start_asgi_task(cycle, rest)  # type: ignore[arg-type]
+
+    async def _begin_when_read(self, cycle: RequestResponseCycle, app: Front) -> None:
+        """Begin once the client has read the answers before."""
+        await self.flow.drain()
+        self._begin(cycle, app)
+
+    def _send(
+        self, cycle: RequestResponseCycle, answer: Answer, more: list[tuple[bytes, bytes]]
+    ) -> None:
+        """Send an answer as a whole; else its head and its body would be two packets."""
+        if cycle.disconnected:
+            return
+        cycle.response_started = cycle.response_complete = True
+        fields = answer.fields() + b"".join([b"%s: %s\r\n" % field for field in more])
+        if answer.headers.get("Connection") == "close":
+            cycle.keep_alive = False
+        elif not cycle.keep_alive:
+            fields += b"connection: close\r\n"
+        body = b"" if cycle.scope["method"] == "HEAD" else answer.body or b""
+        self.transport.write(b"%s%s\r\n%s" % (STATUS_LINE[answer.status], fields, body))
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
 
     def _refuse(self) -> None:
         """Refuse what comes, once the requests before it have their answers."""
@@ -275,19 +274,10 @@ class Protocol(HttpToolsProtocol):
 
     def _answer_refusal(self) -> None:
         """Refuse what cannot be parsed, and hang up."""
-        status, sentence, header = self._refusal
+        status, sentence, headers = self._refusal
         count_request("none", status, 0)
-        body = encode({"error": sentence})
+        answer = error(status, sentence, {**headers, "Connection": "close"})
         self.transport.write(
-            b"".join(
-                [
-                    STATUS_LINE[status],
-                    b"date: %s\r\n" % http_date(time_ns() // 1_000).encode(),
-                    header,
-                    b"content-type: application/json\r\ncache-control: no-store\r\n",
-                    b"content-length: %d\r\nconnection: close\r\n\r\n" % len(body),
-                    body,
-                ]
-            )
+            b"%s%s\r\n%s" % (STATUS_LINE[status], answer.fields(), answer.body or b"")
         )
         self.transport.close()

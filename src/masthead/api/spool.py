@@ -18,9 +18,9 @@ from typing import IO, NamedTuple
 
 from anyio import CancelScope, Event, create_task_group, from_thread, to_thread
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
-from masthead.api.answers import head, json, stream
+from masthead.api.answers import Answer, Rest, head, json, stream
 from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
 from masthead.api.operation import in_time
@@ -56,7 +56,7 @@ class Content(NamedTuple):
 
 
 class Spooled:
-    """An ASGI app that sends the content which ``begin`` returns, once.
+    """What makes an answer of the content that ``begin`` returns, once, and sends a long one.
 
     ``begin`` is called in a thread, and may raise what a handler may; where it or the start of the
     body takes too long, the answer is 503. Where the pieces raise after the answer has begun, the
@@ -77,15 +77,15 @@ class Spooled:
         self._is_head = is_head
         self._whole_bytes_max = whole_bytes_max
         self._is_streamed = True
-        self._answer: ASGIApp | None = None
+        self._answer: Answer | Rest | None = None
         self._begun = Event()
         self._file: IO[bytes] | None = None
         self._size = 0
         self._is_complete = False
         self._grown = Event()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Make the answer and send it, until the client has it or is gone."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> Answer | None:
+        """Make the answer; return it, or send it until the client has it or is gone."""
         coding = coding_for(",".join(Headers(scope=scope).getlist("accept-encoding")))
         self._is_streamed = scope["http_version"] != "1.0"
         try:
@@ -93,8 +93,8 @@ class Spooled:
                 tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
                 tasks.start_soon(self._make, coding)
                 await self._begun.wait()
-                assert self._answer
-                await self._answer(scope, receive, send)
+                if self._answer and not isinstance(self._answer, Answer):
+                    await self._answer(scope, receive, send)
                 tasks.cancel_scope.cancel()
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
@@ -103,6 +103,7 @@ class Spooled:
                 # Where the disk is full, what could not be written is tried once more here.
                 with suppress(OSError):
                     self._file.close()
+        return self._answer if isinstance(self._answer, Answer) else None
 
     async def _make(self, coding: str) -> None:
         try:
@@ -160,7 +161,7 @@ class Spooled:
                 headers["Content-Length"] = str(self._size)
                 from_thread.run_sync(self._start, stream(self._chunks(), headers))
 
-    def _start(self, answer: ASGIApp) -> None:
+    def _start(self, answer: Answer | Rest) -> None:
         self._answer = answer
         self._begun.set()
 

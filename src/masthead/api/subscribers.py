@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 from hashlib import md5
 
 from msgspec import Struct
-from starlette.responses import Response
 
-from masthead.api.answers import error, json
+from masthead.api.answers import Answer, error, json
 from masthead.api.lists import list_answer, page_of
 from masthead.api.metrics import count_login_check
 from masthead.api.operation import Call, route
@@ -33,7 +32,7 @@ _ZIP_DIGITS, _ZIP_PLUS_4_DIGITS = 5, 9
 _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 
 
-def authenticate_subscriber(call: Call) -> Response:
+def authenticate_subscriber(call: Call) -> Answer:
     """Answer interface, operation 3: the subscriber whom login and password fit, if there is one.
 
     Who that is, and what fits, is told by decisions, "Login check". 429 after too many wrong
@@ -68,7 +67,7 @@ def _received(call: Call, subscriber_id: int) -> list[Struct]:
     ]
 
 
-def _too_many(wait_us: int) -> Response:
+def _too_many(wait_us: int) -> Answer:
     wait_s = -(-wait_us // 1_000_000)
     sentence = f"too many logins have failed: try again in {wait_s} seconds"
     return error(429, sentence, {"Retry-After": str(wait_s)})
@@ -99,7 +98,7 @@ def _same_zip(stored: str, given: str) -> bool:
     return ours == theirs != ""
 
 
-def search_subscribers(call: Call) -> Response:
+def search_subscribers(call: Call) -> Answer:
     """Answer interface, operation 8: subscribers of shape Subscriber, by ascending id."""
     filters, after, limit = page_of(call)
     rows = reading.search_subscribers(

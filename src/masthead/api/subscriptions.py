@@ -1,7 +1,6 @@
 """Operation 7: the list of subscriptions."""
 
-from starlette.responses import Response
-
+from masthead.api.answers import Answer
 from masthead.api.lists import list_answer, page_of
 from masthead.api.operation import Call, route
 from masthead.api.parameters import Values
@@ -12,7 +11,7 @@ __all__ = ["routes"]
 _INDEXED = {"subscriber_id", "limit", "after"}
 
 
-def list_subscriptions(call: Call) -> Response:
+def list_subscriptions(call: Call) -> Answer:
     """Answer interface, operation 7: subscriptions of shape Subscription, by ascending id."""
     filters, after, limit = page_of(call)
     rows = reading.subscriptions(call.database, call.account_id, filters, after=after, limit=limit)

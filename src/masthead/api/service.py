@@ -1,0 +1,30 @@
+"""What all requests of a server share."""
+
+from typing import NamedTuple
+
+from masthead.api.allowance import Allowances
+from masthead.api.credentials import Callers
+from masthead.store import Database, Store
+from masthead.store.keys import Uses
+from masthead.store.logins import Limits
+
+__all__ = ["Service"]
+
+
+class Service(NamedTuple):
+    """The store, what is counted beside it, and how it is asked.
+
+    ``database`` is the connection that reads for the event loop's thread, None where the database
+    needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
+    ``limits`` are those of the login check, ``uses`` the last uses of credentials; ``allowances``
+    counts the requests of each account, None where there may be any number. ``callers`` asks who
+    calls for the event loop.
+    """
+
+    store: Store
+    database: Database | None
+    feed_overlap_us: int
+    limits: Limits
+    uses: Uses
+    allowances: Allowances | None = None
+    callers: Callers = Callers(lambda end_turn: end_turn())
