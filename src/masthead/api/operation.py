@@ -60,6 +60,7 @@ class Call(NamedTuple):
         return self.caller.account_id
 
 
+CallerAt = Callable[[Database, int], Caller]
 Handler = Callable[[Call], Answer | Rest]
 """Returns the answer, or what makes and sends it."""
 
@@ -120,7 +121,7 @@ class _Answering:
         authorization: bytes | None,
         body: bytes,
     ) -> Answer | Rest:
-        def call_on(database: Database, caller_at: Callable[[Database, int], Caller]) -> Call:
+        def call_on(database: Database, caller_at: CallerAt) -> Call:
             now = service.store.clock()
             caller = caller_at(database, now)
             service.uses.note(caller, now)

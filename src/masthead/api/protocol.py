@@ -1,7 +1,7 @@
 """HTTP itself, where it fails before the app sees a request: limits, and errors as JSON."""
 
 import re
-from asyncio import Transport
+from asyncio import AbstractEventLoop, Transport
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter_ns
@@ -36,6 +36,7 @@ HEADERS_BYTES_MAX = 32 * 1024
 _PARSED_AT_ONCE = 4 * 1024
 """Parsed bytes become requests that wait for their turn, a hundred times as large in memory."""
 
+_ANSWERS_TOGETHER, _BYTES_TOGETHER = 16, 65_536
 _AROUND_A_HEADER = len(": \r\n")
 _LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
 
@@ -60,6 +61,37 @@ class _Flow(FlowControl):
         """Read on, where that may be."""
         if self._may_read():
             super().resume_reading()
+
+
+class _Outbox:
+    """Answers of one turn of the event loop, which are sent together.
+
+    To send wakes whoever reads on the same machine, a proxy say, and that takes as long as to make
+    an answer; who is awake is not woken again. Only so many wait that none waits for long.
+    """
+
+    def __init__(self) -> None:
+        self._answers: list[tuple[Transport, bytes]] = []
+        self._bytes = 0
+
+    def put(self, loop: AbstractEventLoop, transport: Transport, data: bytes) -> None:
+        """Send an answer when the turn ends, or when there are enough of them."""
+        if not self._answers:
+            loop.call_soon(self.send)
+        self._answers.append((transport, data))
+        self._bytes += len(data)
+        if len(self._answers) == _ANSWERS_TOGETHER or self._bytes > _BYTES_TOGETHER:
+            self.send()
+
+    def send(self) -> None:
+        """Send what there is."""
+        answers, self._answers, self._bytes = self._answers, [], 0
+        for transport, data in answers:
+            if not transport.is_closing():
+                transport.write(data)
+
+
+_outbox = _Outbox()
 
 
 class Protocol(HttpToolsProtocol):
@@ -180,6 +212,11 @@ class Protocol(HttpToolsProtocol):
         elif self._unparsed and not self.transport.is_closing():
             self._parse_on()
 
+    def shutdown(self) -> None:
+        """Let the answer that is being made be the last one."""
+        _outbox.send()
+        super().shutdown()
+
     def look(self, now: float) -> None:
         """End what has gone on for too long (decisions, "Requests that come slowly")."""
         if self._waits_since is not None and now - self._waits_since > REQUEST_S_MAX:
@@ -249,9 +286,11 @@ class Protocol(HttpToolsProtocol):
         elif not cycle.keep_alive:
             fields += b"connection: close\r\n"
         body = b"" if cycle.scope["method"] == "HEAD" else answer.body or b""
-        self.transport.write(b"%s%s\r\n%s" % (STATUS_LINE[answer.status], fields, body))
+        data = b"%s%s\r\n%s" % (STATUS_LINE[answer.status], fields, body)
+        _outbox.put(self.loop, self.transport, data)
         cycle.message_event.set()
         if not cycle.keep_alive:
+            _outbox.send()
             self.transport.close()
         cycle.on_response()
 
@@ -277,6 +316,7 @@ class Protocol(HttpToolsProtocol):
         status, sentence, headers = self._refusal
         count_request("none", status, 0)
         answer = error(status, sentence, {**headers, "Connection": "close"})
+        _outbox.send()
         self.transport.write(
             b"%s%s\r\n%s" % (STATUS_LINE[status], answer.fields(), answer.body or b"")
         )
