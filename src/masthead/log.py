@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import msgspec
 import structlog
@@ -59,7 +60,12 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
 
 
 def _text(event: Mapping[str, object]) -> str:
-    return " ".join([f"{name}={value!r}" for name, value in event.items()])
+    return _form(tuple(event)) % tuple(event.values())
+
+
+@lru_cache(maxsize=100)
+def _form(names: tuple[str, ...]) -> str:
+    return " ".join([f"{name.replace('%', '%%')}=%r" for name in names])
 
 
 class _Renderer:

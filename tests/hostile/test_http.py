@@ -161,6 +161,34 @@ def test_what_is_refused_is_answered_after_what_came_before_it(wire: Wire, rest:
     answers[-1].error()
 
 
+def test_answers_come_in_the_order_of_their_requests(wire: Wire) -> None:
+    """Those that are ready at once, that a thread makes, that wait for a body, or come in pieces.
+
+    decisions, "Answers that are ready"; RFC 9112 section 9.3.2.
+    """
+    credentials = b"Host: x\r\n" + wire.authorization
+    targets = (
+        b"/2/accounts/",
+        b"/health",
+        b"/2/subscribers/?last_name=s*",
+        b"/2/orders/1/",
+        b"/snapshot?entities=addresses,subscriptions,subscribers",
+        b"/nowhere",
+        b"/docs",
+        b"/2/orders/99999",
+        b"/2/downloadmailinglist/1/",
+    )
+    requests = [b"GET %s HTTP/1.1\r\n%s\r\n" % (target, credentials) for target in targets]
+    with_body = b"GET /2/subscriptions/ HTTP/1.1\r\n%sContent-Length: 7\r\n\r\nlimit=1"
+    requests.insert(2, with_body % credentials)
+    alone = [wire.send(request)[0] for request in requests]
+    answers = wire.send(b"".join(requests * 3))
+    assert len({answer.status for answer in alone}) == 2
+    assert [(answer.status, answer.body) for answer in answers] == [
+        (answer.status, answer.body) for answer in alone * 3
+    ]
+
+
 def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
     """decisions, "Requests that can be read in two ways": each request has one answer at most."""
     head = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -5,7 +5,6 @@ How a long one is made is the business of ``masthead.api.spool``, how it gets to
 ``masthead.api.protocol``.
 """
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from time import time_ns
 from typing import NamedTuple
@@ -21,7 +20,6 @@ __all__ = ["ONLY_READS", "Answer", "Rest", "date_now", "error", "head", "json", 
 ONLY_READS = "this interface only reads: use GET or HEAD"
 _NO_STORE = {"Cache-Control": "no-store"}
 _JSON = {**_NO_STORE, "Content-Type": "application/json"}
-_NOT_IN_A_FIELD = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 
 
 class Answer(NamedTuple):
@@ -35,10 +33,7 @@ class Answer(NamedTuple):
     headers: Mapping[str, str] = _JSON
 
     def fields(self) -> bytes:
-        """Return the lines of the headers (RFC 9112 section 5), the length and the date included.
-
-        Raises ValueError for a value that would be more than one line.
-        """
+        """Return the lines of the headers, with the length and the date (RFC 9112 section 5)."""
         length = b"" if self.body is None else b"content-length: %d\r\n" % len(self.body)
         if self.headers is _JSON:
             return b"%s%sdate: %s\r\n" % (_JSON_FIELDS, length, date_now())
@@ -56,20 +51,25 @@ def date_now() -> bytes:
 
 
 def _lines(headers: Mapping[str, str]) -> bytes:
-    for name, value in headers.items():
-        if _NOT_IN_A_FIELD.search(value):
-            raise ValueError(f"{name} would have a character that no header may have")
-    return "".join(f"{name.lower()}: {value}\r\n" for name, value in headers.items()).encode(
-        "latin-1"
-    )
+    return "".join([f"{name.lower()}: {value}\r\n" for name, value in headers.items()]).encode()
 
 
 _JSON_FIELDS = _lines(_JSON)
 
 
 def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Answer:
-    """Return an answer whose body is ready."""
-    return Answer(body, status, {**_JSON, **headers} if headers else _JSON)
+    """Return an answer whose body is ready.
+
+    Raises ValueError for a header of more than printable characters of ASCII.
+    """
+    return Answer(body, status, _json_and(headers) if headers else _JSON)
+
+
+def _json_and(headers: Mapping[str, str]) -> Mapping[str, str]:
+    values = "".join(headers.values())
+    if not (values.isascii() and values.isprintable()):
+        raise ValueError("a header has a character that none may have")
+    return {**_JSON, **headers}
 
 
 def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Answer:
@@ -83,8 +83,11 @@ def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) 
 
 
 def head(headers: Mapping[str, str]) -> Answer:
-    """Return the answer to HEAD where the length of the body is not known."""
-    return Answer(None, headers={**_JSON, **headers})
+    """Return the answer to HEAD where nobody knows the length of the body.
+
+    Raises what :func:`json` does.
+    """
+    return Answer(None, headers=_json_and(headers))
 
 
 def stream(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:

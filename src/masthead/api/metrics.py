@@ -68,6 +68,11 @@ def _feed_rows_of(entity: str) -> Counter:
     return _feed_rows.labels(entity)
 
 
+@cache
+def _login_checks_of(result: str) -> Counter:
+    return _login_checks.labels(result)
+
+
 def count_request(operation: str, status: int, seconds: float) -> None:
     """Count a request that is over; ``none`` is the operation of a path that does not exist."""
     _requests_of(operation, status).observe(seconds)
@@ -81,7 +86,7 @@ def count_feed_rows(entity: str, rows: int) -> None:
 
 def count_login_check(result: Literal["authenticated", "refused", "limited"]) -> None:
     """Count a login check of a reader (interface, operation 3)."""
-    _login_checks.labels(result).inc()
+    _login_checks_of(result).inc()
 
 
 def count_database_error() -> None:

@@ -1,7 +1,7 @@
 """Which path is answered by what.
 
-A path is one of a few, or has one id in it: so it is looked up, which takes a tenth of the time
-that trying one pattern after another does.
+A path is one of a few, or has one id in it: so it is looked up, where a framework tries one pattern
+after another.
 """
 
 import re
@@ -20,8 +20,6 @@ _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
 
 _BEHIND_THE_VERSION = 2
 _NAMED = re.compile(r"/\{\w+\}")
-_PLACE = "/#"
-"""Stands for an id; no path that comes from a client has this character."""
 
 
 class Route(NamedTuple):
@@ -40,19 +38,23 @@ class Routes:
     """The paths that are served, without a slash at their end."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        self._routes: dict[str, Route] = {}
+        self._whole: dict[str, Route] = {}
+        self._around_an_id: dict[tuple[str, str], Route] = {}
         for route in routes:
             self.add(route)
 
     def add(self, route: Route) -> None:
         """Serve one more path."""
-        self._routes[_NAMED.sub(_PLACE, route.path)] = route
+        if named := _NAMED.search(route.path):
+            self._around_an_id[route.path[: named.start()], route.path[named.end() :]] = route
+        else:
+            self._whole[route.path] = route
 
     def find(self, path: str) -> tuple[Route | None, int | None]:
         """Return the route of a path, if it has one, and its id, if there is one in it."""
-        if route := self._routes.get(path):
+        if route := self._whole.get(path):
             return route, None
         if found := _ID.search(path, _BEHIND_THE_VERSION):
-            template = f"{path[: found.start()]}{_PLACE}{path[found.end() :]}"
-            return self._routes.get(template), int(found[1])
+            around = path[: found.start()], path[found.end() :]
+            return self._around_an_id.get(around), int(found[1])
         return None, None

@@ -1,0 +1,57 @@
+"""Which path is answered by what, and which headers an answer may have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.api.answers import Answer, head, json
+from masthead.api.routes import Route, Routes
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+    from masthead.api.service import Service
+
+
+def begin(_scope: Scope, _path_id: int | None, _service: Service) -> Answer:
+    return json(b"")
+
+
+ROUTES = Routes(Route(path, path, begin) for path in ("/2/orders", "/2/orders/{order_id}", "/docs"))
+
+
+def found(path: str) -> tuple[str | None, int | None]:
+    route, path_id = ROUTES.find(path)
+    return (route.path if route else None), path_id
+
+
+@given(st.integers(min_value=0, max_value=10**19 - 1))
+def test_an_id_is_digits_without_leading_zeros(number: int) -> None:
+    """decisions, "Ids in paths"."""
+    assert found(f"/2/orders/{number}") == ("/2/orders/{order_id}", number)
+    assert found(f"/2/orders/0{number}")[0] is None
+    assert found(f"/2/orders/{number}/{number}")[0] is None
+    assert found(f"/docs/{number}")[0] is None
+
+
+@given(st.text("0123456789/#{}-+.aorders_2id ", max_size=12))
+def test_no_other_path_is_answered(end: str) -> None:
+    """A path is that of a route to the letter, but for its id."""
+    is_id = end.isdecimal() and (end == "0" or not end.startswith("0"))
+    assert found(f"/2/orders/{end}")[0] == ("/2/orders/{order_id}" if is_id else None)
+    assert found(f"/docs{end}")[0] == (None if end else "/docs")
+
+
+@given(st.text(min_size=1))
+def test_no_header_of_an_answer_can_be_more_than_one_line(value: str) -> None:
+    """RFC 9110 section 5.5."""
+    if value.isascii() and value.isprintable():
+        assert f"link: {value}\r\n".encode() in json(b"", {"Link": value}).fields()
+        return
+    for make in (lambda headers: json(b"", headers), head):
+        with pytest.raises(ValueError, match="a header has a character that none may have"):
+            make({"Link": value})
