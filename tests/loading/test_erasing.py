@@ -96,7 +96,7 @@ def test_it_is_one_change_of_each_record_that_showed_something(person: Publisher
         database.speak_for(person.account_id)
         position = commits.position_of(database, person.account_id)
         assert not position.is_stamp_awaited
-        first = commits.first_commit_since(database, person.account_id, position.newest_stamp)
+        first = commits.position_of(database, person.account_id, position.newest_stamp).first_commit
         assert first
         found = {
             entity: [

@@ -91,11 +91,11 @@ def test_a_load_killed_before_its_stamp_is_whole_and_gets_its_stamp_later(
     killed(small, "before the stamp")
     assert small.table("subscribers")[0]["email"] == "new@example.org"
     with small.store.writer() as database:
-        waiting = commits.first_commit_since(database, small.account_id, 2**62)
+        waiting = commits.position_of(database, small.account_id, 2**62).first_commit
     assert waiting is not None
     commits.stamp_all(small.store)
     with small.store.writer() as database:
-        assert commits.first_commit_since(database, small.account_id, 2**62) is None
+        assert commits.position_of(database, small.account_id, 2**62).first_commit is None
 
 
 MEASURES = """

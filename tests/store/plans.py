@@ -40,8 +40,7 @@ POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
     "subscriptions of a subscriber": lambda database: reading.subscriptions(
         database, 1, {"subscriber_id": 1}, after=0, limit=100
     ),
-    "first commit since": lambda database: commits.first_commit_since(database, 1, 5),
-    "position": lambda database: commits.position_of(database, 1),
+    "position": lambda database: commits.position_of(database, 1, 5),
 }
 SEARCHED = ("email", "first_name", "last_name", "renewal_code", "source")
 CHANGES = {

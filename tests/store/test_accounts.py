@@ -147,11 +147,11 @@ def test_hiding_digests_is_a_change_of_every_subscriber(opened: OpenStore, clock
     later = clock.now
     accounts.set_account(opened, 1, {"hide_password_md5": 0})
     with opened.writer() as database:
-        assert commits.first_commit_since(database, 1, later) is None
+        assert commits.position_of(database, 1, later).first_commit is None
     accounts.set_account(opened, 1, {"hide_password_md5": 1})
     with opened.writer() as database:
-        assert commits.first_commit_since(database, 1, later) == 2
-        assert commits.first_commit_since(database, 2, later) is None
+        assert commits.position_of(database, 1, later).first_commit == 2
+        assert commits.position_of(database, 2, later).first_commit is None
         assert accounts.hides_password_md5(database, 1)
         assert not accounts.hides_password_md5(database, 2)
 

@@ -36,7 +36,7 @@ def stamps(store: OpenStore, account_id: int = 1) -> list[int | None]:
 def first_since(store: OpenStore, since: int, account_id: int = 1) -> int | None:
     with store.reader() as database:
         database.speak_for(account_id)
-        return commits.first_commit_since(database, account_id, since)
+        return commits.position_of(database, account_id, since).first_commit
 
 
 def newest_stamp(store: OpenStore, account_id: int) -> int:
@@ -186,7 +186,7 @@ def test_a_snapshot_does_not_see_what_is_written_while_it_is_read(opened: OpenSt
         with database.snapshot():
             before = commits.position_of(database, 1)
             begin(opened)
-            assert commits.first_commit_since(database, 1, 2**62) is None
+            assert commits.position_of(database, 1, 2**62).first_commit is None
             commits.stamp_commits(opened, 1)
             assert commits.position_of(database, 1) == before
     assert first_since(opened, before.newest_stamp + 1) == 2

@@ -221,9 +221,8 @@ def test_an_account_of_an_earlier_version_goes_on_where_it_was(
             assert caller
             assert caller[:4] == (1, 0, 0, 1)
             database.speak_for(1)
-            position = commits.position_of(database, 1)
-            assert position == (START_US, EPOCH_US if number >= 2 else None, False)
-            assert commits.first_commit_since(database, 1, START_US) == 2
+            position = commits.position_of(database, 1, START_US)
+            assert position == (START_US, EPOCH_US if number >= 2 else None, False, 2)
         with opened.writer() as database, pytest.raises((apsw.ConstraintError, psycopg.Error)):
             database.change(
                 "UPDATE subscribers SET renewal_code = 'aBc-1' "

@@ -265,7 +265,6 @@ QUERIES: dict[str, Query] = {
     "order": lambda database: reading.order(database, 1, 1),
     "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
     "accounts": accounts.accounts,
-    "first commit": lambda database: commits.first_commit_since(database, 1, 2**61),
 }
 
 

@@ -134,13 +134,13 @@ def entities_in(text: str) -> list[Entity]:
 
 def _bounds(question: Question, database: Database, now: int) -> tuple[dict[str, str], int | None]:
     """Return the headers of an answer and its first commit (None: nothing has changed)."""
-    position = commits.position_of(database, question.account_id)
+    earliest = (question.since or 0) - question.service.feed_overlap_us
+    position = commits.position_of(database, question.account_id, earliest)
     through = position.newest_stamp + 1
     first: int | None = _ALL
     if question.since is not None:
         _check_window(question.since, now, through, position.epoch_at)
-        earliest = question.since - question.service.feed_overlap_us
-        first = commits.first_commit_since(database, question.account_id, earliest)
+        first = position.first_commit
     date = min(now, position.newest_stamp) if position.is_stamp_awaited else now
     return {"Masthead-Changes-Through": format_moment(through), "Date": http_date(date)}, first
 

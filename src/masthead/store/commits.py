@@ -23,7 +23,6 @@ __all__ = [
     "Position",
     "begin_commit",
     "drop_commit",
-    "first_commit_since",
     "position_of",
     "stamp_all",
     "stamp_commits",
@@ -51,13 +50,15 @@ _TO_STAMP: dict[Dialect, str] = {
 class Position(NamedTuple):
     """Where the feed of an account stands.
 
-    That is its newest stamp, the start of its epoch or None, and whether a commit that is visible
-    waits for its stamp.
+    That is its newest stamp, the start of its epoch or None, whether a commit that is visible waits
+    for its stamp, and the first commit that is news since the time that was asked for: all that
+    changed since then carries its id or a greater one. None: nothing changed.
     """
 
     newest_stamp: int
     epoch_at: int | None
     is_stamp_awaited: bool
+    first_commit: int | None
 
 
 def begin_commit(database: Database, account_id: int) -> int:
@@ -166,35 +167,24 @@ def stamp_all(store: Store) -> None:
         stamp_commits(store, account_id, patient=False)
 
 
-def position_of(database: Database, account_id: int) -> Position:
-    """Return where the account's feed stands, in what ``database`` sees."""
-    ((newest_stamp, epoch_at, is_stamp_awaited),) = database.rows(
+def position_of(database: Database, account_id: int, since_us: int = 0) -> Position:
+    """Return where the account's feed stands, in what ``database`` sees.
+
+    News since ``since_us`` is a commit that has no stamp, or has that time or a later one for its
+    stamp. As stamps rise with the ids, the first stamp leads to the first commit.
+    """
+    ((newest_stamp, epoch_at, first_without, first_since),) = database.rows(
         """
         SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at,
-            EXISTS (SELECT 1 FROM commits WHERE account_id = :account_id AND visible_at IS NULL)
-        FROM accounts WHERE account_id = :account_id
-        """,
-        account_id=account_id,
-    )
-    return Position(newest_stamp or 0, epoch_at, bool(is_stamp_awaited))
-
-
-def first_commit_since(database: Database, account_id: int, since_us: int) -> int | None:
-    """Return the first commit that is not stamped, or stamped at ``since_us`` or later.
-
-    None where there is no such commit. All that changed since that time carries this commit's id
-    or a greater one. As stamps rise with the ids, the first stamp leads to the first commit.
-    """
-    ((first_without, first_since),) = database.rows(
-        """
-        SELECT
             (SELECT min(commit_id) FROM commits
                 WHERE account_id = :account_id AND visible_at IS NULL),
             (SELECT commit_id FROM commits
                 WHERE account_id = :account_id AND visible_at >= :since
                 ORDER BY visible_at LIMIT 1)
+        FROM accounts WHERE account_id = :account_id
         """,
         account_id=account_id,
         since=since_us,
     )
-    return min((found for found in (first_without, first_since) if found is not None), default=None)
+    news = [found for found in (first_without, first_since) if found is not None]
+    return Position(newest_stamp or 0, epoch_at, first_without is not None, min(news, default=None))
