@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from masthead.store.merging import Counts
     from masthead.store.staging import Staging
 
-__all__ = ["BEFORE_THE_COMMIT", "BEFORE_THE_STAMP", "NEW_IDS", "Base"]
+__all__ = ["BEFORE_THE_COMMIT", "BEFORE_THE_STAMP", "LARGE", "NEW_IDS", "Base"]
 
 SUBSCRIBERS = 1_500
+LARGE = 1_000
 NEW_IDS = 1_000_000
 """Load number n brings a subscriber, an order and an item of the id ``NEW_IDS + n``."""
 
@@ -83,7 +84,10 @@ class Base:
                 self._rows[table] = list(csv.DictReader(file))
 
     def write_load(self, folder: Path, number: int, rng: Random, size: int) -> list[Path]:
-        """Write the files of load ``number``, with up to ``size`` changes a table; return them."""
+        """Write the files of load ``number``, with up to ``size`` changes a table; return them.
+
+        Each table changes by chance, and all of them where the load is :data:`LARGE`.
+        """
         new = str(NEW_IDS + number)
         files: dict[str, list[Row]] = {
             "subscribers": [{"subscriber_id": new, "last_name": _word(rng)}],
@@ -94,7 +98,7 @@ class Base:
         }
         for table, change in _CHANGES.items():
             # A renamed field changes the records of all subscribers.
-            if rng.random() < (0.2 if table == "custom_fields" else 0.5):
+            if rng.random() < (0.2 if table == "custom_fields" else 0.5) or size >= LARGE:
                 rows = self._rows[table]
                 files.setdefault(table, []).extend(
                     {name: row[name] for name in TABLES_BY_NAME[table].key} | change(rng, row)

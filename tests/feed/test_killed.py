@@ -18,7 +18,7 @@ from tests.conftest import KINDS
 from tests.feed.copies import CopierCopy, MirrorCopy
 from tests.feed.cutting import Cut
 from tests.feed.killing import LONG_ANSWER_BYTES, Chaos
-from tests.feed.loader import Base
+from tests.feed.loader import LARGE, Base
 from tests.servers import Store
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 ROUNDS_PER_DATABASE = 20
 SERVER_STAMPS_EVERY = 10
 LONG_RUN_ROUNDS = 100
-LARGE = 1_000
 ALWAYS = (
     "loads done",
     "loads killed before the commit",
