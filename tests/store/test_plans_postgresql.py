@@ -224,6 +224,23 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
         assert_finds_by_index([scan])
 
 
+@pytest.mark.parametrize(("asked", "kept"), [("ada", 1), ("ada*", 0)])
+def test_a_search_for_a_beginning_is_planned_for_what_is_asked(
+    large: Publisher, asked: str, kept: int
+) -> None:
+    """decisions, "Filters that few fit": no plan for any value is kept, which could be used."""
+    with large.store.reader() as database:
+        database.speak_for(1)
+        for _ in range(10):
+            reading.search_subscribers(database, 1, {"source": asked}, after=0, limit=100)
+        condition = "source_lower >=%" if asked.endswith("*") else "source_lower =%"
+        ((found,),) = database.rows(
+            "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE :like",
+            like=f"%FROM subscribers%{condition}",
+        )
+        assert found == kept
+
+
 @pytest.mark.parametrize("name", ["email", "renewal_code"])
 @pytest.mark.parametrize("asked", ["ada", ""])
 def test_a_search_of_what_is_hardly_ever_the_same_is_planned_so_for_any_value(

@@ -294,6 +294,7 @@ def forgetful(lent: AbstractContextManager[Database]) -> Iterator[Database]:
 
     with lent as database, pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "rows", forgetting(database.rows))
+        patch.setattr(database, "rows_planned", forgetting(database.rows_planned))
         patch.setattr(database, "stream", forgetting(database.stream))
         yield database
 

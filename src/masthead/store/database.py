@@ -50,6 +50,12 @@ class Database(Protocol):
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows that ``sql`` yields; ``values`` are its ``:name`` parameters."""
 
+    def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows; on a server they are found in the way that is best for these values.
+
+        To find that way takes longer than most look-ups.
+        """
+
     def row(self, sql: str, /, **values: Value) -> Row | None:
         """Return the first row, or None."""
 

@@ -138,6 +138,11 @@ class PostgresDatabase:
         self._enter()
         return self._run(_translated(sql), values)
 
+    def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows; the statement is not kept prepared, so its plan is for these values."""
+        self._enter()
+        return self._run(_translated(sql), values, prepare=False)
+
     def row(self, sql: str, /, **values: Value) -> Row | None:
         """Return the first row, or None."""
         found = self.rows(sql, **values)
@@ -284,13 +289,15 @@ class PostgresDatabase:
         if not self._connection.closed and self._is_in_transaction():
             self.script(how)
 
-    def _run(self, sql: bytes, values: dict[str, Value] | None) -> list[Row]:
+    def _run(
+        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool = True
+    ) -> list[Row]:
         """Run a statement, or without values a script that is not kept prepared."""
         try:
             if values is None:
                 self._connection.execute(sql, prepare=False)
                 return []
-            cursor = self._cursor.execute(sql, values, prepare=True)
+            cursor = self._cursor.execute(sql, values, prepare=prepare)
             return [] if cursor.rownumber is None else cursor.fetchall()
         except UNAVAILABLE as error:
             raise explained(error) from error

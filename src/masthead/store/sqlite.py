@@ -73,6 +73,10 @@ class SqliteDatabase:
         except _UNAVAILABLE as error:
             raise _explained(error) from error
 
+    def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows."""
+        return self.rows(sql, **values)
+
     def row(self, sql: str, /, **values: Value) -> Row | None:
         """Return the first row, or None."""
         found = self.rows(sql, **values)
