@@ -1,14 +1,13 @@
-"""Which path is answered by what, and which headers an answer may have."""
+"""Which path is answered by what."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.api.answers import Answer, head, json
+from masthead.api.answers import Answer, json
 from masthead.api.routes import Route, Routes
 
 if TYPE_CHECKING:
@@ -44,14 +43,3 @@ def test_no_other_path_is_answered(end: str) -> None:
     is_id = end.isdecimal() and (end == "0" or not end.startswith("0"))
     assert found(f"/2/orders/{end}")[0] == ("/2/orders/{order_id}" if is_id else None)
     assert found(f"/docs{end}")[0] == (None if end else "/docs")
-
-
-@given(st.text(min_size=1))
-def test_no_header_of_an_answer_can_be_more_than_one_line(value: str) -> None:
-    """RFC 9110 section 5.5."""
-    if value.isascii() and value.isprintable():
-        assert f"link: {value}\r\n".encode() in json(b"", {"Link": value}).fields()
-        return
-    for make in (lambda headers: json(b"", headers), head):
-        with pytest.raises(ValueError, match="a header has a character that none may have"):
-            make({"Link": value})

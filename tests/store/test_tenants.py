@@ -329,14 +329,19 @@ def test_a_query_that_forgets_the_account_shows_nothing_of_another(
         assert ask(database) != expected
 
 
-def test_where_the_feed_stands_is_told_of_the_own_account_alone(shared: OpenStore) -> None:
+def test_where_the_feed_stands_is_told_of_the_own_account_alone(
+    shared: OpenStore, waiting: None
+) -> None:
     """Nobody sees when another tenant loads (design, "The change feed")."""
     found = {}
     for account_id in (1, 2):
         with shared.reader() as database:
             database.speak_for(account_id)
-            found[account_id] = commits.position_of(database, account_id)
+            found[account_id] = commits.position_of(database, account_id, 2**61)
         with forgetful(shared.reader()) as database:
             database.speak_for(account_id)
-            assert commits.position_of(database, account_id) == found[account_id]
+            assert commits.position_of(database, account_id, 2**61) == found[account_id]
     assert found[1].newest_stamp < found[2].newest_stamp
+    # Whom no policy binds would have seen both.
+    with forgetful(shared.writer()) as database, pytest.raises(ValueError, match="too many values"):
+        commits.position_of(database, 1, 2**61)

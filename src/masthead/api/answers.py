@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from masthead.contract.encoding import encode
 from masthead.contract.moments import http_date
 
-__all__ = ["ONLY_READS", "Answer", "Rest", "date_now", "error", "head", "json", "stream"]
+__all__ = ["ONLY_READS", "Answer", "Rest", "error", "head", "json", "stream"]
 
 ONLY_READS = "this interface only reads: use GET or HEAD"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -36,18 +36,16 @@ class Answer(NamedTuple):
         """Return the lines of the headers, with the length and the date (RFC 9112 section 5)."""
         length = b"" if self.body is None else b"content-length: %d\r\n" % len(self.body)
         if self.headers is _JSON:
-            return b"%s%sdate: %s\r\n" % (_JSON_FIELDS, length, date_now())
-        date = b"" if "Date" in self.headers else b"date: %s\r\n" % date_now()
-        return b"%s%s%s" % (_lines(self.headers), length, date)
+            return b"%s%sdate: %s\r\n" % (_JSON_FIELDS, length, _now().encode())
+        return _lines({"Date": _now(), **self.headers}) + length
 
 
 Rest = Callable[[Scope, Receive, Send], Awaitable[Answer | None]]
 """What is left to do for an answer that is not ready: an ASGI app, which sends it or returns it."""
 
 
-def date_now() -> bytes:
-    """Return the value of a ``Date`` header."""
-    return http_date(time_ns() // 1_000).encode()
+def _now() -> str:
+    return http_date(time_ns() // 1_000)
 
 
 def _lines(headers: Mapping[str, str]) -> bytes:
@@ -92,4 +90,5 @@ def head(headers: Mapping[str, str]) -> Answer:
 
 def stream(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
     """Return an answer whose body comes in chunks, and ends where they end."""
-    return StreamingResponse(chunks, 200, {**_NO_STORE, **headers}, "application/json")
+    dated = {**_NO_STORE, "Date": _now(), **headers}
+    return StreamingResponse(chunks, 200, dated, "application/json")

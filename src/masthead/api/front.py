@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from masthead.api.answers import Answer, Rest, date_now, error
+from masthead.api.answers import Answer, Rest, error
 from masthead.api.metrics import count_request
 from masthead.api.routes import Routes
 from masthead.api.service import Service
@@ -27,8 +27,8 @@ from masthead.log import RequestLog, get_logger
 
 __all__ = ["Front", "SendNow"]
 
-SendNow = Callable[[Answer, list[tuple[bytes, bytes]]], None]
-"""Sends an answer that is ready, with more headers than its own."""
+SendNow = Callable[[Answer], None]
+"""Sends an answer that is ready, with the headers that any answer to its request has."""
 
 _NOT_SENT = 499
 _PROCESS = token_hex(4)
@@ -81,7 +81,7 @@ class Front:
             answer = self._answer_to_error(reason, scope)
         if not isinstance(answer, Answer):
             return self._rest(answer, send_now)
-        send_now(answer, scope.get("masthead.headers", []))
+        send_now(answer)
         self._note(scope, answer.status)
         return None
 
@@ -93,8 +93,6 @@ class Front:
                 nonlocal status
                 if message["type"] == "http.response.start":
                     status = message["status"]
-                    if all(name != b"date" for name, _ in message["headers"]):
-                        message["headers"].append((b"date", date_now()))
                     message["headers"].extend(scope.get("masthead.headers", ()))
                 await send(message)
 
@@ -110,7 +108,7 @@ class Front:
                     answer = self._answer_to_error(reason, scope)
                 if answer:
                     status = answer.status
-                    send_now(answer, scope.get("masthead.headers", []))
+                    send_now(answer)
             finally:
                 self._note(scope, status)
 

@@ -106,12 +106,11 @@ class _Answering:
             return self._answer_to(scope, path_id, service, authorization, b"")
         credentials_in(authorization)
 
-        async def rest(scope: Scope, receive: Receive, send: Send) -> Answer | None:
+        async def with_body(receive: Receive) -> Answer | Rest:
             body = await read_body(scope, headers, receive)
-            answer = self._answer_to(scope, path_id, service, authorization, body)
-            return answer if isinstance(answer, Answer) else await answer(scope, receive, send)
+            return self._answer_to(scope, path_id, service, authorization, body)
 
-        return rest
+        return _awaited(with_body)
 
     def _answer_to(
         self,
@@ -140,11 +139,11 @@ class _Answering:
         if service.database is None:
             caller_at = partial(caller_of, credentials_in(authorization))
             work = partial(self._answer, service, lambda database: call_on(database, caller_at))
-            return _awaited(partial(in_time, work, turns=self._turns))
+            return _awaited(lambda _: in_time(work, turns=self._turns))
         call = call_on(service.database, partial(service.callers.caller_of, authorization))
         if self._in_thread(call.values):
             work = partial(self._answer, service, lambda reader: call._replace(database=reader))
-            return _awaited(partial(_scan, work, self._turns))
+            return _awaited(lambda _: _scan(work, self._turns))
         return self._handler(call)
 
     def _answer(
@@ -156,9 +155,9 @@ class _Answering:
             return self._handler(call_on(database))
 
 
-def _awaited(work: Callable[[], Awaitable[Answer | Rest]]) -> Rest:
+def _awaited(waiting: Callable[[Receive], Awaitable[Answer | Rest]]) -> Rest:
     async def rest(scope: Scope, receive: Receive, send: Send) -> Answer | None:
-        answer = await work()
+        answer = await waiting(receive)
         return answer if isinstance(answer, Answer) else await answer(scope, receive, send)
 
     return rest

@@ -1,4 +1,4 @@
-"""HTTP itself, where it fails before the app sees a request: limits, and errors as JSON."""
+"""HTTP itself: what is refused before the app sees it, and how an answer that is ready is sent."""
 
 import re
 from asyncio import AbstractEventLoop, Transport
@@ -92,6 +92,12 @@ class _Outbox:
 
 
 _outbox = _Outbox()
+
+
+def _message(answer: Answer, more_fields: bytes = b"", *, has_body: bool = True) -> bytes:
+    """Return an answer as it goes over the wire (RFC 9112 section 2.1)."""
+    body = answer.body if has_body and answer.body else b""
+    return b"%s%s%s\r\n%s" % (STATUS_LINE[answer.status], answer.fields(), more_fields, body)
 
 
 class Protocol(HttpToolsProtocol):
@@ -273,20 +279,18 @@ class Protocol(HttpToolsProtocol):
         await self.flow.drain()
         self._begin(cycle, app)
 
-    def _send(
-        self, cycle: RequestResponseCycle, answer: Answer, more: list[tuple[bytes, bytes]]
-    ) -> None:
+    def _send(self, cycle: RequestResponseCycle, answer: Answer) -> None:
         """Send an answer as a whole; else its head and its body would be two packets."""
         if cycle.disconnected:
             return
+        scope = cast("dict[str, Any]", cycle.scope)
         cycle.response_started = cycle.response_complete = True
-        fields = answer.fields() + b"".join([b"%s: %s\r\n" % field for field in more])
+        more = b"".join([b"%s: %s\r\n" % field for field in scope.get("masthead.headers", ())])
         if answer.headers.get("Connection") == "close":
             cycle.keep_alive = False
         elif not cycle.keep_alive:
-            fields += b"connection: close\r\n"
-        body = b"" if cycle.scope["method"] == "HEAD" else answer.body or b""
-        data = b"%s%s\r\n%s" % (STATUS_LINE[answer.status], fields, body)
+            more += b"connection: close\r\n"
+        data = _message(answer, more, has_body=scope["method"] != "HEAD")
         _outbox.put(self.loop, self.transport, data)
         cycle.message_event.set()
         if not cycle.keep_alive:
@@ -316,8 +320,6 @@ class Protocol(HttpToolsProtocol):
         status, sentence, headers = self._refusal
         count_request("none", status, 0)
         answer = error(status, sentence, {**headers, "Connection": "close"})
+        _outbox.put(self.loop, self.transport, _message(answer))
         _outbox.send()
-        self.transport.write(
-            b"%s%s\r\n%s" % (STATUS_LINE[status], answer.fields(), answer.body or b"")
-        )
         self.transport.close()
