@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("the change feed's proof")
     group.addoption("--schedules", type=int, default=300, help="of loads, polls and crashes")
     group.addoption("--rounds", type=int, default=3, help="in which processes are killed")
+    group.addoption("--leaving", type=int, default=400, help="of the clients that leave")
     group.addoption("--minutes", type=float, default=0, help="of the proof of endurance")
     group.addoption("--seed", type=int, default=1, help="of those rounds")
     group = parser.getgroup("hostile input")

@@ -153,7 +153,7 @@ class Cluster(Databases):
         """
         self.version = version
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder))
-        self.port = _free_port()
+        self.port = free_port()
         self._data = self.folder / "data"
         self._log = self.folder / "log"
         self._server: subprocess.Popen[bytes] | None = None
@@ -412,7 +412,8 @@ def _compiled_locale() -> str | None:
     return str(folder) if (folder / "en_US.UTF-8").exists() else None
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nobody uses."""
     # Not by the random module, which pytest-randomly sets alike in every worker.
     while True:
         port = secrets.choice(PORTS)

@@ -34,6 +34,11 @@ COMMAND_SECONDS_MAX = 120
 # What a PostgreSQL database needs; tests/conftest.py sets it.
 SECRET_KEY = "MASTHEAD_SECRET_KEY"
 
+# What a server may print: its first words, and lines of its log in either form.
+LOG_LINE = re.compile(
+    r"timestamp='|\{\"timestamp\":|Masthead serves on |numbers for Prometheus on |warning: "
+)
+
 SERVES = re.compile(r"Masthead serves on (http://\S+)")
 
 
@@ -96,7 +101,12 @@ def _path(url: str) -> str:
 def environment(database: str) -> dict[str, str]:
     """Return this process's environment with that database, its key, and no other setting."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MASTHEAD_")}
-    ours = {"MASTHEAD_DATABASE": database, "PYTHONUNBUFFERED": "1"}
+    ours = {
+        "MASTHEAD_DATABASE": database,
+        "PYTHONUNBUFFERED": "1",
+        # What is left to the garbage collector to close is an error.
+        "PYTHONWARNINGS": "error::ResourceWarning",
+    }
     if SECRET_KEY in os.environ:
         ours[SECRET_KEY] = os.environ[SECRET_KEY]
     return {**kept, **ours}
@@ -122,6 +132,7 @@ def masthead(
             f"not {exit_status}:\n{done.stdout}{done.stderr}"
         )
         raise CommandFailedError(message)
+    assert "Exception ignored in" not in done.stderr, done.stderr
     return done
 
 
@@ -183,7 +194,10 @@ class Server:
         return "".join(self._lines)
 
     def stop(self) -> int:
-        """End the process by its id with SIGTERM, wait for it, and return its exit status."""
+        """End the process by its id with SIGTERM, wait for it, and return its exit status.
+
+        Whatever it has printed must be lines of a log: no traceback, no warning.
+        """
         if self._process.poll() is None:
             self._process.terminate()
         try:
@@ -194,6 +208,8 @@ class Server:
             raise
         finally:
             self._reader.join(STOP_SECONDS_MAX)
+        others = [line for line in self._lines if not LOG_LINE.match(line)]
+        assert not others, f"what the server printed is no line of a log: {others}"
         return status
 
     def _read(self) -> None:

@@ -64,6 +64,12 @@ SETTINGS = {
             None,
             "TCP port of this machine alone at which GET /metrics answers; 0 takes any free one.",
         ),
+        Setting(
+            "temporary_space",
+            4096,
+            "MiB of temporary files in which long answers wait for their clients to read them, in "
+            "all workers; those of an account fill at most half of it.",
+        ),
         Setting("rate_limit", 0, "Requests a second that each account may make; 0 is any number."),
         Setting(
             "feed_overlap",

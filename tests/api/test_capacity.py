@@ -6,6 +6,7 @@ import asyncio
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from tests.api.callers import basic
 from tests.servers import Store, masthead, serving
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.postgres import Databases
@@ -44,11 +46,20 @@ def test_what_has_waited_too_long_is_refused() -> None:
     assert is_overload(refused.value)
 
 
+@asynccontextmanager
+async def turn(turns: Turns, account_id: int = 0) -> AsyncIterator[None]:
+    """Take a turn, and give it back at the end of the block."""
+    await turns.take(account_id)
+    try:
+        yield
+    finally:
+        turns.give(account_id)
+
+
 async def refusal(turns: Turns) -> HTTPException:
     """Return the error of a turn that does not come."""
     with pytest.raises(HTTPException) as refused:
-        async with turns:
-            pytest.fail("there is no turn")
+        await turns.take()
     return refused.value
 
 
@@ -64,11 +75,11 @@ def test_a_turn_that_does_not_come_is_refused_and_one_that_ends_is_given_on() ->
     async def take_turns() -> None:
         turns = Turns(1, wait_s_max=0.01)
         for _ in range(3):
-            async with turns:
+            async with turn(turns):
                 errors = await asyncio.gather(*(refusal(turns) for _ in range(5)))
             assert all(map(is_overload, errors))
             assert turns.waiting == 0
-        async with turns:
+        async with turn(turns):
             pass
 
     asyncio.run(take_turns())
@@ -78,13 +89,13 @@ def test_turns_come_in_the_order_of_those_who_wait() -> None:
     order: list[int] = []
 
     async def wait(turns: Turns, number: int) -> None:
-        async with turns:
+        async with turn(turns):
             order.append(number)
             await asyncio.sleep(0)
 
     async def take_turns() -> None:
         turns = Turns(2)
-        async with turns, turns:
+        async with turn(turns), turn(turns):
             tasks = []
             for number in range(10):
                 tasks.append(asyncio.create_task(wait(turns, number)))
@@ -99,12 +110,12 @@ def test_no_turn_is_lost_with_one_who_goes_away() -> None:
     """Before the turn comes, and in the moment in which it does."""
 
     async def wait(turns: Turns) -> None:
-        async with turns:
+        async with turn(turns):
             pytest.fail("went away")
 
     async def take_turns() -> None:
         turns = Turns(1)
-        async with turns:
+        async with turn(turns):
             early, late = (asyncio.create_task(wait(turns)) for _ in range(2))
             await until_waiting(turns, 2)
             early.cancel()
@@ -113,8 +124,52 @@ def test_no_turn_is_lost_with_one_who_goes_away() -> None:
         await asyncio.wait([early, late])
         assert early.cancelled()
         assert late.cancelled()
-        async with asyncio.timeout(30), turns:
+        async with asyncio.timeout(30), turn(turns):
             pass
+
+    asyncio.run(take_turns())
+
+
+def test_no_turn_is_made_by_one_who_goes_away_while_it_is_refused() -> None:
+    """The refusal and the end of its task can come in one turn of the event loop."""
+
+    async def take_turns() -> None:
+        turns = Turns(1, wait_s_max=30)
+        async with turn(turns):
+            waiting = asyncio.create_task(turns.take())
+            await until_waiting(turns, 1)
+            turns._queue[0].turn.set_exception(HTTPException(503))
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            assert waiting.cancelled()
+            assert not turns.take_now()
+        assert turns.take_now()
+        assert not turns.take_now()
+
+    asyncio.run(take_turns())
+
+
+def test_an_account_has_only_some_of_the_turns_and_nobody_waits_behind_it() -> None:
+    """decisions, "Long answers"."""
+
+    async def take_turns() -> None:
+        turns = Turns(3, each=2)
+        assert turns.take_now(1)
+        assert turns.take_now(1)
+        assert not turns.take_now(1)
+        mine = [asyncio.create_task(turns.take(1)) for _ in range(2)]
+        await until_waiting(turns, 2)
+        assert turns.take_now(2)
+        yours = asyncio.create_task(turns.take(2))
+        await until_waiting(turns, 3)
+        turns.give(2)
+        await yours
+        assert turns.waiting == 2
+        turns.give(1)
+        await asyncio.wait(mine, return_when=asyncio.FIRST_COMPLETED)
+        assert [task.done() for task in mine] == [True, False]
+        turns.give(1)
+        await mine[1]
 
     asyncio.run(take_turns())
 

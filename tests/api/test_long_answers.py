@@ -26,7 +26,8 @@ import pytest
 from anyio import to_thread
 
 from masthead.api import spool
-from masthead.api.spool import AT_ONCE, WHOLE_BYTES_MAX, Content, Spooled
+from masthead.api.backlog import Space
+from masthead.api.spool import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, WHOLE_BYTES_MAX, Content, Spooled
 from masthead.store import open_store
 from tests.api.callers import Caller, basic, send_raw
 from tests.servers import STOP_SECONDS_MAX, import_files, masthead, serving, write_ndjson
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from starlette.types import Message
 
     from tests.servers import Server, Store
+
+    Pieces = Generator[bytes, None, None]
 
 THROUGH = "Masthead-Changes-Through"
 LAST_CHUNK = b"\r\n0\r\n\r\n"
@@ -316,10 +319,12 @@ def test_a_client_that_does_not_read_holds_no_snapshot(
 def test_clients_that_do_not_read_keep_no_other_from_its_answer(server: Server) -> None:
     """decisions, "Long answers": any number of answers may be on their way."""
     with ExitStack() as stack:
-        clients = [stack.enter_context(slow_client(server, EVERYTHING)) for _ in range(AT_ONCE + 1)]
+        clients = [
+            stack.enter_context(slow_client(server, EVERYTHING)) for _ in range(LONG_AT_ONCE + 1)
+        ]
         _, body = ask_raw(server, EVERYTHING)
         wanted = unchunked(body)
-        until(server, lambda: temporary_files(server) == AT_ONCE + 1)
+        until(server, lambda: temporary_files(server) == LONG_AT_ONCE + 1)
         for client, start in clients:
             _, body = parted(start + read_all(client))
             assert unchunked(body) == wanted
@@ -471,14 +476,18 @@ class Exchange:
         self.messages.append({"more_body": False, "body": b"", **message})
 
 
-def content(pieces: Generator[bytes, None, None]) -> Content:
-    source = ExitStack()
-    source.callback(pieces.close)
-    return Content({}, pieces, source)
+ROOM = Space(2**30)
 
 
-def spooled(pieces: Generator[bytes, None, None]) -> Spooled:
-    return Spooled(lambda: content(pieces), is_head=False)
+def spooled(make: Callable[[], Pieces], *, account_id: int = 1, space: Space = ROOM) -> Spooled:
+    """Return what makes an answer of the pieces; they may be made twice."""
+
+    @contextmanager
+    def opened() -> Iterator[Content]:
+        with closing(make()) as pieces:
+            yield Content({}, pieces)
+
+    return Spooled(opened, account_id=account_id, space=space, is_head=False)
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
@@ -489,7 +498,10 @@ def test_a_body_of_any_size_is_whole_and_says_its_length_up_to_64_kib(
 ) -> None:
     """decisions, "Change feed" and "Long answers": bodies under 1 KiB are never compressed."""
     wanted = (b"0123456789abcdefg" * (size // 17 + 1))[:size]
-    pieces = (wanted[at : at + piece_size] for at in range(0, size, piece_size))
+
+    def pieces() -> Pieces:
+        for at in range(0, size, piece_size):
+            yield wanted[at : at + piece_size]
 
     async def ask() -> Exchange:
         exchange = Exchange(coding=coding)
@@ -527,12 +539,12 @@ def test_a_client_that_goes_away_ends_work_that_would_never_end(
 
     async def ask() -> Exchange:
         exchange = Exchange(patience=patience)
-        await exchange.take(spooled(endless()))
+        await exchange.take(spooled(endless))
         return exchange
 
     with closing(open_store(database)) as opened:
         exchange = asyncio.run(ask())
-        assert has_ended.is_set()
+        assert has_ended.wait(STOP_SECONDS_MAX)
         assert not exchange.is_complete
         masthead("accounts", "add", 1, database=database)
         assert not is_held_by_a_reader(database)
@@ -548,7 +560,7 @@ def test_an_answer_whose_making_fails_after_its_beginning_is_never_ended() -> No
 
     async def ask(exchange: Exchange) -> None:
         with pytest.raises(ZeroDivisionError):
-            await exchange.take(spooled(failing()))
+            await exchange.take(spooled(failing))
 
     exchange = Exchange()
     asyncio.run(ask(exchange))
@@ -565,7 +577,7 @@ def test_an_answer_whose_making_fails_early_is_not_begun() -> None:
 
     async def ask(exchange: Exchange) -> None:
         with pytest.raises(ZeroDivisionError):
-            await exchange.take(spooled(failing()))
+            await exchange.take(spooled(failing))
 
     exchange = Exchange()
     asyncio.run(ask(exchange))
@@ -578,23 +590,20 @@ class Making:
     def __init__(self) -> None:
         self.may_go_on = threading.Event()
         self.are_full = threading.Event()
-        self.begun = 0
+        self.made = 0
         self.most = 0
         self._now = 0
         self._lock = threading.Lock()
 
-    def begin(self) -> Content:
-        """Begin one of them."""
+    def pieces(self) -> Pieces:
+        """Make one of them; its first piece tells that it is a long one."""
+        yield b"x" * 100_000
         with self._lock:
-            self.begun += 1
+            self.made += 1
             self._now += 1
             self.most = max(self.most, self._now)
-            if self._now == AT_ONCE:
+            if self._now == LONG_AT_ONCE:
                 self.are_full.set()
-        return content(self._pieces())
-
-    def _pieces(self) -> Generator[bytes, None, None]:
-        yield b"x" * 100_000
         assert self.may_go_on.wait(STOP_SECONDS_MAX)
         yield b"y" * 100_000
         with self._lock:
@@ -604,7 +613,7 @@ class Making:
 async def until_waiting(count: int) -> None:
     """Wait until so many answers wait for their turn."""
     with anyio.fail_after(STOP_SECONDS_MAX):
-        while spool._making.waiting != count:
+        while spool._long.waiting != count:
             await anyio.lowlevel.checkpoint()
 
 
@@ -615,20 +624,44 @@ def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
-            for _ in range(AT_ONCE + 5):
+            for number in range(LONG_AT_ONCE + 5):
                 exchanges.append(Exchange())
-                tasks.start_soon(exchanges[-1].take, Spooled(making.begin, is_head=False))
+                answer = spooled(making.pieces, account_id=number)
+                tasks.start_soon(exchanges[-1].take, answer)
             assert await to_thread.run_sync(making.are_full.wait, STOP_SECONDS_MAX)
             await until_waiting(5)
-            assert making.begun == AT_ONCE
+            assert making.made == LONG_AT_ONCE
             making.may_go_on.set()
 
     asyncio.run(ask())
-    assert making.most == AT_ONCE
-    assert making.begun == AT_ONCE + 5
+    assert making.most == LONG_AT_ONCE
+    assert making.made == LONG_AT_ONCE + 5
     for exchange in exchanges:
         assert exchange.is_complete
         assert exchange.body == b"x" * 100_000 + b"y" * 100_000
+
+
+def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_ones() -> None:
+    """decisions, "Long answers": each account has half of the turns at most."""
+    making = Making()
+
+    async def ask() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(LONG_AT_ONCE):
+                tasks.start_soon(Exchange().take, spooled(making.pieces))
+            await until_waiting(LONG_AT_ONCE - LONG_OF_AN_ACCOUNT)
+            for account_id in (1, 2):
+                short = Exchange()
+                await short.take(spooled(lambda: (b"[]" for _ in range(1)), account_id=account_id))
+                assert short.body == b"[]"
+            for _ in range(LONG_OF_AN_ACCOUNT):
+                tasks.start_soon(Exchange().take, spooled(making.pieces, account_id=2))
+            assert await to_thread.run_sync(making.are_full.wait, STOP_SECONDS_MAX)
+            assert spool._long.waiting == LONG_AT_ONCE - LONG_OF_AN_ACCOUNT
+            making.may_go_on.set()
+
+    asyncio.run(ask())
+    assert making.made == LONG_AT_ONCE + LONG_OF_AN_ACCOUNT
 
 
 def test_a_client_that_goes_away_while_it_waits_for_its_turn_is_never_worked_for() -> None:
@@ -637,16 +670,16 @@ def test_a_client_that_goes_away_while_it_waits_for_its_turn_is_never_worked_for
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
-            for _ in range(AT_ONCE):
-                tasks.start_soon(Exchange().take, Spooled(making.begin, is_head=False))
+            for number in range(LONG_AT_ONCE):
+                tasks.start_soon(Exchange().take, spooled(making.pieces, account_id=number))
             assert await to_thread.run_sync(making.are_full.wait, STOP_SECONDS_MAX)
             impatient = Exchange()
             async with anyio.create_task_group() as waiting:
-                waiting.start_soon(impatient.take, Spooled(making.begin, is_head=False))
+                waiting.start_soon(impatient.take, spooled(making.pieces))
                 await until_waiting(1)
                 impatient.go()
             assert impatient.messages == []
             making.may_go_on.set()
 
     asyncio.run(ask())
-    assert making.begun == AT_ONCE
+    assert making.made == LONG_AT_ONCE

@@ -13,7 +13,7 @@ import pytest
 from masthead.api.threads import Threads
 
 if TYPE_CHECKING:
-    from masthead.api.threads import Check
+    from masthead.api.threads import Work
 
 WAIT_S_MAX = 30
 
@@ -59,19 +59,19 @@ def test_who_is_given_up_can_tell_and_its_thread_is_used_again() -> None:
     has_begun, may_end = threading.Event(), threading.Event()
     told: SimpleQueue[str] = SimpleQueue()
 
-    def work(check: Check) -> None:
-        check()
+    def wait(work: Work) -> None:
+        work.check()
         has_begun.set()
         may_end.wait(WAIT_S_MAX)
         try:
-            check()
+            work.check()
         except CancelledError:
             told.put(threading.current_thread().name)
             raise
 
     async def give_up() -> None:
         threads = Threads()
-        task = asyncio.create_task(threads.run(work))
+        task = threads.run(wait)
         await asyncio.to_thread(has_begun.wait, WAIT_S_MAX)
         task.cancel()
         with pytest.raises(CancelledError):
@@ -89,7 +89,7 @@ def test_who_is_given_up_before_it_begins_does_not_begin() -> None:
     async def give_up() -> None:
         threads = Threads()
         tasks = [
-            asyncio.create_task(threads.run(lambda _, n=n: begun.append(n)))  # type: ignore[misc]
+            threads.run(lambda _, n=n: begun.append(n))  # type: ignore[misc]
             for n in range(5)
         ]
         for task in tasks:

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from masthead.api import changes
 from masthead.api.answers import Answer
 from masthead.api.operation import Call
-from masthead.api.spool import Content, Spooled
+from masthead.api.spool import Spooled
 from masthead.errors import BadInput
 from masthead.store.keys import Caller
 from tests.feed.model import ENTITIES, seen
@@ -59,10 +59,18 @@ class Form(NamedTuple):
         return moment.isoformat(timespec="seconds" if self.floored else "microseconds")
 
 
+class OpenContent(NamedTuple):
+    """The headers and the body of an answer, and what has to be closed in the end."""
+
+    headers: Mapping[str, str]
+    pieces: Iterator[bytes]
+    source: ExitStack
+
+
 class _Poll(NamedTuple):
     """An answer that is being read, and what the copy must be once it is applied."""
 
-    content: Content
+    content: OpenContent
     read: list[bytes]
     next_time: int
     is_anew: bool
@@ -111,14 +119,14 @@ class Client:
             self._world.models[self._account_id].shown(keys),
         )
 
-    def _ask(self, form: Form) -> Content | None:
+    def _ask(self, form: Form) -> OpenContent | None:
         """Return the changes, or None where the client has to begin anew."""
         if self._time is None:
             return None
         try:
             with self._call(changed_since=form.of(self._time)) as call:
                 answer = changes.changes(call)
-            return _begun(answer)
+            return opened(answer)
         except HTTPException as refusal:
             if refusal.status_code == HTTPStatus.GONE:
                 return None
@@ -126,10 +134,10 @@ class Client:
         except BadInput as refusal:
             raise CopyDiffersError(f"for ever, because {refusal}") from refusal
 
-    def _snapshot(self) -> Content:
+    def _snapshot(self) -> OpenContent:
         with self._call() as call:
             answer = changes.snapshot(call)
-        return _begun(answer)
+        return opened(answer)
 
     def read_on(self) -> None:
         """Read the next piece of the answer, if there is one."""
@@ -173,14 +181,17 @@ class Client:
             )
 
 
-def _begun(answer: Answer | Rest) -> Content:
+def opened(answer: Answer | Rest) -> OpenContent:
+    """Return what an answer says; its source has to be closed."""
     if isinstance(answer, Spooled):
-        return answer.begin()
+        with ExitStack() as stack:
+            content = stack.enter_context(answer.opened())
+            return OpenContent(content.headers, content.pieces, stack.pop_all())
     assert isinstance(answer, Answer)
-    return Content(answer.headers, iter([answer.body or b""]), ExitStack())
+    return OpenContent(answer.headers, iter([answer.body or b""]), ExitStack())
 
 
-def _rest(content: Content) -> bytes:
+def _rest(content: OpenContent) -> bytes:
     with content.source:
         return b"".join(content.pieces)
 

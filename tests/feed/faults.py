@@ -7,7 +7,7 @@ plant gets what undoes it, and the clock of the schedule that runs.
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from masthead.store.postgresql import PostgresDatabase
 from masthead.store.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import pytest
 
@@ -58,17 +58,14 @@ def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
     """Return what replaces headers of the feed's answers, after their snapshot was taken."""
 
     def plant(patch: pytest.MonkeyPatch, now: Now) -> None:
-        begin = feed.begin
+        opened = feed.opened
 
-        def other(question: feed.Question) -> Content:
-            content = begin(question)
-            try:
-                return content._replace(headers={**content.headers, **headers(question, now)})
-            except BaseException:
-                content.source.close()
-                raise
+        @contextmanager
+        def other(question: feed.Question, body: feed.Body) -> Iterator[Content]:
+            with opened(question, body) as content:
+                yield content._replace(headers={**content.headers, **headers(question, now)})
 
-        patch.setattr(feed, "begin", other)
+        patch.setattr(feed, "opened", other)
 
     return plant
 

@@ -19,15 +19,15 @@ from unittest.mock import patch
 import pytest
 
 from masthead.api import changes
-from masthead.api.answers import Answer
+from masthead.api.backlog import Space
 from masthead.api.operation import Call
 from masthead.api.service import Service
-from masthead.api.spool import Content, Spooled
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.store import commits, open_store
 from masthead.store.keys import Caller, Uses
 from masthead.store.logins import Limits
+from tests.feed.client import opened
 from tests.feed.copier import records_of
 from tests.postgres import name_of
 from tests.postgresql.service import ACCOUNT, ALL, fill, new_database, url_on
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from masthead.store import Store
+    from tests.feed.client import OpenContent
     from tests.feed.copier import Records
     from tests.postgres import Cluster
 
@@ -93,9 +94,11 @@ class Copy:
             self.polled += 1
 
 
-def asked(store: Store, since: str | None = None) -> Content:
+def asked(store: Store, since: str | None = None) -> OpenContent:
     """Return the answer to a poll, or that of the snapshot."""
-    service = Service(store, None, feed_overlap_us=0, limits=Limits(), uses=Uses())
+    service = Service(
+        store, None, feed_overlap_us=0, limits=Limits(), uses=Uses(), space=Space(2**20)
+    )
     values: dict[str, int | str] = {"entities": ALL}
     if since:
         values["changed_since"] = since
@@ -103,10 +106,7 @@ def asked(store: Store, since: str | None = None) -> Content:
         database.speak_for(ACCOUNT)
         call = Call(Caller(ACCOUNT, 0, 0), values, None, database, service, is_head=False)
         answer = changes.changes(call) if since else changes.snapshot(call)
-    if isinstance(answer, Spooled):
-        return answer.begin()
-    assert isinstance(answer, Answer)
-    return Content(answer.headers, iter([answer.body or b""]), ExitStack())
+    return opened(answer)
 
 
 def answers(store: Store) -> bool:

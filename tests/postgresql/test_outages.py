@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -53,6 +54,7 @@ each_outage = pytest.mark.parametrize("kind", KINDS)
 
 END_SECONDS_MAX = 10
 PURCHASES = 150_000
+HEALTH_CLIENTS = 300
 DRAINS_FOR_A_SECOND = """
 from masthead.api import server
 from masthead.cli import main
@@ -146,6 +148,30 @@ def test_what_needs_no_database_is_answered_at_once(
         assert "credentials" in error_of(anyone.get("/2/orders/1"), 401)
         assert "path" in error_of(anyone.get("/2/nothing"), 404)
         assert time.monotonic() - begun < 1
+
+
+def test_whoever_asks_for_health_the_number_of_threads_is_bound(
+    cluster: Cluster, database: str
+) -> None:
+    """decisions, "A database that does not answer": anybody may ask, without credentials."""
+
+    def threads(server: Server) -> int:
+        return len(list(Path(f"/proc/{server.process_id}/task").iterdir()))
+
+    health = b"GET /health HTTP/1.1\r\nHost: masthead.test\r\nConnection: close\r\n\r\n"
+    with serving(database) as server, Client(server) as client, ExitStack() as stack:
+        wait_until(client.is_fully_served)
+        before = threads(server)
+        with outage(cluster, "frozen"):
+            clients = [
+                stack.enter_context(socket.create_connection(server.address, DEADLINE_SECONDS))
+                for _ in range(HEALTH_CLIENTS)
+            ]
+            for one in clients:
+                one.sendall(health)
+            assert {one.recv(12) for one in clients} == {b"HTTP/1.1 503"}
+            assert threads(server) - before <= 2
+        wait_until(client.is_fully_served, RETURN_SECONDS_MAX)
 
 
 # The return
@@ -261,6 +287,19 @@ def test_a_feed_goes_on_when_a_frozen_database_does(cluster: Cluster, long: str)
         download.read_to_the_end()
         assert download.is_complete
         assert download.text().count(b'"purchase_id"') == PURCHASES
+
+
+def test_a_feed_whose_database_stays_frozen_breaks_off(cluster: Cluster, long: str) -> None:
+    """decisions, "A database that does not answer"; this server waits for a second."""
+    with (
+        serving(long, module="tests.postgresql.impatient") as server,
+        closing(Download(server.address)) as download,
+        outage(cluster, "frozen"),
+    ):
+        download.read_to_the_end()
+        assert not download.is_complete
+        assert "answer broken off" in server.output()
+        assert "silent for 1 seconds" in server.output()
 
 
 def test_a_feed_whose_database_ends_breaks_without_its_last_chunk(

@@ -5,17 +5,16 @@ How a long one is made is the business of ``masthead.api.spool``, how it gets to
 ``masthead.api.protocol``.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import time_ns
 from typing import NamedTuple
 
-from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from masthead.contract.encoding import encode
 from masthead.contract.moments import http_date
 
-__all__ = ["ONLY_READS", "Answer", "Rest", "error", "head", "json", "stream"]
+__all__ = ["ONLY_READS", "Answer", "Rest", "error", "head", "json", "stream_fields"]
 
 ONLY_READS = "this interface only reads: use GET or HEAD"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -38,6 +37,11 @@ class Answer(NamedTuple):
         if self.headers is _JSON:
             return b"%s%sdate: %s\r\n" % (_JSON_FIELDS, length, _now().encode())
         return _lines({"Date": _now(), **self.headers}) + length
+
+    def fields_of_asgi(self) -> list[tuple[bytes, bytes]]:
+        """Return the same headers as ASGI has them: pairs of a name and a value."""
+        pairs = (line.split(b": ", 1) for line in self.fields().splitlines())
+        return [(name, value) for name, value in pairs]
 
 
 Rest = Callable[[Scope, Receive, Send], Awaitable[Answer | None]]
@@ -88,7 +92,7 @@ def head(headers: Mapping[str, str]) -> Answer:
     return Answer(None, headers=_json_and(headers))
 
 
-def stream(chunks: AsyncIterator[bytes], headers: Mapping[str, str]) -> StreamingResponse:
-    """Return an answer whose body comes in chunks, and ends where they end."""
-    dated = {**_NO_STORE, "Date": _now(), **headers}
-    return StreamingResponse(chunks, 200, dated, "application/json")
+def stream_fields(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Return the headers, as ASGI has them, of an answer whose body comes in chunks."""
+    fields = {**_JSON, "Date": _now(), **headers}
+    return [(name.lower().encode(), value.encode()) for name, value in fields.items()]

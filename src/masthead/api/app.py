@@ -27,7 +27,6 @@ from masthead.api import (
     custom_fields,
     digest,
     docs_page,
-    health,
     mailing_lists,
     orders,
     subscribers,
@@ -35,9 +34,11 @@ from masthead.api import (
 )
 from masthead.api.allowance import Allowances
 from masthead.api.answers import ONLY_READS, Answer, error
-from masthead.api.capacity import RETRY_AFTER_S
+from masthead.api.backlog import Space
+from masthead.api.capacity import RETRY_AFTER_S, Turns
 from masthead.api.credentials import Callers
 from masthead.api.front import Front
+from masthead.api.health import Health
 from masthead.api.metrics import count_database_error
 from masthead.api.operation import in_time
 from masthead.api.routes import Routes
@@ -49,6 +50,7 @@ from masthead.store import Store, commits, keys, logins
 __all__ = ["create_app"]
 
 STAMP_EVERY_S = 3
+UNREAD_BYTES_MAX = 4 * 2**30
 _log = get_logger()
 
 
@@ -58,11 +60,13 @@ def create_app(
     feed_overlap_s: int = 0,
     limits: logins.Limits | None = None,
     allowances: Allowances | None = None,
+    unread_bytes_max: int = UNREAD_BYTES_MAX,
 ) -> Front:
     """Return the app that serves what is in ``store``.
 
     The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``limits`` are
-    those of the login check, ``allowances`` counts the requests of each account.
+    those of the login check, ``allowances`` counts the requests of each account. Answers that their
+    clients have not read yet take up at most ``unread_bytes_max`` bytes of temporary files.
 
     While it runs it also stamps what a killed load has left without a stamp, and writes down when
     credentials were last used.
@@ -79,6 +83,7 @@ def create_app(
             feed_overlap_us=feed_overlap_s * 1_000_000,
             limits=limits or logins.Limits(),
             uses=uses,
+            space=Space(unread_bytes_max),
             allowances=allowances,
             callers=Callers(at_end_of_turn),
         )
@@ -89,7 +94,7 @@ def create_app(
         yield
         stamping.cancel()
         with suppress(StoreUnavailable):
-            await in_time(lambda _: uses.write(store, every_us=0))
+            await in_time(lambda _: uses.write(store, every_us=0), turns=Turns(1))
         if front.service.database:
             front.service.database.close()
         store.close()
@@ -105,7 +110,7 @@ def create_app(
             *digest.routes,
             *accounts.routes,
             *mailing_lists.routes,
-            *health.routes,
+            *Health(store).routes,
             *docs_page.routes,
         ]
     )

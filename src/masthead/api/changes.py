@@ -5,7 +5,7 @@ the answer together. All of an answer comes from one snapshot of the database, t
 """
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ from masthead.errors import BadInput
 from masthead.store import Database, accounts, commits, reading
 from masthead.store.changes import CHANGED, has_changed
 
-__all__ = ["Question", "begin", "entities_in", "records", "routes"]
+__all__ = ["Question", "entities_in", "opened", "records", "routes", "spooled"]
 
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
@@ -75,34 +75,43 @@ def changes(call: Call) -> Answer | Rest:
     question = Question(call.service, call.account_id, entities, since)
     if nothing := _nothing(question, call.database):
         return nothing
-    return Spooled(partial(begin, question), is_head=call.is_head)
+    return spooled(call, question)
 
 
 def snapshot(call: Call) -> Rest:
     """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
     entities = entities_in(str(call.values["entities"]))
     question = Question(call.service, call.account_id, entities, None)
-    return Spooled(partial(begin, question), is_head=call.is_head)
+    return spooled(call, question)
 
 
-def begin(question: Question, body: Body | None = None) -> Content:
-    """Open a snapshot of the database and begin to read from it: the records, or another body.
+def spooled(call: Call, question: Question, body: Body | None = None, **options: int) -> Spooled:
+    """Return the answer to a question: the records, or another body (``Spooled``: options)."""
+    return Spooled(
+        partial(opened, question, body or _body),
+        account_id=call.account_id,
+        space=call.service.space,
+        is_head=call.is_head,
+        **options,
+    )
 
-    The snapshot, and the database that it is of, are given back when the content is closed.
+
+@contextmanager
+def opened(question: Question, body: Body) -> Iterator[Content]:
+    """Open a snapshot of the database and begin to read the body from it.
+
     ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
     early rather than too late. Where a commit waits for its stamp, ``Date`` is not later than the
     newest stamp, since the clock may have been read for the next one already. Raises what
     :func:`changes` does.
     """
-    with ExitStack() as stack:
-        database = stack.enter_context(question.service.store.reader())
+    with question.service.store.reader() as database:
         database.speak_for(question.account_id)
         now = database.now()
-        stack.enter_context(database.snapshot())
-        headers, first = _bounds(question, database, now)
-        pieces = (body or _body)(database, question, first)
-        stack.callback(pieces.close)
-        return Content(headers, pieces, stack.pop_all())
+        with database.snapshot():
+            headers, first = _bounds(question, database, now)
+            with closing(body(database, question, first)) as pieces:
+                yield Content(headers, pieces)
 
 
 def _nothing(question: Question, database: Database) -> Answer | None:

@@ -1,7 +1,6 @@
 """``GET /digest``: the digest of all records, with which a client proves its copy complete."""
 
 from collections.abc import Generator
-from functools import partial
 
 from masthead.api import changes
 from masthead.api.operation import Call, route_for
@@ -25,8 +24,7 @@ def digest(call: Call) -> Spooled:
     """
     entities = changes.entities_in(str(call.values["entities"]))
     question = changes.Question(call.service, call.account_id, entities, None)
-    begin = partial(changes.begin, question, _body)
-    return Spooled(begin, is_head=call.is_head, whole_bytes_max=0)
+    return changes.spooled(call, question, _body, whole_bytes_max=0)
 
 
 def _body(

@@ -1,31 +1,65 @@
 """``GET /health``: whether the service and its database answer, for whoever watches it."""
 
+from asyncio import Task, create_task, shield, timeout
+
 from starlette.types import Receive, Scope, Send
 
 from masthead.api.answers import Answer, Rest, json
-from masthead.api.operation import in_time
+from masthead.api.operation import PATIENCE_S, threads
 from masthead.api.routes import Route
 from masthead.api.service import Service
 from masthead.contract.encoding import encode
+from masthead.errors import StoreUnavailable
 from masthead.store import Store
 
-__all__ = ["ask", "routes"]
+__all__ = ["Health", "ask"]
 
 
-def health(_scope: Scope, _path_id: int | None, service: Service) -> Rest:
-    """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
+class Health:
+    """Asks the database, at most once at a time, for all who want to know meanwhile.
 
-    async def rest(_scope: Scope, _receive: Receive, _send: Send) -> Answer:
-        await in_time(lambda _: ask(service.store))
-        return json(encode({"status": "ok"}))
+    The path needs no credentials, so anybody may ask at any rate: that never takes more than one
+    thread and one connection to the database.
+    """
 
-    return rest
+    def __init__(self, store: Store) -> None:
+        self.routes = [Route("/health", "health", self._begin)]
+        self._store = store
+        self._asking: Task[None] | None = None
+        self._has_thread = False
+
+    def _begin(self, _scope: Scope, _path_id: int | None, _service: Service) -> Rest:
+        """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
+
+        async def rest(_scope: Scope, _receive: Receive, _send: Send) -> Answer:
+            if self._asking is None:
+                self._asking = create_task(self._ask())
+                self._asking.add_done_callback(self._end)
+            await shield(self._asking)
+            return json(encode({"status": "ok"}))
+
+        return rest
+
+    async def _ask(self) -> None:
+        if self._has_thread:
+            raise StoreUnavailable("the database has not answered an earlier question yet")
+        self._has_thread = True
+        try:
+            async with timeout(PATIENCE_S):
+                await threads.run(lambda _: ask(self._store), ended=self._give_thread)
+        except TimeoutError:
+            raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
+
+    def _give_thread(self) -> None:
+        self._has_thread = False
+
+    def _end(self, asking: Task[None]) -> None:
+        self._asking = None
+        if not asking.cancelled():
+            asking.exception()  # it may be that nobody waits any more
 
 
 def ask(store: Store) -> None:
     """Ask the database the smallest question; raise StoreUnavailable where it does not answer."""
     with store.reader() as database:
         database.rows("SELECT 1 FROM accounts LIMIT 1")
-
-
-routes = [Route("/health", "health", health)]

@@ -1,6 +1,7 @@
 """Operation 10: the entries of a list download."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 
 from masthead.api.operation import Call, route
@@ -22,24 +23,28 @@ def download_mailing_list(call: Call) -> Spooled:
     With ``download=true`` a browser saves the answer as a file. Raises NotFound for a list that
     does not exist.
     """
-    return Spooled(partial(_begin, call), is_head=call.is_head)
+    return Spooled(
+        partial(_opened, call),
+        account_id=call.account_id,
+        space=call.service.space,
+        is_head=call.is_head,
+    )
 
 
-def _begin(call: Call) -> Content:
+@contextmanager
+def _opened(call: Call) -> Iterator[Content]:
     headers = {}
     if call.values.get("download"):
         name = f"mailing-list-{call.path_id}.json"
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    with ExitStack() as stack:
-        database = stack.enter_context(call.service.store.reader())
+    with call.service.store.reader() as database:
         database.speak_for(call.account_id)
-        stack.enter_context(database.snapshot())
-        rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
-        if rows is None:
-            raise NotFound(f"there is no mailing list {call.path_id}")
-        pieces = array(_make_entry(*row) for row in rows)
-        stack.callback(pieces.close)
-        return Content(headers, pieces, stack.pop_all())
+        with database.snapshot():
+            rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
+            if rows is None:
+                raise NotFound(f"there is no mailing list {call.path_id}")
+            with closing(array(_make_entry(*row) for row in rows)) as pieces:
+                yield Content(headers, pieces)
 
 
 routes = [route("download_mailing_list", download_mailing_list)]

@@ -8,7 +8,6 @@ has no answer in time gets 503, however long the database makes the thread wait.
 
 from asyncio import get_running_loop, timeout_at
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -21,14 +20,14 @@ from masthead.api.credentials import caller_of, credentials_in
 from masthead.api.parameters import Values, has_body, read_body, read_parameters
 from masthead.api.routes import Route
 from masthead.api.service import Service
-from masthead.api.threads import Check, Threads
+from masthead.api.threads import Threads, Work
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import StoreUnavailable
 from masthead.store import Database
 from masthead.store.keys import Caller
 
-__all__ = ["Call", "Handler", "in_time", "route", "route_for"]
+__all__ = ["PATIENCE_S", "Call", "Handler", "in_time", "route", "route_for", "threads"]
 
 PATIENCE_S = 1.7
 """So long may a database take until a request is given up, with 503."""
@@ -40,8 +39,8 @@ many rows waits for itself alone."""
 Result = TypeVar("Result")
 _looking_up = Turns(LOOK_UPS_AT_ONCE)
 _scanning = Turns(SCANS_AT_ONCE)
-_threads = Threads()
-"""How many there are is bound by turns."""
+threads = Threads()
+"""How many there are is bound by turns: each piece of work has one until its thread is done."""
 
 
 class Call(NamedTuple):
@@ -147,11 +146,11 @@ class _Answering:
         return self._handler(call)
 
     def _answer(
-        self, service: Service, call_on: Callable[[Database], Call], check: Check
+        self, service: Service, call_on: Callable[[Database], Call], work: Work
     ) -> Answer | Rest:
         with service.store.reader() as database:
             # A request that was given up while it waited for its turn asks nothing any more.
-            check()
+            work.check()
             return self._handler(call_on(database))
 
 
@@ -163,22 +162,22 @@ def _awaited(waiting: Callable[[Receive], Awaitable[Answer | Rest]]) -> Rest:
     return rest
 
 
-async def _scan(work: Callable[[Check], Result], turns: Turns) -> Result:
-    async with turns:
-        return await _threads.run(work)
+async def _scan(function: Callable[[Work], Result], turns: Turns) -> Result:
+    await turns.take()
+    return await threads.run(function, ended=turns.give)
 
 
-async def in_time(work: Callable[[Check], Result], *, turns: Turns | None = None) -> Result:
-    """Return what ``work`` returns, which runs in a thread, when one of ``turns`` is its.
+async def in_time(function: Callable[[Work], Result], *, turns: Turns) -> Result:
+    """Return what the function returns, which runs in a thread and has one of the ``turns``.
 
-    Raises StoreUnavailable where that takes too long; the thread is left to end by itself. Raises
-    HTTPException 503 where its turn does not come, long before all of the time is over: what begins
-    late is not given up in the middle.
+    Raises StoreUnavailable where that takes too long; the thread is left to end by itself, and
+    keeps the turn until then. Raises HTTPException 503 where there is no turn, long before all of
+    the time is over: what begins late is not given up in the middle.
     """
     gives_up_at = get_running_loop().time() + PATIENCE_S
-    async with turns or nullcontext():
-        try:
-            async with timeout_at(gives_up_at):
-                return await _threads.run(work)
-        except TimeoutError:
-            raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
+    await turns.take()
+    try:
+        async with timeout_at(gives_up_at):
+            return await threads.run(function, ended=turns.give)
+    except TimeoutError:
+        raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None

@@ -27,6 +27,7 @@ from masthead.store.logins import Limits
 __all__ = ["Serving", "app_of_environment", "bind", "serve"]
 
 DRAIN_S_MAX = 30
+_MIB = 2**20
 _DATABASE = SETTINGS["database"].variable
 _READ_DATABASE = SETTINGS["read_database"].variable
 _FEED_OVERLAP = SETTINGS["feed_overlap"].variable
@@ -34,6 +35,8 @@ _LOGIN_FAILURES = SETTINGS["login_failures"].variable
 _ACCOUNT_FAILURES = SETTINGS["account_failures"].variable
 _LOG_FORMAT = SETTINGS["log_format"].variable
 _RATE_LIMIT = SETTINGS["rate_limit"].variable
+_TEMPORARY_SPACE = SETTINGS["temporary_space"].variable
+_WORKERS = SETTINGS["workers"].variable
 _SHARED_FOLDER = "MASTHEAD_SHARED_FOLDER"
 """Where several workers keep what they count together."""
 
@@ -49,6 +52,7 @@ class Serving(NamedTuple):
     workers: int = 1
     feed_overlap: int = 0
     rate_limit: int = 0
+    temporary_space: int = 4096
     limits: Limits = Limits()
     certificate: tuple[str, str] | None = None
     log_format: str = "text"
@@ -95,6 +99,8 @@ def serve(
     os.environ[_FEED_OVERLAP] = str(serving.feed_overlap)
     os.environ[_LOG_FORMAT] = serving.log_format
     os.environ[_RATE_LIMIT] = str(serving.rate_limit)
+    os.environ[_TEMPORARY_SPACE] = str(serving.temporary_space)
+    os.environ[_WORKERS] = str(serving.workers)
     os.environ[_LOGIN_FAILURES] = str(serving.limits.per_login)
     os.environ[_ACCOUNT_FAILURES] = str(serving.limits.per_account)
     certificate, certificate_key = serving.certificate or (None, None)
@@ -166,4 +172,11 @@ def app_of_environment() -> Front:
         allowances = Allowances(rate, os.environ.get(_SHARED_FOLDER))
     limits = Limits(int(os.environ[_LOGIN_FAILURES]), int(os.environ[_ACCOUNT_FAILURES]))
     overlap_s = int(os.environ[_FEED_OVERLAP])
-    return create_app(store, feed_overlap_s=overlap_s, limits=limits, allowances=allowances)
+    unread_bytes_max = int(os.environ[_TEMPORARY_SPACE]) * _MIB // int(os.environ[_WORKERS])
+    return create_app(
+        store,
+        feed_overlap_s=overlap_s,
+        limits=limits,
+        allowances=allowances,
+        unread_bytes_max=unread_bytes_max,
+    )

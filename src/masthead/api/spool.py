@@ -1,193 +1,200 @@
 """Long answers: made at the full speed of the database, sent at that of the client.
 
-A thread makes the body and writes it to an unnamed temporary file, from which the event loop sends
-what is there already. So a client that reads slowly, or not at all, holds no snapshot of the
-database open and no more memory than a chunk; and one that goes away ends the work (design, "The
-change feed").
+A thread opens what an answer is made from, makes the body and closes it again, all in one block. It
+writes the body to a backlog, from which the event loop sends what is there already. So a client
+that reads slowly, or not at all, holds no snapshot of the database open and no more memory than a
+chunk; and one that goes away ends the work (design, "The change feed").
+
+Nobody knows how long an answer will be before it is made. Each is begun as a short one; one that
+turns out to be long goes on if there is a turn for a long one, and else is begun anew when there is
+(decisions, "Long answers").
 
 After each piece the thread waits for the event loop to have had a turn: look-ups on the same server
 go on between two pieces.
 """
 
-import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from asyncio import CancelledError, Future, get_running_loop, timeout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
-from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
-from anyio import CancelScope, Event, create_task_group, from_thread, to_thread
+from anyio import CancelScope, create_task_group
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.answers import Answer, Rest, head, json, stream
+from masthead.api.answers import Answer, head, json, stream_fields
+from masthead.api.backlog import Backlog, Space
 from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
-from masthead.api.operation import in_time
-from masthead.api.threads import Check
+from masthead.api.operation import PATIENCE_S, threads
+from masthead.api.threads import Work
 from masthead.errors import StoreUnavailable
 
-__all__ = ["AT_ONCE", "WHOLE_BYTES_MAX", "Content", "Spooled"]
+__all__ = ["LONG_AT_ONCE", "LONG_OF_AN_ACCOUNT", "WHOLE_BYTES_MAX", "Content", "Spooled"]
 
 WHOLE_BYTES_MAX = 65_536
-"""A body that is not longer is mostly sent with its length, and needs no file."""
+"""A body that is not longer is sent with its length, and needs no file."""
 
-AT_ONCE = 8
-"""So many answers are made at a time; others wait for their turn, ten seconds at most. Any number
-may be sent."""
+SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
+"""So many answers that may be short are made at a time; others wait so many seconds at most."""
 
-_CHUNK_BYTES = 262_144
-_FRESH_BYTES = 64 * _CHUNK_BYTES
-"""What was written last is in memory still; what is older may have to come from the disk."""
+LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
+"""So many long answers are made at a time, of them so many of one account; others wait so many
+seconds at most. Any number may be sent."""
 
 _COMPRESSED_BYTES_MIN = 1_024
-_making = Turns(AT_ONCE, wait_s_max=10)
+_short = Turns(SHORT_AT_ONCE, wait_s_max=SHORT_WAIT_S_MAX)
+_long = Turns(LONG_AT_ONCE, each=LONG_OF_AN_ACCOUNT, wait_s_max=LONG_WAIT_S_MAX)
+
+
+Begun = Answer | Mapping[str, str]
+"""An answer that is ready, or the headers of one that has begun."""
 
 
 class Content(NamedTuple):
-    """What an answer says: its headers, and the pieces of its body while they are made.
-
-    ``source`` is what the pieces are made from, to be closed at the end, be it early or not.
-    """
+    """What an answer says: its headers, and the pieces of its body while they are made."""
 
     headers: Mapping[str, str]
     pieces: Iterator[bytes]
-    source: ExitStack
 
 
 class Spooled:
-    """What makes an answer of the content that ``begin`` returns, once, and sends a long one.
+    """What makes one answer of the content that ``opened`` lends, and sends a long one.
 
-    ``begin`` is called in a thread, and may raise what a handler may; where it or the start of the
-    body takes too long, the answer is 503. Where the pieces raise after the answer has begun, the
-    connection breaks without the last chunk, so that the client can tell. The body comes in the
-    best coding that the client accepts. A client of HTTP/1.0, which knows no chunks, gets it with
-    its length, once all of it is made (RFC 9112 section 6.1). What is longer than
-    ``whole_bytes_max`` is sent while it is made.
+    ``opened`` is called in a thread, maybe twice, and may raise what a handler may; where it or the
+    start of the body takes too long, the answer is 503. Where the pieces raise after the answer has
+    begun, the connection breaks without the last chunk, so that the client can tell. The body comes
+    in the best coding that the client accepts. A client of HTTP/1.0, which knows no chunks, gets it
+    with its length, once all of it is made (RFC 9112 section 6.1). What is longer than
+    ``whole_bytes_max`` is long: it is sent while it is made, through a backlog in the ``space``.
     """
 
     def __init__(
         self,
-        begin: Callable[[], Content],
+        opened: Callable[[], AbstractContextManager[Content]],
         *,
+        account_id: int,
+        space: Space,
         is_head: bool,
         whole_bytes_max: int = WHOLE_BYTES_MAX,
     ) -> None:
-        self.begin = begin
+        self.opened = opened
+        self._account_id = account_id
+        self._backlog = Backlog(space, account_id)
         self._is_head = is_head
         self._whole_bytes_max = whole_bytes_max
-        self._is_streamed = True
-        self._answer: Answer | Rest | None = None
-        self._begun = Event()
-        self._file: IO[bytes] | None = None
-        self._size = 0
-        self._is_complete = False
-        self._grown = Event()
+        self._coding = "identity"
+        self._turns = _short
+        self._begun: Future[Begun | None]
+        self._done: Future[Answer | None]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> Answer | None:
         """Make the answer; return it, or send it until the client has it or is gone."""
-        coding = coding_for(",".join(Headers(scope=scope).getlist("accept-encoding")))
-        self._is_streamed = scope["http_version"] != "1.0"
+        self._coding = coding_for(",".join(Headers(scope=scope).getlist("accept-encoding")))
+        answer = None
         try:
             async with create_task_group() as tasks:
                 tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
-                tasks.start_soon(self._make, coding)
-                await self._begun.wait()
-                if self._answer and not isinstance(self._answer, Answer):
-                    await self._answer(scope, receive, send)
+                with self._backlog:
+                    answer = await self._answer(scope, send)
                 tasks.cancel_scope.cancel()
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+        return answer
+
+    async def _answer(self, scope: Scope, send: Send) -> Answer | None:
+        begun = await self._begin(_short) or await self._begin(_long)
+        assert begun
+        if isinstance(begun, Answer):
+            return begun
+        try:
+            if scope["http_version"] == "1.0":
+                await self._done
+                begun = {**begun, "Content-Length": str(self._backlog.size)}
+            await send(
+                {"type": "http.response.start", "status": 200, "headers": stream_fields(begun)}
+            )
+            async for chunk in self._backlog.chunks():
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await self._done
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            if self._file:
-                # Where the disk is full, what could not be written is tried once more here.
-                with suppress(OSError):
-                    self._file.close()
-        return self._answer if isinstance(self._answer, Answer) else None
+            self._done.cancel()
+        return None
 
-    async def _make(self, coding: str) -> None:
+    async def _begin(self, turns: Turns) -> Begun | None:
+        """Return the answer, or the headers of a long one that has begun.
+
+        None: the answer is long, and there was no turn for that. Raises what the content raises,
+        StoreUnavailable where its start does not come in time, and HTTPException 503 where there is
+        no turn or no space.
+        """
+        await turns.take(self._account_id)
+        self._turns = turns
+        self._begun = get_running_loop().create_future()
+        # A client that leaves in the same moment in which something fails hears of neither.
+        self._begun.add_done_callback(lambda begun: begun.cancelled() or begun.exception())
+        self._done = threads.run(self._make, ended=lambda: self._turns.give(self._account_id))
+        self._done.add_done_callback(self._end)
         try:
-            async with _making:
-                content, start = await in_time(self._begin)
-                await to_thread.run_sync(self._fill, content, start, coding)
-        except OSError as error:
-            raise StoreUnavailable(f"no temporary file for an answer: {error}") from error
-        self._is_complete = True
-        self._grown.set()
+            async with timeout(PATIENCE_S):
+                return await self._begun
+        except TimeoutError:
+            raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
+        finally:
+            if self._begun.cancelled():
+                self._done.cancel()
 
-    def _begin(self, check: Check) -> tuple[Content, bytes]:
-        """Return the content, and the start of its body; or all of it, and done with its source."""
-        content = self.begin()
-        start = bytearray()
-        is_whole = self._is_head
-        try:
-            while not is_whole and len(start) <= self._whole_bytes_max:
-                piece = next(content.pieces, None)
-                start += piece or b""
-                is_whole = piece is None
-            check()
-        except BaseException:
-            content.source.close()
-            raise
-        if is_whole:
-            content.source.close()
-        return content, bytes(start)
+    def _end(self, done: "Future[Answer | None]") -> None:
+        """Take note that the thread is done, or that nobody waits for it any more."""
+        error = None if done.cancelled() else done.exception()
+        if self._begun.done():
+            self._backlog.complete()
+        elif error:
+            self._begun.set_exception(error)
+        else:
+            self._begun.set_result(done.result())
 
-    def _fill(self, content: Content, start: bytes, coding: str) -> None:
-        headers = {**content.headers, "Vary": "Accept-Encoding"}
-        pieces = content.pieces
-        with content.source:
+    def _make(self, work: Work) -> Answer | None:
+        """Make the answer, in a thread; return one that is whole."""
+        with self.opened() as content:
+            headers = {**content.headers, "Vary": "Accept-Encoding"}
             if self._is_head:
-                from_thread.run_sync(self._start, head(headers))
-                return
-            if len(start) < _COMPRESSED_BYTES_MIN:
-                coding = "identity"
+                return head(headers)
+            start = bytearray()
+            is_whole = True
+            for piece in content.pieces:
+                start += piece
+                if len(start) > self._whole_bytes_max:
+                    is_whole = False
+                    break
+            work.check()
+            coding = self._coding if len(start) >= _COMPRESSED_BYTES_MIN else "identity"
             if coding != "identity":
                 headers["Content-Encoding"] = coding
             compress = compressor(coding)
-            if len(start) <= self._whole_bytes_max:
-                body = compress.compress(start) + compress.flush()
-                from_thread.run_sync(self._start, json(body, headers))
-                return
-            self._file = TemporaryFile()  # noqa: SIM115 - closed when it is sent
-            self._write(compress.compress(start))
-            if self._is_streamed:
-                from_thread.run_sync(self._start, stream(self._chunks(), headers))
-            for piece in pieces:
-                from_thread.check_cancelled()
-                self._write(compress.compress(piece))
-            self._write(compress.flush())
-            if not self._is_streamed:
-                headers["Content-Length"] = str(self._size)
-                from_thread.run_sync(self._start, stream(self._chunks(), headers))
+            if is_whole:
+                return json(compress.compress(bytes(start)) + compress.flush(), headers)
+            if not work.in_loop(self._go_on):
+                return None
+            self._backlog.write(compress.compress(bytes(start)), work.in_loop)
+            work.in_loop(partial(self._begun.set_result, headers))
+            for piece in content.pieces:
+                self._backlog.write(compress.compress(piece), work.in_loop)
+            self._backlog.write(compress.flush(), work.in_loop)
+        return None
 
-    def _start(self, answer: Answer | Rest) -> None:
-        self._answer = answer
-        self._begun.set()
-
-    def _write(self, data: bytes) -> None:
-        assert self._file
-        self._file.write(data)
-        self._file.flush()
-        from_thread.run_sync(self._grow, len(data))
-
-    def _grow(self, added: int) -> None:
-        self._size += added
-        self._grown.set()
-        self._grown = Event()
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        assert self._file
-        sent = 0
-        while sent < self._size or not self._is_complete:
-            if sent < self._size:
-                count = min(_CHUNK_BYTES, self._size - sent)
-                read = partial(os.pread, self._file.fileno(), count, sent)
-                is_fresh = self._size - sent <= _FRESH_BYTES
-                yield read() if is_fresh else await to_thread.run_sync(read)
-                sent += count
-            else:
-                await self._grown.wait()
+    def _go_on(self) -> bool:
+        """Go on as a long answer, if there is a turn for that; return whether there was."""
+        if self._begun.done():
+            raise CancelledError
+        if self._turns is _short:
+            if not _long.take_now(self._account_id):
+                return False
+            _short.give(self._account_id)
+            self._turns = _long
+        return True
 
 
 async def _cancel_when_gone(receive: Receive, scope: CancelScope) -> None:

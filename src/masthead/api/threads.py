@@ -2,80 +2,127 @@
 
 A request that changes threads pays for it twice. What a library does around that (contexts, scopes,
 futures of two kinds) costs as much as a query that PostgreSQL answers at once, so here is only what
-is needed: a row of work, and threads that take from it.
+is needed: a queue of work, and threads that take from it. How many there are at most is the
+caller's business (``capacity.Turns``).
 """
 
 import threading
 from asyncio import AbstractEventLoop, CancelledError, Future, get_running_loop
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent import futures
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["Check", "Threads"]
+__all__ = ["Threads", "Work"]
 
 Result = TypeVar("Result")
-Check = Callable[[], None]
-"""Raises CancelledError where nobody waits for the result any more."""
+
+_LOOK_EVERY_S = 1.0
 
 
-class _Work(NamedTuple):
-    loop: AbstractEventLoop
-    future: Future[Any]
-    function: Callable[[Check], Any]
+class Work:
+    """What a function that runs in a thread knows of the event loop that waits for it."""
+
+    def __init__(
+        self,
+        function: "Callable[[Work], Any]",
+        loop: AbstractEventLoop,
+        ended: Callable[[], None],
+    ) -> None:
+        self.future: Future[Any] = loop.create_future()
+        self._function = function
+        self._loop = loop
+        self._ended = ended
 
     def check(self) -> None:
+        """Raise CancelledError where nobody waits for the result any more."""
         if self.future.cancelled():
             raise CancelledError
+
+    def in_loop(self, function: Callable[[], Result]) -> Result:
+        """Call the function in the event loop's thread; return or raise what it does.
+
+        Raises CancelledError where the event loop has ended.
+        """
+        found: futures.Future[Result] = futures.Future()
+
+        def call() -> None:
+            try:
+                found.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                found.set_exception(error)
+
+        try:
+            self._loop.call_soon_threadsafe(call)
+            while not futures.wait([found], _LOOK_EVERY_S).done:
+                if self._loop.is_closed():
+                    raise CancelledError
+        except RuntimeError:
+            raise CancelledError from None
+        return found.result()
+
+    def run(self) -> None:
+        """Call the function, and hand what it returns or raises to the event loop."""
+        result: Any = None
+        error: BaseException | None = None
+        try:
+            self.check()
+            result = self._function(self)
+        except BaseException as reason:  # noqa: BLE001 - it is raised where it is waited for
+            error = reason
+        try:
+            self._loop.call_soon_threadsafe(self._end, result, error)
+        except RuntimeError:  # the loop has ended, and nobody waits
+            self._ended()
+        # An error holds this frame, which must not hold the error.
+        del result, error
+
+    def _end(self, result: object, error: BaseException | None) -> None:
+        self._ended()
+        if self.future.done():
+            return
+        if error is None:
+            self.future.set_result(result)
+        else:
+            self.future.set_exception(error)
 
 
 class Threads:
     """As many threads as there is work at a time; each is kept for the next piece of work."""
 
     def __init__(self) -> None:
-        self._row: SimpleQueue[_Work] = SimpleQueue()
+        self._queue: SimpleQueue[Work] = SimpleQueue()
         self._lock = threading.Lock()
         self._threads = 0
         self._busy = 0
 
-    async def run(self, function: Callable[[Check], Result]) -> Result:
-        """Return what the function returns, or raise what it raises; it runs in a thread.
+    def run(
+        self, function: Callable[[Work], Result], *, ended: Callable[[], None] = lambda: None
+    ) -> Future[Result]:
+        """Return the future of what the function returns or raises; it runs in a thread.
 
-        Where this is cancelled, the thread is left to end by itself; the function can ask for that.
+        Where the future is cancelled, the thread is left to end by itself, and the function can ask
+        for that. ``ended`` is called when the thread is done with the function, whether or not
+        somebody still waits: in the event loop, unless that has ended. What the function opens it
+        has to close: a result that nobody waits for any more is dropped.
         """
-        loop = get_running_loop()
-        future: Future[Result] = loop.create_future()
+        work = Work(function, get_running_loop(), ended)
         with self._lock:
             self._busy += 1
             is_one_more = self._busy > self._threads
             self._threads += is_one_more
         if is_one_more:
             threading.Thread(target=self._take, name="masthead-request", daemon=True).start()
-        self._row.put(_Work(loop, future, function))
-        return await future
+        self._queue.put(work)
+        return work.future
 
     def _take(self) -> None:
         while True:
-            work = self._row.get()
-            result: Any = None
-            error: BaseException | None = None
+            work = self._queue.get()
             try:
-                work.check()
-                result = work.function(work.check)
-            except BaseException as reason:  # noqa: BLE001 - it is raised where it is waited for
-                error = reason
-            with self._lock:
-                self._busy -= 1
-            with suppress(RuntimeError):  # the loop has ended, and nobody waits
-                work.loop.call_soon_threadsafe(_give, work.future, result, error)
-            # Else they would be kept until there is more work.
-            del work, result, error
-
-
-def _give(future: Future[Any], result: object, error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(result)
-    else:
-        future.set_exception(error)
+                work.run()
+            finally:
+                with self._lock:
+                    self._busy -= 1
+            # Else it would be kept until there is more work.
+            del work

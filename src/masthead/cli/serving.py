@@ -32,6 +32,7 @@ _DAY_S = 86_400
 @setting("login_failures", kind=click.IntRange(0))
 @setting("account_failures", kind=click.IntRange(0))
 @setting("rate_limit", kind=click.IntRange(0, RATE_MAX))
+@setting("temporary_space", kind=click.IntRange(1))
 @setting("behind_proxy")
 @setting("certificate")
 @setting("certificate_key")
@@ -48,6 +49,7 @@ def serve_command(
     login_failures: int,
     account_failures: int,
     rate_limit: int,
+    temporary_space: int,
     behind_proxy: bool,
     certificate: str | None,
     certificate_key: str | None,
@@ -83,6 +85,7 @@ def serve_command(
             workers=workers,
             feed_overlap=feed_overlap,
             rate_limit=rate_limit,
+            temporary_space=temporary_space,
             limits=Limits(login_failures, account_failures),
             certificate=(certificate, certificate_key) if certificate and certificate_key else None,
             log_format=log_format,

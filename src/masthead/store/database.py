@@ -5,13 +5,24 @@ the few that a dialect has to put in its own words: those are chosen by :attr:`D
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Literal, Protocol
 
+from masthead.errors import StoreUnavailable
 from masthead.store.secret import Secret
 
-__all__ = ["Clock", "Database", "Dialect", "Later", "Row", "Store", "Value", "system_clock"]
+__all__ = [
+    "Clock",
+    "Database",
+    "Dialect",
+    "Later",
+    "Row",
+    "Store",
+    "Streams",
+    "Value",
+    "system_clock",
+]
 
 Clock = Callable[[], int]
 """Returns microseconds since 1970 in UTC."""
@@ -27,6 +38,24 @@ Row = tuple[Any, ...]
 def system_clock() -> int:
     """Return the time of this machine in microseconds since 1970."""
     return time.time_ns() // 1_000
+
+
+class Streams:
+    """The streams of a connection, which closes them: none is left to the garbage collector."""
+
+    def __init__(self) -> None:
+        self._open: list[Generator[Row, None, None]] = []
+
+    def opened(self, rows: Generator[Row, None, None]) -> Iterator[Row]:
+        """Return the stream, which is closed by :meth:`close` if it does not end before."""
+        self._open.append(rows)
+        return rows
+
+    def close(self) -> None:
+        """Close all streams; what they were to read is lost in any case."""
+        while self._open:
+            with suppress(StoreUnavailable):
+                self._open.pop().close()
 
 
 class Database(Protocol):
@@ -60,7 +89,11 @@ class Database(Protocol):
         """Return the first row, or None."""
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one, in flat memory; nothing else is asked meanwhile."""
+        """Yield the rows one by one, in flat memory; nothing else is asked meanwhile.
+
+        The stream is closed at the end of the snapshot in which it was opened, else when the
+        connection is given back.
+        """
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes; return how many rows it inserted, updated or deleted."""

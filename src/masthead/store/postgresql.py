@@ -8,7 +8,7 @@ Readers never wait for writers. Writers of one account wait for each other by an
 their transactions, which begins with 1 for data and with 2 for stamps.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from re import compile as pattern
@@ -20,7 +20,15 @@ from psycopg.pq import TransactionStatus
 
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Dialect, Later, Row, Value, system_clock
+from masthead.store.database import (
+    Clock,
+    Dialect,
+    Later,
+    Row,
+    Streams,
+    Value,
+    system_clock,
+)
 from masthead.store.postgresql_pool import (
     UNAVAILABLE,
     Connection,
@@ -37,7 +45,7 @@ STATEMENT_MS_MAX = 1_500
 """A server's statement that takes longer is given up; the streams of a snapshot are not bound, but
 wait no longer for a lock."""
 
-CONNECTIONS_MAX = 24
+CONNECTIONS_MAX = 30
 TALLY_CONNECTIONS_MAX = 4
 BEHIND_US_MAX = 30 * 1_000_000
 """A replica that is further behind does not answer the change feed."""
@@ -116,6 +124,7 @@ class PostgresDatabase:
         self._clock = clock
         self._is_replica = is_replica
         self._account_id: int | None = None
+        self.streams = Streams()
 
     def speak_for(self, account_id: int) -> None:
         """Let all from now on be the account's, and the rest of this transaction."""
@@ -151,6 +160,9 @@ class PostgresDatabase:
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, while the server sends them."""
         self._enter()
+        return self.streams.opened(self._stream(sql, values))
+
+    def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         try:
             with self._connection.cursor(binary=True) as cursor:
                 yield from cursor.stream(_translated(sql), values, size=_STREAM_ROWS)
@@ -228,6 +240,7 @@ class PostgresDatabase:
         try:
             yield
         finally:
+            self.streams.close()
             # What has been read is right, whether or not the database is there to be told the end.
             # It is no rollback, behind which the driver forgets all prepared statements.
             with suppress(StoreUnavailable):
@@ -267,6 +280,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         """Give the connection back to the system."""
+        self.streams.close()
         self._connection.close()
 
     def _enter(self) -> None:
@@ -348,9 +362,13 @@ class PostgresStore:
         """Lend a connection of the pool, as ``masthead_server``."""
         with self._readers.connection() as connection:
             is_replica = self._read_url is not None
-            yield PostgresDatabase(
+            database = PostgresDatabase(
                 connection, self._stamp_clock, self.secret, is_replica=is_replica
             )
+            try:
+                yield database
+            finally:
+                database.streams.close()
 
     @contextmanager
     def tally(self) -> Iterator[PostgresDatabase]:
@@ -368,7 +386,10 @@ class PostgresStore:
         with closing(connection):
             try:
                 connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
-                yield PostgresDatabase(connection, self._stamp_clock, self.secret)
+                with closing(
+                    PostgresDatabase(connection, self._stamp_clock, self.secret)
+                ) as database:
+                    yield database
             except UNAVAILABLE as error:
                 raise explained(error) from error
 

@@ -4,10 +4,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from select import POLLIN, poll
+from typing import TypeVar
 
 import psycopg
 from psycopg import errors
+from psycopg.abc import PQGen
 from psycopg.adapt import AdaptersMap
+from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8Dumper
 from psycopg_pool import ConnectionPool
 
@@ -16,16 +19,47 @@ from masthead.store.database import Row
 
 __all__ = ["UNAVAILABLE", "Connection", "Pool", "connect", "explained", "line"]
 
+Result = TypeVar("Result")
+
 WAIT_FOR_CONNECTION_S_MAX = 1.0
+SILENCE_S_MAX = 10.0
+"""So long may a server say nothing to a reader whom it owes an answer."""
+
+_INTERVAL_S = 0.1
+"""So often psycopg looks for a signal while it waits."""
+
 _CONNECT_S_MAX = 3
 _RECONNECT_S_MAX = 1.0
 _CLOSE_S_MAX = 1.0
 
 
 class Connection(psycopg.Connection[Row]):
-    """A connection that knows whose rows its session may see: an account's, or None, nobody's."""
+    """A connection that knows whose rows its session may see: an account's, or None, nobody's.
+
+    Where the server says nothing for ``silence_s_max`` seconds (None: it may take its time), the
+    connection is closed, and whoever waits gets an OperationalError. The limits of the server
+    itself do not help where the server is frozen, and those of TCP not where its system is not.
+    """
 
     speaks_for: int | None = None
+    silence_s_max: float | None = None
+
+    def wait(
+        self, gen: PQGen[Result], interval: float = _INTERVAL_S, timeout: float | None = None
+    ) -> Result:
+        """Wait for what the server says (psycopg's own method, which each statement calls)."""
+        if timeout is not None or self.silence_s_max is None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.silence_s_max)
+        except psycopg.OperationalError as error:
+            if error.sqlstate or self.pgconn.transaction_status != TransactionStatus.ACTIVE:
+                raise
+            # It is no word of the server's, and nobody can tell any more what comes next.
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                f"the connection is lost, or silent for {self.silence_s_max:g} seconds"
+            ) from error
 
 
 UNAVAILABLE = (
@@ -108,6 +142,7 @@ class Pool:
             return self._pool
 
     def _configure(self, connection: Connection) -> None:
+        connection.silence_s_max = SILENCE_S_MAX
         connection.execute(self._begin.encode(), prepare=False)
 
     def _check_alive(self, connection: Connection) -> None:

@@ -10,8 +10,8 @@ transaction, so that it can wait for it instead of failing halfway.
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -20,7 +20,15 @@ import apsw
 
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Dialect, Later, Row, Value, system_clock
+from masthead.store.database import (
+    Clock,
+    Dialect,
+    Later,
+    Row,
+    Streams,
+    Value,
+    system_clock,
+)
 from masthead.store.secret import Secret
 
 __all__ = ["SqliteDatabase", "SqliteStore"]
@@ -58,6 +66,7 @@ class SqliteDatabase:
         self._connection = connection
         self.now = clock
         self.secret = secret
+        self.streams = Streams()
 
     def speak_for(self, account_id: int) -> None:
         """Do nothing: each query names the account, and SQLite has no policies beside that."""
@@ -84,10 +93,14 @@ class SqliteDatabase:
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one."""
-        try:
-            yield from self._connection.execute(sql, values)
-        except _UNAVAILABLE as error:
-            raise _explained(error) from error
+        return self.streams.opened(self._stream(sql, values))
+
+    def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
+        with closing(self._connection.cursor()) as cursor:
+            try:
+                yield from cursor.execute(sql, values)
+            except _UNAVAILABLE as error:
+                raise _explained(error) from error
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Write, and return how many rows that changed."""
@@ -134,6 +147,7 @@ class SqliteDatabase:
             self.rows("SELECT 1 FROM commits LIMIT 1")
             yield
         finally:
+            self.streams.close()
             self.rows("ROLLBACK")
 
     @contextmanager
@@ -158,6 +172,7 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Give the connection back to the system."""
+        self.streams.close()
         self._connection.close()
 
 
@@ -258,6 +273,7 @@ class SqliteStore:
         database = database or new()
         try:
             yield database
+            database.streams.close()
         except BaseException:
             database.close()
             raise
@@ -301,7 +317,8 @@ class SqliteStore:
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
-            yield self._database(connection)
+            with closing(self._database(connection)) as database:
+                yield database
         except _UNAVAILABLE as error:
             raise _explained(error) from error
         finally:

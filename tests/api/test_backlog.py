@@ -1,0 +1,171 @@
+"""What long answers hold on the disk until their clients have read them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
+
+from masthead.api import backlog
+from masthead.api.backlog import Backlog, Space
+from tests.api.callers import basic
+from tests.servers import import_files, masthead, serving, write_ndjson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.servers import Store
+
+ADDRESSES = 12_000
+DEADLINE_S = 30
+
+
+def at_once(function: Callable[[], Any]) -> Any:
+    """Stand for the event loop's thread, where the test runs in it already."""
+    return function()
+
+
+def test_an_answer_is_begun_only_where_a_quarter_of_the_space_is_free() -> None:
+    """decisions, "Space for answers that wait"."""
+    space = Space(80)
+    for account_id, held, may_begin in ((1, 30, True), (1, 31, False), (2, 29, True)):
+        space.take(account_id, held)
+        if may_begin:
+            space.check(account_id)
+        else:
+            with pytest.raises(HTTPException):
+                space.check(account_id)
+        space.give(1, held if account_id == 1 else 0)
+    space.take(1, 32)
+    with pytest.raises(HTTPException):
+        space.check(3)
+    space.give(1, 1)
+    space.check(3)
+
+
+def test_what_an_account_holds_is_at_most_half_of_all_that_there_is() -> None:
+    """decisions, "Space for answers that wait"."""
+    space = Space(10)
+    space.take(1, 5)
+    with pytest.raises(HTTPException) as refused:
+        space.take(1, 1)
+    assert refused.value.status_code == 503
+    assert int((refused.value.headers or {})["Retry-After"]) > 0
+    space.take(2, 4)
+    with pytest.raises(HTTPException):
+        space.take(3, 2)
+    space.take(3, 1)
+    space.give(1, 5)
+    space.take(2, 1)
+    assert space.held == 6
+
+
+@given(
+    st.lists(st.binary(max_size=30), max_size=20),
+    st.integers(1, 40),
+    st.lists(st.booleans(), max_size=60),
+)
+def test_all_that_is_written_is_read_in_its_order_and_what_was_read_is_given_back(
+    pieces: list[bytes], file_bytes: int, reads: list[bool]
+) -> None:
+    """Whatever their sizes are, and whoever is faster."""
+    space = Space(10_000)
+
+    async def pass_on() -> bytes:
+        received = b""
+        waiting = list(pieces)
+        with Backlog(space, 1) as answer:
+            chunks = answer.chunks()
+            for is_read in reads:
+                if not is_read and waiting:
+                    answer.write(waiting.pop(0), at_once)
+                elif is_read and len(received) < answer.size:
+                    received += await anext(chunks)
+            for piece in waiting:
+                answer.write(piece, at_once)
+            answer.complete()
+            received += b"".join([chunk async for chunk in chunks])
+            longest = max(map(len, pieces), default=0)
+            assert space.held < file_bytes + longest or not received
+        return received
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backlog, "FILE_BYTES", file_bytes)
+        assert asyncio.run(pass_on()) == b"".join(pieces)
+    assert space.held == 0
+
+
+def test_who_writes_to_a_backlog_that_is_closed_is_told_to_stop() -> None:
+    space = Space(1_000)
+    with Backlog(space, 1) as answer:
+        answer.write(b"x" * 100, at_once)
+        assert space.held == 100
+    assert space.held == 0
+    with pytest.raises(asyncio.CancelledError):
+        answer.write(b"x", at_once)
+    assert space.held == 0
+
+
+@pytest.fixture(scope="module")
+def database(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database of two accounts with an answer of some 6 MB, of which sockets take a part."""
+    url = store.new_database("space")
+    address = {"subscriber_id": 1, "address": "behind the house, " * 14}
+    files: dict[str, list[dict[str, Any]]] = {
+        "subscribers": [{"subscriber_id": 1}],
+        "addresses": [{"address_id": n, **address} for n in range(1, ADDRESSES + 1)],
+    }
+    paths = write_ndjson(tmp_path_factory.mktemp("space"), files)
+    for number in ("1", "2"):
+        keys = (f"--api-key=key{number}", "--api-login=login")
+        masthead("accounts", "add", number, *keys, database=url)
+        import_files(*paths, account_id=number, database=url)
+    return url
+
+
+def test_answers_that_nobody_reads_fill_no_more_than_the_space_that_the_server_has(
+    database: str,
+) -> None:
+    """decisions, "Space for answers that wait": others, and short answers, are served."""
+    long, short = "/snapshot?entities=addresses", "/snapshot?entities=orders"
+
+    def ask(server_url: str, target: str, key: str) -> httpx2.Response:
+        return httpx2.get(
+            server_url + target,
+            auth=(key, "login"),
+            headers={"Accept-Encoding": "identity"},
+            trust_env=False,
+        )
+
+    with serving(database, "--temporary-space=64") as server, ExitStack() as stack:
+        assert ask(server.url, long, "key1").status_code == 200
+        slow = []
+        ends_at = time.monotonic() + DEADLINE_S
+        while (refused := ask(server.url, long, "key1")).status_code == 200:
+            assert time.monotonic() < ends_at
+            client = stack.enter_context(socket.socket())
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            client.connect(server.address)
+            client.sendall(
+                f"GET {long} HTTP/1.1\r\nHost: x\r\n"
+                f"Authorization: {basic('key1', 'login')}\r\n\r\n".encode()
+            )
+            assert client.recv(12) in {b"HTTP/1.1 200", b"HTTP/1.1 503"}
+            slow.append(client)
+        assert refused.status_code == 503
+        assert int(refused.headers["Retry-After"]) > 0
+        assert "read" in refused.json()["error"]
+        assert ask(server.url, short, "key1").status_code == 200
+        assert ask(server.url, long, "key2").status_code == 200
+        for client in slow:
+            client.close()
+        while ask(server.url, long, "key1").status_code != 200:
+            assert time.monotonic() < ends_at

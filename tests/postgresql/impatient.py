@@ -1,0 +1,18 @@
+"""Runs ``masthead`` with less patience: ``python -m tests.postgresql.impatient …``."""
+
+from __future__ import annotations
+
+from masthead.cli import main as masthead_main
+from masthead.store import postgresql_pool
+
+SILENCE_S_MAX = 1.0
+
+
+def main() -> None:
+    """Shorten the time for which a server may say nothing, then run the command line."""
+    postgresql_pool.SILENCE_S_MAX = SILENCE_S_MAX
+    masthead_main()
+
+
+if __name__ == "__main__":
+    main()
