@@ -9,6 +9,7 @@
 #   make prove         the long proofs, hours of them: prove-schedules (SCHEDULES=100000) and
 #                      prove-kills (ROUNDS=200, SEED=1) of the change feed, prove-endurance
 #                      (MINUTES=60, for each kind of database)
+#   make prove-leaving clients that leave in the middle of answers (CLIENTS=5000)
 #   make prove-hostile requests and import files that nobody means well with (CASES=100000)
 #   make attack        sqlmap and slowhttptest, where Debian's packages are (ARGS="…")
 #   make bench         how fast it is: all of it, with its figures in benchmarks.json and its
@@ -30,7 +31,8 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills prove-endurance prove-hostile attack fix bench \
+        prove prove-schedules prove-kills prove-endurance prove-leaving \
+        prove-hostile attack fix bench \
         bench-logins bench-filters bench-overload bench-slow audit lock install install-dev clean
 
 demo: install
@@ -77,6 +79,9 @@ prove-kills: install-dev
 
 prove-endurance: install-dev
 	$(BIN)/pytest tests/api/test_endurance.py --minutes $(or $(MINUTES),60)
+
+prove-leaving: install-dev
+	$(BIN)/pytest tests/api/test_leaving_clients.py --leaving $(or $(CLIENTS),5000)
 
 # A twentieth of the cases is left to Schemathesis, whose own counts it is told.
 prove-hostile: install-dev

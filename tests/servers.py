@@ -113,10 +113,10 @@ def environment(database: str) -> dict[str, str]:
 
 
 def masthead(
-    *arguments: object, database: str, exit_status: int = 0
+    *arguments: object, database: str, exit_status: int = 0, module: str = "masthead"
 ) -> subprocess.CompletedProcess[str]:
     """Run ``masthead`` with the arguments; raise CommandFailedError on any other exit status."""
-    command = [sys.executable, "-m", "masthead", *map(str, arguments)]
+    command = [sys.executable, "-m", module, *map(str, arguments)]
     done = subprocess.run(
         command,
         env=environment(database),
