@@ -7,13 +7,15 @@ here; what only the whole can show is left to ``checking``, and changing the acc
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import Any, NamedTuple
 
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.database import Database, Dialect
 
-__all__ = ["DERIVED", "Problem", "Staging", "column_names"]
+__all__ = ["DERIVED", "Problem", "Staging", "column_names", "option_ids_of"]
 
 Value = int | str | None
 
@@ -55,6 +57,13 @@ def column_names(table: Table, present: int) -> list[str]:
     names = [c.name for n, c in enumerate(table.columns) if present >> n & 1]
     derived = DERIVED.get(table.name, {})
     return names + [name for name, (source, _) in derived.items() if source in names]
+
+
+def option_ids_of(row: str, dialect: Dialect) -> str:
+    """Return the FROM item ``j`` whose ``value`` is each option id of an answer ``row`` in turn."""
+    if dialect == "sqlite":
+        return f"json_each('[' || replace({row}.option_ids, '|', ',') || ']') AS j"
+    return f"unnest(CAST(string_to_array({row}.option_ids, '|') AS BIGINT[])) AS j (value)"
 
 
 class Staging:
@@ -130,12 +139,11 @@ class Staging:
             self.database.analyze(f"staged_{name}")
         self.database.script("COMMIT")
 
-    def masks(self, table: Table) -> list[int]:
-        """Return the different sets of columns that the staged rows of ``table`` have."""
-        return [
-            row[0]
-            for row in self.database.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
-        ]
+    def masks(self, table: Table) -> tuple[int, int]:
+        """Return which columns all staged rows of ``table`` have, and which any of them has."""
+        found = self.database.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
+        masks = [mask for (mask,) in found]
+        return reduce(and_, masks, -1), reduce(or_, masks, 0)
 
     def count(self, table: Table) -> int:
         """Return how many rows of ``table`` are staged."""
@@ -158,27 +166,28 @@ class Staging:
         )
         return (Problem(*row) for row in rows)
 
-    def index(self, table: Table, name: str, expression: str) -> None:
-        """Let rows of ``table`` be found by ``expression``."""
-        self.database.script(
-            f"CREATE INDEX staged_{table.name}_{name} ON staged_{table.name} ({expression})"
-        )
-
-    def find(self, table: Table, column: str, sentence: str, condition: str) -> None:
+    def find(
+        self,
+        table: Table,
+        column: str,
+        sentence: str,
+        condition: str,
+        *,
+        rows: str | None = None,
+    ) -> None:
         """Keep a problem for each staged row ``s`` for which the SQL ``condition`` holds.
 
-        ``sentence`` is an SQL expression; both may use ``:account_id``.
+        ``sentence`` is an SQL expression. ``rows`` is a query of the rows to look at, with what
+        else is to be known of them; None: all as they are staged. All may use ``:account_id``.
         """
-        uses_account = ":account_id" in sentence + condition
-        values = {"account_id": self.account_id} if uses_account else {}
-        self.database.change(
-            f"""
+        found = f"({rows})" if rows else f"staged_{table.name}"
+        sql = f"""
             INSERT INTO problems (file, line, "column", sentence)
-            SELECT s.file, s.line, '{column}', {sentence} FROM staged_{table.name} AS s
+            SELECT s.file, s.line, '{column}', {sentence} FROM {found} AS s
             WHERE {condition}
-            """,
-            **values,
-        )
+            """
+        values = {"account_id": self.account_id} if ":account_id" in sql else {}
+        self.database.change(sql, **values)
 
     def discard(self, table: Table) -> int:
         """Drop the staged rows of ``table`` that have a problem; return how many they were."""
