@@ -7,7 +7,7 @@ not with their square, whatever they hold (decisions, "The time that a load take
 
 from masthead.contract.kinds import Missing
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.staging import Staging, option_ids_of
+from masthead.store.staging import Staging, mask_of, option_ids_of
 
 __all__ = ["check"]
 
@@ -25,8 +25,9 @@ def check(staging: Staging, *, discard: bool) -> None:
 
 def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     _check_duplicates(staging, table)
-    # In either case: from here on each key is in one row, which is looked up once.
-    staging.discard(table)
+    # In either case: from here on each key is in one row, and is looked up in one step.
+    if staging.discard(table):
+        staging.renew(table)
     _check_required(staging, table)
     _check_unique_among_staged(staging, table)
     _check_unique_among_stored(staging, table)
@@ -69,7 +70,7 @@ def _check_required(staging: Staging, table: Table) -> None:
                 table,
                 column.name,
                 "'missing: a new row needs it'",
-                f"""NOT {_has(table, column.name, "s")} AND NOT EXISTS (
+                f"""NOT ({_has(table, column.name, "s")}) AND NOT EXISTS (
                     SELECT 1 FROM {table.name} AS o WHERE o.account_id = :account_id AND {same})""",
             )
 
@@ -117,8 +118,7 @@ def _is_taken(table: Table, name: str) -> str:
 
 def _has(table: Table, name: str, row: str) -> str:
     """Return the condition that a staged row has the column ``name``."""
-    position = [column.name for column in table.columns].index(name)
-    return f"({row}.present >> {position} & 1) = 1"
+    return f"{row}.present & {mask_of(table, [name])} > 0"
 
 
 def _check_dependents(staging: Staging, table: Table) -> None:

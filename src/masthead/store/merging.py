@@ -180,7 +180,7 @@ class _Merge:
     def _has(self, name: str) -> str:
         """Return the condition that a staged row has the column; empty where all rows have it."""
         position = self._positions[name]
-        return "" if self._always >> position & 1 else f"(s.present >> {position} & 1) = 1"
+        return "" if self._always >> position & 1 else f"s.present & {1 << position} > 0"
 
     def _new_value(self, name: str) -> str:
         """Return the new value of the column of a stored row ``o``: that of ``s``, or its own."""
