@@ -40,6 +40,8 @@ __all__ = [
 BIGGEST_INTEGER = 2**63 - 1
 SMALLEST_INTEGER = -(2**63)
 NUMBER_DIGITS_MAX = 15
+NUMBER_CHARACTERS_MAX = 1_000
+"""Zeros before and behind the digits count here."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -271,6 +273,9 @@ class Number(Kind):
         """Return the shortest decimal form: ``10.50`` becomes ``10.5`` and ``85.00`` ``85``."""
         if not _NUMBER.fullmatch(text):
             raise ValueError("not a number such as 10.5")
+        if len(text) > NUMBER_CHARACTERS_MAX:
+            # Its digits one by one would take a hundred times the memory of the text.
+            raise ValueError(f"has more than {NUMBER_DIGITS_MAX} digits")
         sign, digits, exponent = Decimal(text).as_tuple()
         written = "".join(map(str, digits)).lstrip("0")
         shortest = written.rstrip("0")

@@ -12,6 +12,7 @@ from masthead.contract.kinds import Missing, Text
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
 from masthead.loading.files import Batch
+from masthead.store.staging import mask_of
 
 __all__ = ["CheckedBatch", "check_batch"]
 
@@ -21,8 +22,9 @@ Value = int | str | None
 class CheckedBatch(NamedTuple):
     """The good rows of a batch, ready to be stored, and what is wrong with the others.
 
-    A row is its line, then the values of ``columns``. A problem is a line, a column and a
-    sentence. ``refused_keys`` are the keys of bad rows, as far as they can be read.
+    A row is its line, the mask of the columns that it has (``staging.mask_of``), then the values of
+    ``columns``. A problem is a line, a column and a sentence. ``refused_keys`` are the keys of bad
+    rows, as far as they can be read.
     """
 
     columns: Sequence[str]
@@ -43,13 +45,17 @@ def check_batch(table: Table, batch: Batch) -> CheckedBatch:
     columns = [name if name != "password" else "password_md5" for name in batch.columns]
     values: list[list[Value]] = []
     bad_columns = []
+    masks = [mask_of(table, columns)] * len(batch.lines)
     for name, column, cells in zip(batch.columns, columns, batch.cells, strict=True):
         read, is_bad = _read_column(fields[column], cells, is_password=name == "password")
         values.append(read)
         if is_bad:
             bad_columns.append((name, read))
+        if None in cells:
+            bit = mask_of(table, [column])
+            masks = [m - bit if cell is None else m for m, cell in zip(masks, cells, strict=True)]
     problems: list[tuple[int, str, str]] = list(batch.unreadable)
-    rows = [(line, *row) for line, row in zip(batch.lines, zip(*values, strict=True), strict=True)]
+    rows = list(zip(batch.lines, masks, *values, strict=True))
     if not bad_columns:
         return CheckedBatch(columns, rows, problems, ())
     bad_lines = set()
@@ -58,7 +64,7 @@ def check_batch(table: Table, batch: Batch) -> CheckedBatch:
             if isinstance(value, _Bad):
                 problems.append((line, name, str(value)))
                 bad_lines.add(line)
-    key = columns.index(table.key[0]) + 1
+    key = columns.index(table.key[0]) + 2
     refused = [row for row in rows if row[0] in bad_lines]
     keys = [value for row in refused if isinstance(value := row[key], int)]
     good = [row for row in rows if row[0] not in bad_lines]
@@ -66,14 +72,16 @@ def check_batch(table: Table, batch: Batch) -> CheckedBatch:
 
 
 def _read_column(
-    field: Field, cells: Sequence[str], *, is_password: bool
+    field: Field, cells: Sequence[str | None], *, is_password: bool
 ) -> tuple[list[Value], bool]:
     """Return the stored values of a column, and whether some are bad."""
     read = _digest if is_password else field.kind.parse
     required = field.missing is Missing.NEVER and field.kind.when_missing is None
     when_missing: Value = _Bad("missing") if required else field.kind.when_missing
-    known: dict[str, Value] = {"": when_missing}
-    for text in set(cells) - {""}:
+    known: dict[str | None, Value] = {"": when_missing, None: None}
+    for text in set(cells):
+        if not text:
+            continue
         try:
             known[text] = read(text)
         except ValueError as error:

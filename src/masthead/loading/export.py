@@ -18,6 +18,7 @@ from typing import Any
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
+from masthead.private import make_folder, new_file
 from masthead.store import Store, accounts, audit, commits, exporting
 
 __all__ = ["CHANGES_THROUGH", "export"]
@@ -49,7 +50,7 @@ def export(
     """
     counts = {}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         audit.record_reading(
             store, by, "the account's data were written out", account_id=account_id
         )
@@ -62,7 +63,7 @@ def export(
             for table in TABLES_BY_NAME.values():
                 path = folder / f"{table.name}.csv"
                 unfinished = path.with_suffix(".csv.unfinished")
-                with unfinished.open("w", encoding="utf-8", newline="") as out:
+                with new_file(unfinished) as out:
                     writer = csv.writer(out)
                     writer.writerow(column.name for column in table.columns)
                     count = 0
@@ -72,7 +73,8 @@ def export(
                         advance(table.name, count)
                 unfinished.replace(path)
                 counts[table.name] = count
-            (folder / CHANGES_THROUGH).write_text(f"{format_moment(through)}\n", encoding="ascii")
+            with new_file(folder / CHANGES_THROUGH) as out:
+                out.write(f"{format_moment(through)}\n")
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written to: {error.strerror}") from error
     return counts

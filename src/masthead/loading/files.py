@@ -9,12 +9,13 @@ import csv
 import io
 import json
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 import msgspec
 
@@ -49,14 +50,24 @@ REASON = "reason"
 
 BATCH_ROWS = 2_000
 ROW_BYTES_MAX = 16 * 1024 * 1024
-"""The longest line of NDJSON and the longest cell of CSV, so that a batch fits into memory."""
+"""The longest line of NDJSON and the longest row of CSV. A batch has no more rows than that many
+bytes hold, or one row."""
+
+CELLS_MAX = 10_000
+"""The most cells of a row of CSV, which take more memory than their bytes in the file."""
+
+QUOTED_MAX = 100
+"""So many characters of a name that a file has are quoted in a sentence."""
 
 _FORMATS = (".csv", ".ndjson")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
 _KINDS = {
-    table.name: {column.name: column.kind for column in table.columns} | {"password": Text()}
+    table.name: {column.name: column.kind for column in table.columns}
+    | ({"password": Text()} if table.name == "subscribers" else {})
     for table in _KNOWN.values()
 }
+
+_COLUMNS = {name: {*kinds, REASON} for name, kinds in _KINDS.items()}
 
 csv.field_size_limit(ROW_BYTES_MAX)
 
@@ -84,15 +95,16 @@ class UnreadableRow(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows of a file that have the same columns.
+    """Rows of a file.
 
-    ``cells[n]`` are the values of ``columns[n]`` as text, empty where missing; ``lines`` the line
-    on which each row begins. ``done`` is how many bytes of the file have been read so far.
+    ``cells[n]`` are the values of ``columns[n]`` as text, empty where missing, None in a row that
+    does not have the column; ``lines`` the line on which each row begins. ``done`` is how many
+    bytes of the file have been read so far.
     """
 
     columns: Sequence[str]
     lines: Sequence[int]
-    cells: Sequence[Sequence[str]]
+    cells: Sequence[Sequence[str | None]]
     unreadable: Sequence[UnreadableRow]
     done: int
 
@@ -144,7 +156,8 @@ def read_batches(file: InputFile) -> Iterator[Batch]:
     """Yield the rows of a file in batches of at most 2,000.
 
     Raises BadInput, naming file and line, where the file itself is broken: its packing, the quotes
-    of CSV, a header with an unknown column or without the key.
+    of CSV, a header with an unknown column or without the key, a row of more than 16 MiB or
+    10,000 cells.
     """
     with opened(file.path, file.label) as (unpacked, raw):
         read = _read_csv if file.format == ".csv" else _read_ndjson
@@ -158,34 +171,79 @@ def raw_rows(file: InputFile) -> Iterator[tuple[int, list[str] | bytes]]:
     """
     with opened(file.path, file.label) as (unpacked, _):
         if file.format == ".csv":
-            yield from _csv_rows(file, unpacked)
+            yield from _csv_rows(file, _Watched(unpacked))
         else:
             yield from _ndjson_lines(file, unpacked)
 
 
-def _csv_rows(file: InputFile, unpacked: IO[bytes]) -> Generator[tuple[int, list[str]], None, None]:
-    text = io.TextIOWrapper(unpacked, "utf-8-sig", errors="surrogateescape", newline="")
+class _Watched(io.BufferedIOBase):
+    """The bytes of a CSV file on their way to its reader, counted since a row began.
+
+    A row may have any number of lines, and the reader holds all of them. So it is stopped here,
+    before it has more of a row than may be; pieces are small, and a row's end is seen in time.
+    """
+
+    def __init__(self, unpacked: IO[bytes]) -> None:
+        self._unpacked = cast("io.BufferedReader", unpacked)
+        self.row_bytes = 0
+        self.batch_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int = -1, /) -> bytes:
+        data = self._unpacked.read1(size)
+        self.row_bytes += len(data)
+        self.batch_bytes += len(data)
+        if self.row_bytes > ROW_BYTES_MAX:
+            raise _TooLongError
+        return data
+
+
+class _TooLongError(Exception):
+    """A row has more bytes than may be."""
+
+
+def _csv_rows(file: InputFile, watched: _Watched) -> Generator[tuple[int, list[str]], None, None]:
+    source = cast("IO[bytes]", watched)
+    text = io.TextIOWrapper(source, "utf-8-sig", errors="surrogateescape", newline="")
     reader = csv.reader(text, strict=True)
     line = 1
     try:
         for row in reader:
+            watched.row_bytes = 0
+            if len(row) > CELLS_MAX:
+                raise BadInput(
+                    f"{file.label}:{line}: has {len(row)} cells, and a row may have {CELLS_MAX}"
+                )
             if row:
                 yield line, row
             line = reader.line_num + 1
+    except _TooLongError:
+        raise _too_long(file, line) from None
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise _too_long(file, line) from None
         raise BadInput(f"{file.label}:{line}: not CSV as RFC 4180 has it: {error}") from error
     finally:
         # Else the file would be closed with the wrapper, before its position was last asked for.
         text.detach()
 
 
+def _too_long(file: InputFile, line: int) -> BadInput:
+    return BadInput(
+        f"{file.label}:{line}: longer than {ROW_BYTES_MAX >> 20} MiB, the most that a row may have"
+    )
+
+
 def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    with closing(_csv_rows(file, unpacked)) as rows:
-        yield from _batches_of_csv(file, rows, raw)
+    watched = _Watched(unpacked)
+    with closing(_csv_rows(file, watched)) as rows:
+        yield from _batches_of_csv(file, rows, watched, raw)
 
 
 def _batches_of_csv(
-    file: InputFile, rows: Iterator[tuple[int, list[str]]], raw: IO[bytes]
+    file: InputFile, rows: Iterator[tuple[int, list[str]]], watched: _Watched, raw: IO[bytes]
 ) -> Iterator[Batch]:
     header_line, header = next(rows, (1, []))
     _check_columns(file, header_line, header)
@@ -207,35 +265,48 @@ def _batches_of_csv(
         else:
             sentence = f"has {len(row)} cells where the header has {width}"
             unreadable.append(UnreadableRow(line, "row", sentence))
-        if len(lines) + len(unreadable) == BATCH_ROWS:
+        if len(lines) + len(unreadable) == BATCH_ROWS or watched.batch_bytes > ROW_BYTES_MAX:
             yield batch()
             lines, good, unreadable = [], [], []
+            watched.batch_bytes = 0
     yield batch()
 
 
 def _check_columns(file: InputFile, line: int, columns: Sequence[str]) -> None:
     """Raise BadInput where a column is unknown or named twice, or where the key is not complete."""
-    sentence = _wrong_columns(file.table.name, tuple(columns))
+    sentence = _wrong_columns(file.table, columns)
+    if twice := _first_twice(columns):
+        sentence = sentence or f"the column {twice} occurs twice"
     if sentence:
         raise BadInput(f"{file.label}:{line}: {sentence}")
 
 
+def _wrong_columns(table: Table, columns: Iterable[str]) -> str | None:
+    """Return what is wrong with the names of columns, None where nothing is."""
+    known = _COLUMNS[table.name]
+    if not known.issuperset(columns):
+        name = next(name for name in columns if name not in known)[:QUOTED_MAX]
+        nearest = get_close_matches(name, _KINDS[table.name], n=1, cutoff=0)[0]
+        return f"there is no column {name!r} in {table.name}; the nearest is {nearest!r}"
+    return _wrong_set(table.name, frozenset(columns))
+
+
+def _first_twice(names: Iterable[str]) -> str | None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 @lru_cache(maxsize=1_000)
-def _wrong_columns(name_of_table: str, columns: tuple[str, ...]) -> str | None:
+def _wrong_set(name_of_table: str, columns: frozenset[str]) -> str | None:
     table = _KNOWN[name_of_table]
-    known = [column.name for column in table.columns]
-    if table.name == "subscribers":
-        known.append("password")
-    for name in columns:
-        if name not in known and name != REASON:
-            nearest = get_close_matches(name, known, n=1, cutoff=0)[0]
-            return f"there is no column {name!r} in {table.name}; the nearest is {nearest!r}"
-        if columns.count(name) > 1:
-            return f"the column {name} occurs twice"
     for name in table.key:
         if name not in columns:
             return f"the column {name} is missing, the key of {table.name}"
-    if {"password", "password_md5"} <= set(columns):
+    if {"password", "password_md5"} <= columns:
         return "there is both a password and a password_md5: one of them is enough"
     return None
 
@@ -253,13 +324,16 @@ _NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
 
 
 def _read_ndjson(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    by_columns: dict[tuple[str, ...], tuple[list[int], list[list[str]]]] = {}
+    # A password and a digest fill the same column, so rows that have the one or the other go apart.
+    good: dict[bool, dict[int, dict[str, str]]] = {False: {}, True: {}}
     unreadable: list[UnreadableRow] = []
-    waiting = 0
+    waiting = waiting_bytes = 0
 
     def batches() -> Iterator[Batch]:
-        for columns, (lines, rows) in by_columns.items():
-            yield Batch(columns, lines, list(zip(*rows, strict=True)), (), raw.tell())
+        for records in good.values():
+            columns = list(dict.fromkeys(chain.from_iterable(records.values())))
+            cells = [[record.get(name) for record in records.values()] for name in columns]
+            yield Batch(columns, list(records), cells, (), raw.tell())
         yield Batch((), (), (), unreadable, raw.tell())
 
     for line, text in _ndjson_lines(file, unpacked):
@@ -269,13 +343,13 @@ def _read_ndjson(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterat
         if isinstance(record, UnreadableRow):
             unreadable.append(record)
         else:
-            lines, rows = by_columns.setdefault(tuple(record), ([], []))
-            lines.append(line)
-            rows.append(list(record.values()))
+            good["password" in record][line] = record
         waiting += 1
-        if waiting == BATCH_ROWS:
+        waiting_bytes += len(text)
+        if waiting == BATCH_ROWS or waiting_bytes > ROW_BYTES_MAX:
             yield from batches()
-            by_columns, unreadable, waiting = {}, [], 0
+            good, unreadable = {False: {}, True: {}}, []
+            waiting = waiting_bytes = 0
     yield from batches()
 
 
@@ -284,7 +358,7 @@ def _ndjson_lines(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, b
     while text := unpacked.readline(ROW_BYTES_MAX):
         line += 1
         if len(text) == ROW_BYTES_MAX:
-            raise BadInput(f"{file.label}:{line}: longer than {ROW_BYTES_MAX >> 20} MiB")
+            raise _too_long(file, line)
         yield line, text
 
 
@@ -298,7 +372,7 @@ def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | Unrea
             return UnreadableRow(line, column, "not a JSON object")
         _check_keys(text, record)
         record.pop(REASON, None)
-        if wrong := _wrong_columns(table.name, tuple(record)):
+        if wrong := _wrong_columns(table, record):
             return UnreadableRow(line, column, wrong)
         cells = {}
         for column, value in record.items():
@@ -318,10 +392,8 @@ def _check_keys(text: bytes, record: dict[str, object]) -> None:
     if text.count(b'":') == len(record) and not any(end in text for end in _KEY_BEFORE_SPACE):
         return
     pairs = json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
-    names = [name for name, _ in pairs]
-    if len(names) > len(record):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice} occurs twice")
+    if twice := _first_twice(name for name, _ in pairs):
+        raise ValueError(f"the key {twice[:QUOTED_MAX]} occurs twice")
 
 
 def _text_of(kind: Kind, value: object) -> str:

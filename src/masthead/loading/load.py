@@ -16,7 +16,7 @@ from masthead.loading.files import InputFile, find_files, read_batches
 from masthead.loading.rejects import write_rejects
 from masthead.store import Store, accounts, audit, checking, commits, erasing, merging
 from masthead.store.merging import Counts
-from masthead.store.staging import Problem, Staging
+from masthead.store.staging import Problem, Staging, column_names
 
 __all__ = ["PROBLEMS_SHOWN_MAX", "Loaded", "load"]
 
@@ -162,9 +162,12 @@ def _load_accounts(store: Store, files: list[InputFile], by: audit.Deed | None) 
         for batch in read_batches(file):
             checked = check_batch(file.table, batch)
             problems += [Problem(number, *problem) for problem in checked.problems]
-            for line, *values in checked.rows:
+            for line, mask, *values in checked.rows:
                 assert isinstance(line, int)
-                row = dict(zip(checked.columns, values, strict=True))
+                assert isinstance(mask, int)
+                known = column_names(ACCOUNTS, mask)
+                named = zip(checked.columns, values, strict=True)
+                row = {name: value for name, value in named if name in known}
                 place = f"{file.label}:{line}"
                 first = seen.setdefault(row["account_id"], place)
                 if first != place:

@@ -12,6 +12,7 @@ from pathlib import Path
 from masthead.contract.encoding import encode
 from masthead.errors import BadInput
 from masthead.loading.files import REASON, InputFile, raw_rows, read_object
+from masthead.private import make_folder, new_file
 from masthead.store.staging import Problem, Staging
 
 __all__ = ["write_rejects"]
@@ -26,12 +27,12 @@ def write_rejects(folder: Path, files: list[InputFile], staging: Staging) -> dic
     """
     counts: dict[str, int] = {}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         for number, problems in groupby(staging.problems(), key=attrgetter("file")):
             name = f"{files[number].table.name}{files[number].format}"
             if name in counts:
                 name = f"{number}/{name}"
-                (folder / name).parent.mkdir(exist_ok=True)
+                make_folder((folder / name).parent)
             counts[name] = _write(folder / name, files[number], problems)
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written to: {error.strerror}") from error
@@ -45,7 +46,7 @@ def _write(path: Path, file: InputFile, problems: Iterator[Problem]) -> int:
     count = 0
     header: list[str] = []
     kept: list[int] = []
-    with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as out:
+    with new_file(path, errors="surrogateescape") as out:
         writer = csv.writer(out)
         if file.format == ".csv":
             header = [str(name) for name in next(rows)[1]]

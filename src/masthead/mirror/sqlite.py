@@ -21,6 +21,7 @@ from masthead.mirror.database import (
     not_kept,
 )
 from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
+from masthead.private import make_file
 
 __all__ = ["SqliteCopy"]
 
@@ -38,6 +39,7 @@ class SqliteCopy:
             raise StoreUnavailable(
                 f"the copy {path} cannot be opened: there is no folder {path.absolute().parent}"
             )
+        make_file(path)
         try:
             self._connection = apsw.Connection(str(path.absolute()))
         except apsw.Error as error:

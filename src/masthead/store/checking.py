@@ -1,20 +1,15 @@
 """What only all staged rows together can show: keys that occur twice, references, unique codes.
 
-Each check finds its bad rows with one query over the staged rows and keeps a problem for each.
+Each check finds its bad rows with one query over the staged rows and keeps a problem for each. None
+compares the rows with each other one by one, so that the time of a load grows with its rows and
+not with their square, whatever they hold (decisions, "The time that a load takes").
 """
 
 from masthead.contract.kinds import Missing
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.database import Dialect
-from masthead.store.staging import Staging
+from masthead.store.staging import Staging, mask_of, option_ids_of
 
 __all__ = ["check"]
-
-_IS_EARLIER = "(e.file, e.line) < (s.file, s.line)"
-_OPTIONS: dict[Dialect, str] = {
-    "sqlite": "json_each('[' || replace(s.option_ids, '|', ',') || ']') AS j",
-    "postgresql": "unnest(CAST(string_to_array(s.option_ids, '|') AS BIGINT[])) AS j (value)",
-}
 
 
 def check(staging: Staging, *, discard: bool) -> None:
@@ -30,8 +25,9 @@ def check(staging: Staging, *, discard: bool) -> None:
 
 def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     _check_duplicates(staging, table)
-    if discard:
-        staging.discard(table)
+    # In either case: from here on each key is in one row, and is looked up in one step.
+    if staging.discard(table):
+        staging.renew(table)
     _check_required(staging, table)
     _check_unique_among_staged(staging, table)
     _check_unique_among_stored(staging, table)
@@ -42,73 +38,148 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
         _check_field_stays(staging, table)
     elif table.name == "custom_field_answers":
         _check_options(staging, table, discard=discard)
-    while discard and staging.discard(table):
-        # A row that is dropped no longer frees its unique value, and cannot be referred to.
-        _check_unique_among_stored(staging, table)
-        if table.name in table.references.values():
-            _check_references(staging, table, discard=discard)
+    if discard and staging.discard(table):
+        _check_dependents(staging, table)
+        staging.discard(table)
 
 
 def _check_duplicates(staging: Staging, table: Table) -> None:
     keys = ", ".join(table.key)
     twice = f"SELECT {keys} FROM staged_{table.name} GROUP BY {keys} HAVING count(*) > 1"
-    same = " AND ".join(f"e.{name} = s.{name}" for name in table.key)
-    earlier = f"FROM staged_{table.name} AS e WHERE {same} AND {_IS_EARLIER}"
     value = " || ', ' || ".join(f"s.{name}" for name in table.key)
     staging.find(
         table,
         table.key[-1],
-        f"{value} || coalesce(' stands in line ' || "
-        f"(SELECT min(e.line) {earlier} AND e.file = s.file) || ' too', "
-        "' stands in another file too')",
-        f"({keys}) IN ({twice}) AND EXISTS (SELECT 1 {earlier})",
+        f"""{value} || CASE WHEN s.first_line < s.line
+            THEN ' stands in line ' || s.first_line || ' too'
+            ELSE ' stands in another file too' END""",
+        "s.nth > 1",
+        rows=f"""
+            SELECT file, line, {keys},
+                row_number() OVER (PARTITION BY {keys} ORDER BY file, line) AS nth,
+                min(line) OVER (PARTITION BY {keys}, file) AS first_line
+            FROM staged_{table.name} WHERE ({keys}) IN ({twice})""",
     )
 
 
 def _check_required(staging: Staging, table: Table) -> None:
     same = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
-    for position, column in enumerate(table.columns):
+    for column in table.columns:
         if column.missing is Missing.NEVER and column.kind.when_missing is None:
             staging.find(
                 table,
                 column.name,
                 "'missing: a new row needs it'",
-                f"""(s.present >> {position} & 1) = 0 AND NOT EXISTS (
+                f"""NOT ({_has(table, column.name, "s")}) AND NOT EXISTS (
                     SELECT 1 FROM {table.name} AS o WHERE o.account_id = :account_id AND {same})""",
             )
 
 
 def _check_unique_among_staged(staging: Staging, table: Table) -> None:
-    key = table.key[0]
     for name in table.unique:
-        staging.index(table, name, f"lower({name})")
         staging.find(
             table,
             name,
             f"'an earlier row has ' || s.{name} || ' too'",
-            f"""EXISTS (SELECT 1 FROM staged_{table.name} AS e
-                WHERE lower(e.{name}) = lower(s.{name}) AND e.{key} <> s.{key}
-                AND {_IS_EARLIER})""",
+            "s.nth > 1",
+            rows=f"""
+                SELECT file, line, {name},
+                    row_number() OVER (PARTITION BY lower({name}) ORDER BY file, line) AS nth
+                FROM staged_{table.name} WHERE {name} IS NOT NULL""",
         )
 
 
 def _check_unique_among_stored(staging: Staging, table: Table) -> None:
-    key = table.key[0]
-    for position, column in enumerate(table.columns):
-        name = column.name
-        if name not in table.unique:
-            continue
-        stored = f"""FROM {table.name} AS o
-            WHERE o.account_id = :account_id AND o.{name}_lower = lower(s.{name})
-            AND o.{key} <> s.{key} AND NOT EXISTS (SELECT 1 FROM staged_{table.name} AS n
-                WHERE n.{key} = o.{key} AND (n.present >> {position} & 1) = 1)"""
-        owner = f"'{_singular(key)} ' || (SELECT o.{key} {stored})"
+    for name in table.unique:
+        owner = _owner(table, name)
+        replaced = f"""SELECT 1 FROM staged_{table.name} AS n
+            WHERE n.{table.key[0]} = o.{table.key[0]} AND {_has(table, name, "n")}"""
         staging.find(
             table,
             name,
-            f"{owner} || ' has ' || s.{name} || ' already'",
-            f"EXISTS (SELECT 1 {stored})",
+            _is_taken(table, name),
+            f"EXISTS (SELECT 1 FROM {owner} AND NOT EXISTS ({replaced}))",
         )
+
+
+def _owner(table: Table, name: str) -> str:
+    """Return the FROM item ``o``, and the condition, of another row that has the value of ``s``."""
+    key = table.key[0]
+    return f"""{table.name} AS o
+        WHERE o.account_id = :account_id AND o.{name}_lower = lower(s.{name})
+        AND o.{key} <> s.{key}"""
+
+
+def _is_taken(table: Table, name: str) -> str:
+    key = table.key[0]
+    owner = f"'{_singular(key)} ' || (SELECT o.{key} FROM {_owner(table, name)})"
+    return f"{owner} || ' has ' || s.{name} || ' already'"
+
+
+def _has(table: Table, name: str, row: str) -> str:
+    """Return the condition that a staged row has the column ``name``."""
+    return f"{row}.present & {mask_of(table, [name])} > 0"
+
+
+def _check_dependents(staging: Staging, table: Table) -> None:
+    """Find the rows that cannot be loaded because others of their table have been dropped.
+
+    A row depends on the one that frees its unique value, and on the one of the same table that it
+    refers to; that one may depend on a third.
+    """
+    key = table.key[0]
+    for name in table.unique:
+        _check_chains(
+            staging,
+            table,
+            name,
+            f"SELECT s.{key}, o.{key} FROM staged_{table.name} AS s, {_owner(table, name)}",
+            stands=_has(table, name, "n"),
+            sentence=_is_taken(table, name),
+        )
+    for name, target in table.references.items():
+        if target == table.name:
+            _check_chains(
+                staging,
+                table,
+                name,
+                f"""SELECT s.{key}, s.{name} FROM staged_{table.name} AS s
+                    WHERE s.{name} IS NOT NULL AND NOT EXISTS (
+                        SELECT 1 FROM {target} AS o
+                        WHERE o.account_id = :account_id AND o.{key} = s.{name})""",
+                stands="TRUE",
+                sentence=_is_missing(name, key),
+            )
+
+
+def _check_chains(
+    staging: Staging, table: Table, name: str, links: str, *, stands: str, sentence: str
+) -> None:
+    """Find the rows that depend on a row that is not staged, over however many rows between.
+
+    ``links`` selects the key of a row and of the one that it depends on; ``stands`` is the
+    condition that a staged row ``n`` is what others may depend on. Each step doubles the length of
+    the way that a link spans, so the logarithm of their number is enough, be there circles or not.
+    """
+    database, key = staging.database, table.key[0]
+    database.script(f"CREATE TEMP TABLE {name}_links (key BIGINT PRIMARY KEY, needed BIGINT)")
+    count = database.change(f"INSERT INTO {name}_links {links}", account_id=staging.account_id)
+    database.analyze(f"{name}_links")
+    for _ in range(count.bit_length()):
+        if not database.change(
+            f"""
+            UPDATE {name}_links AS l SET needed = n.needed FROM {name}_links AS n
+            WHERE n.key = l.needed AND n.needed <> l.needed
+            """
+        ):
+            break
+    staging.find(
+        table,
+        name,
+        sentence,
+        f"""s.{key} IN (SELECT l.key FROM {name}_links AS l WHERE NOT EXISTS (
+            SELECT 1 FROM staged_{table.name} AS n WHERE n.{key} = l.needed AND {stands}))""",
+    )
 
 
 def _check_references(staging: Staging, table: Table, *, discard: bool) -> None:
@@ -117,9 +188,13 @@ def _check_references(staging: Staging, table: Table, *, discard: bool) -> None:
         staging.find(
             table,
             name,
-            f"'there is no {_singular(key)} ' || s.{name}",
+            _is_missing(name, key),
             f"s.{name} IS NOT NULL AND {_unknown(staging, target, f's.{name}', discard=discard)}",
         )
+
+
+def _is_missing(name: str, key: str) -> str:
+    return f"'there is no {_singular(key)} ' || s.{name}"
 
 
 def _unknown(
@@ -146,7 +221,7 @@ def _check_options(staging: Staging, table: Table, *, discard: bool) -> None:
         discard=discard,
         where="o.field_id = s.field_id",
     )
-    bad = f"FROM {_OPTIONS[staging.database.dialect]} WHERE {unknown}"
+    bad = f"FROM {option_ids_of('s', staging.database.dialect)} WHERE {unknown}"
     staging.find(
         table,
         "option_ids",
@@ -168,13 +243,10 @@ def _check_field_stays(staging: Staging, table: Table) -> None:
 
 
 def _check_bundle_or_product(staging: Staging, table: Table) -> None:
-    positions = {column.name: position for position, column in enumerate(table.columns)}
-
     def is_missing(name: str) -> str:
         stored = f"""(SELECT o.{name} FROM order_items AS o
             WHERE o.account_id = :account_id AND o.order_item_id = s.order_item_id)"""
-        is_present = f"(s.present >> {positions[name]} & 1) = 1"
-        return f"CASE WHEN {is_present} THEN s.{name} ELSE {stored} END IS NULL"
+        return f"CASE WHEN {_has(table, name, 's')} THEN s.{name} ELSE {stored} END IS NULL"
 
     staging.find(
         table,

@@ -13,7 +13,7 @@ from masthead.contract.kinds import Missing
 from masthead.contract.records import ERASURES, TABLES_BY_NAME, Table
 from masthead.store import commits, erasing
 from masthead.store.database import Database, Dialect
-from masthead.store.staging import Staging, column_names
+from masthead.store.staging import DERIVED, Staging, column_names, option_ids_of
 
 __all__ = ["Counts", "merge"]
 
@@ -86,7 +86,7 @@ def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
 
 
 class _Merge:
-    """The merge of one table."""
+    """The merge of one table: each step is one statement, whichever columns the rows have."""
 
     def __init__(self, staging: Staging, table: Table, commit_id: int) -> None:
         self.staging = staging
@@ -95,9 +95,16 @@ class _Merge:
         self.values = {"account_id": staging.account_id, "commit_id": commit_id}
         self._account = {"account_id": staging.account_id}
         self.same_key = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
+        self._always, ever = staging.masks(table)
+        self.columns = column_names(table, ever)
+        self._positions = {column.name: n for n, column in enumerate(table.columns)}
+        for name, (source, _) in DERIVED.get(table.name, {}).items():
+            self._positions[name] = self._positions[source]
 
     def run(self) -> Counts:
         name, staged = self.table.name, self.staging.count(self.table)
+        if not staged:
+            return Counts(0, 0, 0)
         has_rows = self.database.row(
             # In order, so that the planner takes the index, however many rows it thinks there are.
             f"""
@@ -106,57 +113,53 @@ class _Merge:
             """,
             **self._account,
         )
-        groups = [(m, column_names(self.table, m)) for m in self.staging.masks(self.table)]
-        for mask, columns in groups:
-            self._mark_dependents(mask, columns)
+        self._mark_dependents()
         changed = 0
         if has_rows:
-            for mask, columns in groups:
-                self._make_way(mask, columns)
-            changed = sum(self._update(mask, columns) for mask, columns in groups)
-        inserted = sum(self._insert(mask, columns) for mask, columns in groups)
+            self._make_way()
+            changed = self._update()
+        inserted = self._insert()
         if inserted + changed >= _ANALYZED_ROWS_MIN:
             self.database.analyze(name)
         return Counts(inserted, changed, staged - inserted - changed)
 
-    def _update(self, mask: int, columns: list[str]) -> int:
-        values = [name for name in columns if name not in self.table.key]
+    def _update(self) -> int:
+        values = [name for name in self.columns if name not in self.table.key]
         if not values:
             return 0
-        sets = [f'"{name}" = s."{name}"' for name in values]
+        sets = [f'"{name}" = {self._new_value(name)}' for name in values]
         if self.table.name in _HAVE_COMMIT:
             sets.append("commit_id = :commit_id")
         return self._change(
             f"""
             UPDATE {self.table.name} AS o SET {", ".join(sets)}
             FROM staged_{self.table.name} AS s{_SCANNED[self.database.dialect]}
-            WHERE o.account_id = :account_id AND {self.same_key} AND s.present = {mask}
-            AND ({_differ(values)})
+            WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ(values)})
             """
         )
 
-    def _make_way(self, mask: int, columns: list[str]) -> None:
+    def _make_way(self) -> None:
         """Give rows whose unique value changes one that nobody has, so that two can swap theirs."""
         key = self.table.key[0]
-        for name in set(self.table.unique).intersection(columns):
+        for name in set(self.table.unique).intersection(self.columns):
             self._change(
                 f"""
                 UPDATE {self.table.name} AS o SET {name} = '\x01' || o.{key}
                 FROM staged_{self.table.name} AS s{_SCANNED[self.database.dialect]}
-                WHERE o.account_id = :account_id AND {self.same_key} AND s.present = {mask}
-                AND ({_differ([name])})
+                WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ([name])})
                 """
             )
 
-    def _insert(self, mask: int, columns: list[str]) -> int:
+    def _insert(self) -> int:
         required = {
             column.name
             for column in self.table.columns
             if column.missing is Missing.NEVER and column.kind.when_missing is None
         }
-        if not required <= set(columns):
+        if not required <= set(self.columns):
             return 0
-        into = ", ".join(f'"{name}"' for name in columns)
+        into = ", ".join(f'"{name}"' for name in self.columns)
+        values = ", ".join(map(self._first_value, self.columns))
         commit_columns = ""
         if self.table.name in _HAVE_COMMIT:
             commit_columns = ", commit_id"
@@ -166,73 +169,107 @@ class _Merge:
         return self._change(
             f"""
             INSERT INTO {self.table.name} (account_id, {into}{commit_columns})
-            SELECT :account_id, {into}{commit_values} FROM staged_{self.table.name} AS s
-            WHERE s.present = {mask} AND NOT EXISTS (
+            SELECT :account_id, {values}{commit_values} FROM staged_{self.table.name} AS s
+            WHERE NOT EXISTS (
                 SELECT 1 FROM {self.table.name} AS o
                 WHERE o.account_id = :account_id AND {self.same_key})
             ORDER BY {", ".join(f"s.{name}" for name in self.table.key)}
             """
         )
 
-    def _mark_dependents(self, mask: int, columns: list[str]) -> None:
+    def _has(self, name: str) -> str:
+        """Return the condition that a staged row has the column; empty where all rows have it."""
+        position = self._positions[name]
+        return "" if self._always >> position & 1 else f"s.present & {1 << position} > 0"
+
+    def _new_value(self, name: str) -> str:
+        """Return the new value of the column of a stored row ``o``: that of ``s``, or its own."""
+        if has := self._has(name):
+            return f'CASE WHEN {has} THEN s."{name}" ELSE o."{name}" END'
+        return f's."{name}"'
+
+    def _first_value(self, name: str) -> str:
+        """Return the value of the column of a new row, which its file may not have."""
+        when_missing = self.table.columns[self._positions[name]].kind.when_missing
+        if self._has(name) and when_missing is not None:
+            return f'coalesce(s."{name}", {when_missing!r})'
+        return f's."{name}"'
+
+    def _differ(self, names: list[str]) -> str:
+        """Return the condition that ``s`` has another value than ``o`` in one of the columns."""
+        differing = []
+        for name in names:
+            differs = f'o."{name}" IS DISTINCT FROM s."{name}"'
+            has = self._has(name)
+            differing.append(f"{has} AND {differs}" if has else differs)
+        return " OR ".join(differing) or "FALSE"
+
+    def _mark_dependents(self) -> None:
         """Mark the records that show rows of this table which are new or will change."""
         if self.table.name not in _HAVE_DEPENDENTS:
             return
-        values = [name for name in columns if name not in self.table.key]
+        values = [name for name in self.columns if name not in self.table.key]
         if self.table.name == "custom_field_options":
             values = [name for name in values if name in _SHOWN_OF_OPTION]
-        changed = self._changed_rows(mask, values)
+        changed = f"""FROM staged_{self.table.name} AS s LEFT JOIN {self.table.name} AS o
+            ON o.account_id = :account_id AND {self.same_key}
+            WHERE (o.account_id IS NULL OR {self._differ(values)})"""
         if not self.database.row(f"SELECT 1 {changed} LIMIT 1", **self._account):
             return
         if self.table.name == "order_items":
-            self._mark(
-                "orders",
-                "commit_id",
-                f"order_id IN (SELECT s.order_id {changed} UNION SELECT o.order_id {changed})",
-            )
+            keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"
+            self._mark("orders", "order_id", "commit_id", keys)
         elif self.table.name == "mailing_list_entries":
             # The feed does not show entries: this tells who keeps them to download the list again.
-            self._mark(
-                "list_downloads",
-                "commit_id",
-                f"mailing_list_id IN (SELECT s.mailing_list_id {changed})",
-            )
+            keys = f"SELECT s.mailing_list_id AS key {changed}"
+            self._mark("list_downloads", "mailing_list_id", "commit_id", keys)
         elif self.table.name == "custom_field_answers":
-            self._mark_answers(f"subscriber_id IN (SELECT s.subscriber_id {changed})")
+            self._mark_answers(f"SELECT s.subscriber_id AS key {changed}")
         elif self.table.name == "custom_fields":
-            self._mark_answers("TRUE")
+            self._mark_answers(None)
         elif self.table.name == "custom_field_options":
+            self._keep(
+                "changed_options",
+                f"SELECT o.option_id, o.field_id {changed} AND o.option_id IS NOT NULL",
+                also=", field_id BIGINT",
+            )
             self._mark_answers(
                 f"""
-                subscriber_id IN (
-                    WITH n AS MATERIALIZED (
-                        SELECT o.option_id, o.field_id {changed} AND o.option_id IS NOT NULL)
-                    SELECT a.subscriber_id FROM n CROSS JOIN custom_field_answers AS a
-                    WHERE a.account_id = :account_id AND a.field_id = n.field_id
-                        AND '|' || a.option_ids || '|' LIKE '%|' || n.option_id || '|%')
+                SELECT a.subscriber_id AS key FROM custom_field_answers AS a
+                CROSS JOIN {option_ids_of("a", self.database.dialect)}
+                WHERE a.account_id = :account_id
+                    AND a.field_id IN (SELECT field_id FROM changed_options)
+                    AND j.value IN (SELECT key FROM changed_options)
                 """
             )
 
-    def _changed_rows(self, mask: int, values: list[str]) -> str:
-        """Return FROM and WHERE of the staged rows ``s`` that are new or differ from ``o``."""
-        return f"""FROM staged_{self.table.name} AS s LEFT JOIN {self.table.name} AS o
-            ON o.account_id = :account_id AND {self.same_key}
-            WHERE s.present = {mask} AND (o.account_id IS NULL OR {_differ(values)})"""
+    def _mark_answers(self, keys: str | None) -> None:
+        self._mark("subscribers", "subscriber_id", "custom_fields_commit_id", keys)
 
-    def _mark_answers(self, condition: str) -> None:
-        self._mark("subscribers", "custom_fields_commit_id", condition)
+    def _mark(self, name: str, key: str, column: str, keys: str | None) -> None:
+        """Give the commit's id to the ``column`` of the rows that ``keys`` selects; None: of all.
 
-    def _mark(self, name: str, column: str, condition: str) -> None:
+        The keys are kept first: how many a query finds, a planner can only guess, and a wrong guess
+        makes it run the query again for each row.
+        """
         older = f"account_id = :account_id AND {column} < :commit_id"
-        if self.database.row(
+        if not self.database.row(
             f"SELECT 1 FROM {name} WHERE {older} ORDER BY {column} LIMIT 1", **self.values
         ):
-            self._change(f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}")
+            return
+        condition = "TRUE"
+        if keys:
+            kept = f"marked_by_{self.table.name}"
+            self._keep(kept, f"SELECT DISTINCT key FROM ({keys}) AS found WHERE key IS NOT NULL")
+            condition = f"{key} IN (SELECT key FROM {kept})"
+        self._change(f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}")
+
+    def _keep(self, name: str, query: str, *, also: str = "") -> None:
+        """Keep what a query finds in a temporary table: its ``key``, and what ``also`` declares."""
+        self.database.script(f"CREATE TEMP TABLE {name} (key BIGINT PRIMARY KEY{also})")
+        self._change(f"INSERT INTO {name} {query}")
+        self.database.analyze(name)
 
     def _change(self, sql: str) -> int:
         values = {name: value for name, value in self.values.items() if f":{name}" in sql}
         return self.database.change(sql, **values)
-
-
-def _differ(names: list[str]) -> str:
-    return " OR ".join(f'o."{name}" IS DISTINCT FROM s."{name}"' for name in names) or "FALSE"

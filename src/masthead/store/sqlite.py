@@ -19,6 +19,7 @@ from pathlib import Path
 import apsw
 
 from masthead.errors import StoreUnavailable
+from masthead.private import make_file
 from masthead.store import migrations
 from masthead.store.database import (
     Clock,
@@ -335,6 +336,8 @@ class SqliteStore:
         another program that has locked the file.
         """
         ends_at = time.monotonic() + LOCKED_S_MAX
+        with self._lock:
+            make_file(path)
         connection = self._connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         try:
             for attempt in count():

@@ -7,13 +7,15 @@ here; what only the whole can show is left to ``checking``, and changing the acc
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import Any, NamedTuple
 
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.database import Database, Dialect
 
-__all__ = ["DERIVED", "Problem", "Staging", "column_names"]
+__all__ = ["DERIVED", "Problem", "Staging", "column_names", "mask_of", "option_ids_of"]
 
 Value = int | str | None
 
@@ -47,14 +49,27 @@ class Problem(NamedTuple):
     sentence: str
 
 
+def mask_of(table: Table, columns: Iterable[str]) -> int:
+    """Return the mask of a row that has the ``columns`` of ``table``: bit n for the n-th."""
+    position = {column.name: n for n, column in enumerate(table.columns)}
+    return sum(1 << position[name] for name in columns)
+
+
 def column_names(table: Table, present: int) -> list[str]:
     """Return the columns of ``table`` that a row with the mask ``present`` has.
 
-    Bit n of the mask stands for the n-th column; what is derived from a column comes with it.
+    What is derived from a column comes with it.
     """
     names = [c.name for n, c in enumerate(table.columns) if present >> n & 1]
     derived = DERIVED.get(table.name, {})
     return names + [name for name, (source, _) in derived.items() if source in names]
+
+
+def option_ids_of(row: str, dialect: Dialect) -> str:
+    """Return the FROM item ``j`` whose ``value`` is each option id of an answer ``row`` in turn."""
+    if dialect == "sqlite":
+        return f"json_each('[' || replace({row}.option_ids, '|', ',') || ']') AS j"
+    return f"unnest(CAST(string_to_array({row}.option_ids, '|') AS BIGINT[])) AS j (value)"
 
 
 class Staging:
@@ -81,31 +96,33 @@ class Staging:
     def add(
         self, table: Table, file: int, columns: Sequence[str], rows: Iterable[Sequence[Value]]
     ) -> None:
-        """Stage rows of a file; each is its line and then the values of ``columns``."""
+        """Stage rows of a file; each is its line, its mask, and then the values of ``columns``.
+
+        The mask says which of the columns the row has (:func:`mask_of`).
+        """
         if table.name not in self.tables:
             self._create(table)
-        position = {column.name: n for n, column in enumerate(table.columns)}
-        present = sum(1 << position[name] for name in columns)
         derived = [
-            (1 + columns.index(source), make)
-            for source, make in DERIVED.get(table.name, {}).values()
+            (name, 2 + columns.index(source), make)
+            for name, (source, make) in DERIVED.get(table.name, {}).items()
             if source in columns
         ]
         if derived:
-            rows = [(*row, *(make(row[n]) for n, make in derived)) for row in rows]
-        names = [*columns, *column_names(table, present)[len(columns) :]]
-        self.database.insert_many(
-            f"staged_{table.name}", ["line", *names], rows, file=file, present=present
-        )
+            rows = [(*row, *(make(row[n]) for _, n, make in derived)) for row in rows]
+        names = ["line", "present", *columns, *(name for name, _, _ in derived)]
+        self.database.insert_many(f"staged_{table.name}", names, rows, file=file)
 
     def _create(self, table: Table) -> None:
         self.tables.add(table.name)
+        self._create_named(f"staged_{table.name}", table)
+
+    def _create_named(self, name: str, table: Table) -> None:
         integer = self._types["INTEGER"]
         columns = [f'"{c.name}" {self._types[c.kind.column]}' for c in table.columns]
         columns += [f"{name} {self._types['TEXT']}" for name in DERIVED.get(table.name, {})]
         self.database.script(
             f"""
-            CREATE TEMP TABLE staged_{table.name} (
+            CREATE TEMP TABLE {name} (
                 file {integer}, line {integer}, present {integer}, {", ".join(columns)})
             """
         )
@@ -125,17 +142,19 @@ class Staging:
     def finish(self) -> None:
         """Say that all rows are staged; what follows runs inside the caller's transaction."""
         for name in self.tables:
-            key = ", ".join(TABLES_BY_NAME[name].key)
-            self.database.script(f"CREATE INDEX staged_{name}_key ON staged_{name} ({key})")
-            self.database.analyze(f"staged_{name}")
+            self._index(TABLES_BY_NAME[name])
         self.database.script("COMMIT")
 
-    def masks(self, table: Table) -> list[int]:
-        """Return the different sets of columns that the staged rows of ``table`` have."""
-        return [
-            row[0]
-            for row in self.database.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
-        ]
+    def _index(self, table: Table) -> None:
+        name, key = f"staged_{table.name}", ", ".join(table.key)
+        self.database.script(f"CREATE INDEX {name}_key ON {name} ({key})")
+        self.database.analyze(name)
+
+    def masks(self, table: Table) -> tuple[int, int]:
+        """Return which columns all staged rows of ``table`` have, and which any of them has."""
+        found = self.database.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
+        masks = [mask for (mask,) in found]
+        return reduce(and_, masks, -1), reduce(or_, masks, 0)
 
     def count(self, table: Table) -> int:
         """Return how many rows of ``table`` are staged."""
@@ -158,27 +177,28 @@ class Staging:
         )
         return (Problem(*row) for row in rows)
 
-    def index(self, table: Table, name: str, expression: str) -> None:
-        """Let rows of ``table`` be found by ``expression``."""
-        self.database.script(
-            f"CREATE INDEX staged_{table.name}_{name} ON staged_{table.name} ({expression})"
-        )
-
-    def find(self, table: Table, column: str, sentence: str, condition: str) -> None:
+    def find(
+        self,
+        table: Table,
+        column: str,
+        sentence: str,
+        condition: str,
+        *,
+        rows: str | None = None,
+    ) -> None:
         """Keep a problem for each staged row ``s`` for which the SQL ``condition`` holds.
 
-        ``sentence`` is an SQL expression; both may use ``:account_id``.
+        ``sentence`` is an SQL expression. ``rows`` is a query of the rows to look at, with what
+        else is to be known of them; None: all as they are staged. All may use ``:account_id``.
         """
-        uses_account = ":account_id" in sentence + condition
-        values = {"account_id": self.account_id} if uses_account else {}
-        self.database.change(
-            f"""
+        found = f"({rows})" if rows else f"staged_{table.name}"
+        sql = f"""
             INSERT INTO problems (file, line, "column", sentence)
-            SELECT s.file, s.line, '{column}', {sentence} FROM staged_{table.name} AS s
+            SELECT s.file, s.line, '{column}', {sentence} FROM {found} AS s
             WHERE {condition}
-            """,
-            **values,
-        )
+            """
+        values = {"account_id": self.account_id} if ":account_id" in sql else {}
+        self.database.change(sql, **values)
 
     def discard(self, table: Table) -> int:
         """Drop the staged rows of ``table`` that have a problem; return how many they were."""
@@ -188,3 +208,16 @@ class Staging:
             WHERE (file, line) IN (SELECT file, line FROM problems)
             """
         )
+
+    def renew(self, table: Table) -> None:
+        """Write the staged rows of ``table`` into a table and an index that hold nothing else.
+
+        Until a transaction ends, PostgreSQL keeps what it deleted: who looks a key up of which many
+        rows were dropped passes all of them, each time.
+        """
+        name = f"staged_{table.name}"
+        self.database.script(f"ALTER TABLE {name} RENAME TO old_{name}")
+        self._create_named(name, table)
+        self.database.change(f"INSERT INTO {name} SELECT * FROM old_{name}")
+        self.database.script(f"DROP TABLE old_{name}")
+        self._index(table)

@@ -1,0 +1,220 @@
+"""Rows without end: refused by file, line and limit, before they fill the memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.loading import files as reading
+from masthead.loading.files import CELLS_MAX, QUOTED_MAX, ROW_BYTES_MAX, find_files, read_batches
+from tests.loading.publisher import SMALL, Publisher
+from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MIB = 1024 * 1024
+MEMORY_MIB_MAX = 200
+TOO_LONG = "longer than 16 MiB, the most that a row may have"
+
+# Runs the command, then tells the most memory that the process has had.
+MEASURED = """
+import atexit, re, sys
+from pathlib import Path
+from masthead.cli import main
+
+def tell():
+    peak = re.search(r"VmHWM:\\s*([0-9]+) kB", Path("/proc/self/status").read_text())[1]
+    print("peak", peak, file=sys.stderr)
+
+atexit.register(tell)
+main()
+"""
+
+
+def refusal(path: Path, account: str) -> tuple[str, int]:
+    """Import a file that is refused; return why, and the peak of the memory in MiB."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, "import", str(path), "--account=1"],
+        env=environment(account),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=COMMAND_SECONDS_MAX,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    *lines, peak = done.stderr.strip().splitlines()
+    return lines[0].strip(), int(peak.removeprefix("peak ")) // 1024
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database with account 1. What is refused here has not come as far as to one."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('sizes')}/m.db"
+    masthead("accounts", "add", 1, database=url)
+    return url
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "line"),
+    [
+        ("subscribers.csv", b"", 1),
+        ("subscribers.csv", b"subscriber_id,source\n1,", 2),
+        ("subscribers.csv", b'subscriber_id,source\n1,x\n\n2,"', 4),
+        ("subscribers.ndjson", b'{"subscriber_id":1}\n{"source":"', 2),
+    ],
+    ids=["header", "line", "cell", "object"],
+)
+def test_a_line_of_300_megabytes_is_refused_in_little_memory(
+    account: str, tmp_path: Path, name: str, start: bytes, line: int
+) -> None:
+    """decisions, "Sizes of rows": a file with a hole in it, which takes no room on the disk."""
+    path = tmp_path / name
+    path.write_bytes(start)
+    with path.open("r+b") as file:
+        file.truncate(300 * MIB)
+    sentence, peak = refusal(path, account)
+    assert sentence == f"{name}:{line}: {TOO_LONG}"
+    assert peak < MEMORY_MIB_MAX
+
+
+@pytest.mark.parametrize(
+    ("start", "piece"),
+    [
+        (b"subscriber_id", b",reason"),
+        (b"subscriber_id\n1", b",a"),
+        (b'subscriber_id\n1,"', b"\n"),
+        (b'subscriber_id\n1,"', b"\r\n"),
+        (b"subscriber_id\n1", b',"\n"'),
+    ],
+    ids=["header", "cells", "lines of a cell", "other lines of a cell", "cells of two lines"],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_row_of_many_cells_or_lines_is_refused_in_little_memory(
+    account: str, tmp_path: Path, start: bytes, piece: bytes, *, packed: bool
+) -> None:
+    """decisions, "Sizes of rows"."""
+    name = "subscribers.csv.gz" if packed else "subscribers.csv"
+    block = piece * (MIB // len(piece))
+    with (gzip.open if packed else open)(tmp_path / name, "wb") as file:
+        file.write(start)
+        for _ in range(60):
+            file.write(block)
+    sentence, peak = refusal(tmp_path / name, account)
+    line = len(start.splitlines())
+    assert sentence == f"{name}:{line}: {TOO_LONG}"
+    assert peak < MEMORY_MIB_MAX
+
+
+def test_a_number_of_millions_of_digits_is_refused_in_little_memory(
+    account: str, tmp_path: Path
+) -> None:
+    """decisions, "Sizes of rows": it fits into a row."""
+    path = tmp_path / "orders.csv"
+    path.write_bytes(b"order_id,sub_total\n1," + b"1" * (15 * MIB) + b"\n")
+    sentence, peak = refusal(path, account)
+    assert sentence == "orders.csv:2: sub_total: has more than 15 digits"
+    assert peak < MEMORY_MIB_MAX
+
+
+@pytest.mark.parametrize("name", ["subscribers.csv", "subscribers.ndjson"])
+def test_a_batch_has_no_more_than_its_rows_can_hold(tmp_path: Path, name: str) -> None:
+    """decisions, "Sizes of rows": many long rows are as little in memory as one."""
+    text = "x" * (6 * MIB)
+    rows = [json.dumps({"subscriber_id": n, "source": text}) for n in range(7)]
+    if name.endswith(".csv"):
+        rows = ["subscriber_id,source", *(f"{n},{text}" for n in range(7))]
+    (tmp_path / name).write_text("\n".join(rows))
+    counts = [len(batch.lines) for batch in read_batches(*find_files([tmp_path / name]))]
+    assert sum(counts) == 7
+    assert max(counts) == 3
+
+
+def test_a_row_as_long_as_may_be_is_loaded(small: Publisher) -> None:
+    """decisions, "Sizes of rows": and the next row is counted from its own start."""
+    text = "x" * (ROW_BYTES_MAX - 100_000)
+    content = f'purchase_id,subscriber_id,notes\n1,1,"{text}"\n2,1,"{text}"\n'
+    small.load({"purchases.csv": content})
+    assert [row["notes"] == text for row in small.table("purchases")] == [True, True]
+
+
+def test_a_row_of_more_cells_than_may_be_is_refused(publisher: Publisher, tmp_path: Path) -> None:
+    """decisions, "Sizes of rows": with --reject too, whose reason would have to hold them."""
+    row = ",".join(repeat("1", CELLS_MAX + 1))
+    line = publisher.problem({"subscribers.csv": f"subscriber_id\n1\n{row}\n"})
+    assert line == "subscribers.csv:3: has 10001 cells, and a row may have 10000"
+    loaded = publisher.load(
+        {"subscribers.csv": f"subscriber_id\n{row[:-2]}\n"}, reject=tmp_path / "r"
+    )
+    assert loaded.rejected == {"subscribers.csv": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "start"),
+    [
+        ("subscribers.csv", "{name},subscriber_id\n", "subscribers.csv:1: there is no column 'x"),
+        (
+            "subscribers.ndjson",
+            '{{"subscriber_id":1,"{name}":2}}',
+            "subscribers.ndjson:1: row: there is no column 'x",
+        ),
+        (
+            "subscribers.ndjson",
+            '{{"subscriber_id":1,"{name}":2,"{name}":2}}',
+            "subscribers.ndjson:1: row: the key x",
+        ),
+    ],
+)
+def test_a_sentence_quotes_no_more_than_the_start_of_a_long_name(
+    publisher: Publisher, name: str, content: str, start: str
+) -> None:
+    line = publisher.problem({name: content.format(name="x" * 1_000_000)})
+    assert line.startswith(start)
+    assert line.count("x" * QUOTED_MAX) == 1
+    assert len(line) < 2 * QUOTED_MAX + len(start)
+
+
+def test_names_of_columns_that_do_not_exist_are_not_remembered(tmp_path: Path) -> None:
+    """A line may bring a name of 16 MiB, and a file any number of lines."""
+    lines = [f'{{"subscriber_id":1,"x{n}":1}}' for n in range(50)]
+    (tmp_path / "subscribers.ndjson").write_text("\n".join(lines))
+    before = reading._wrong_set.cache_info().currsize
+    (batch,) = (b for b in read_batches(*find_files([tmp_path])) if b.unreadable)
+    assert len(batch.unreadable) == 50
+    assert reading._wrong_set.cache_info().currsize == before
+
+
+def test_rows_of_different_columns_keep_what_they_do_not_have(small: Publisher) -> None:
+    """Rows of one file, staged together: what a row lacks stays, and is not blanked."""
+    before = small.table("subscribers")
+    lines = [
+        {"subscriber_id": 1, "email": "new@example.org"},
+        {"subscriber_id": 2, "first_name": "Bea", "source": None},
+        {"subscriber_id": 3, "password": "secret"},
+        {"subscriber_id": 4, "password_md5": "5ebe2294ecd0e0f08eab7690d2a6ee69"},
+    ]
+    small.load({"subscribers.ndjson": "\n".join(map(json.dumps, lines))})
+    one, two, three, four = small.table("subscribers")
+    assert one == before[0] | {"email": "new@example.org"}
+    assert two == before[1] | {"first_name": "Bea"}
+    assert three["password_md5"] == four["password_md5"]
+    assert SMALL["subscribers.csv"].startswith("subscriber_id")
+
+
+def test_a_new_row_that_lacks_a_column_has_its_missing_value(small: Publisher) -> None:
+    """Beside rows that have it: the defaults of the contract (decisions, "Missing Bool …")."""
+    lines = [
+        {"order_id": 5, "subscriber_id": 1, "is_gift": True, "grand_total": "2.5"},
+        {"order_id": 6, "subscriber_id": 1},
+    ]
+    small.load({"orders.ndjson": "\n".join(map(json.dumps, lines))})
+    *_, five, six = small.table("orders")
+    assert (five["is_gift"], five["grand_total"], five["tax_total"]) == (1, "2.5", "0")
+    assert (six["is_gift"], six["grand_total"], six["tax_total"]) == (0, "0", "0")
