@@ -13,7 +13,7 @@ from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
 from masthead.errors import NotFound
 from masthead.store import accounts, audit, commits
-from masthead.store.database import Database, Store
+from masthead.store.database import Database, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
 __all__ = ["PERSONAL", "blank", "blank_staged", "erase"]
@@ -21,7 +21,6 @@ __all__ = ["PERSONAL", "blank", "blank_staged", "erase"]
 PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables that hold something personal."""
 
-_ARE_ERASED = "subscriber_id IN (SELECT subscriber_id FROM erasures WHERE account_id = :account_id)"
 _ANSWERS = "custom_field_answers"
 
 
@@ -60,7 +59,9 @@ def erase(
             **whose,
         )
         commit_id = commits.begin_commit(database, account_id)
-        blanked = blank(database, account_id, commit_id)
+        blanked = blank(
+            database, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id
+        )
         if not blanked:
             commits.drop_commit(database, account_id, commit_id)
         audit.record(database, by, _summary(subscriber_id, blanked), account_id=account_id)
@@ -75,20 +76,24 @@ def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
     return f"erased subscriber {subscriber_id}: {f'blanked {rows}' if rows else 'nothing was left'}"
 
 
-def blank(database: Database, account_id: int, commit_id: int) -> dict[str, int]:
-    """Blank what the account still holds of erased subscribers; how many rows, where there were.
+def blank(
+    database: Database, account_id: int, commit_id: int, whose: str, **values: Value
+) -> dict[str, int]:
+    """Blank what the account holds of some of its erased subscribers.
 
-    What changes takes the id of the commit, inside the caller's transaction, which has locked the
-    account.
+    Returns how many rows of each table changed, where any did. ``whose`` is SQL for the ids of the
+    subscribers, as it stands in ``IN (…)``, and ``values`` are its parameters; it may use
+    ``:account_id``. Only the rows of these subscribers are read. What changes takes the id of the
+    commit, inside the caller's transaction, which has locked the account.
     """
-    values = {"account_id": account_id, "commit_id": commit_id}
+    values = {**values, "account_id": account_id, "commit_id": commit_id}
     blanked = {}
     for table in PERSONAL:
         sets, held = _blanks(table), _holds(table)
         if table.name == "subscribers":
             held += " OR delete_date IS NULL"
             sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
-        where = f"account_id = :account_id AND {_ARE_ERASED} AND ({held})"
+        where = f"account_id = :account_id AND subscriber_id IN ({whose}) AND ({held})"
         if table.name == _ANSWERS:
             database.change(
                 f"""
