@@ -24,6 +24,7 @@ def health(_scope: Scope, _path_id: int | None, service: Service) -> Rest:
 
 def ask(store: Store) -> None:
     """Ask the database the smallest question; raise StoreUnavailable where it does not answer."""
+    store.check()
     with store.reader() as database:
         database.rows("SELECT 1 FROM accounts LIMIT 1")
 

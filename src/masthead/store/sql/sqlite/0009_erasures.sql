@@ -2,10 +2,10 @@
 CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
 CREATE INDEX purchases_by_subscriber ON purchases (account_id, subscriber_id);
 
--- An erasure may name a subscriber whom the database does not have, or does not have yet: one whom
--- a restored backup lacks and the next load brings back. So it refers to no row of subscribers.
+-- An erasure refers to no row of subscribers: it holds for whoever is not there yet, such as one
+-- whom a restored backup lacks and the next load brings back.
 CREATE TABLE erasures_of_any (
-    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    account_id INTEGER NOT NULL,
     subscriber_id INTEGER NOT NULL,
     erased_at TEXT,
     PRIMARY KEY (account_id, subscriber_id)
