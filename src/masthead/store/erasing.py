@@ -7,6 +7,8 @@ same file again changes nothing (decisions, "Personal data: erasing" and "Person
 loads").
 """
 
+from typing import NamedTuple
+
 from masthead.contract.kinds import Bit
 from masthead.contract.moments import format_second
 from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
@@ -16,12 +18,20 @@ from masthead.store import accounts, audit, commits
 from masthead.store.database import Database, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
-__all__ = ["PERSONAL", "blank", "blank_staged", "erase"]
+__all__ = ["PERSONAL", "Erasure", "add", "blank", "blank_staged", "erase", "erasures"]
 
 PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables that hold something personal."""
 
 _ANSWERS = "custom_field_answers"
+
+
+class Erasure(NamedTuple):
+    """Who is erased, and since when: ``YYYY-MM-DD hh:mm:ss`` in UTC, None: since now."""
+
+    account_id: int
+    subscriber_id: int
+    erased_at: str | None
 
 
 def erase(
@@ -50,14 +60,7 @@ def erase(
             **whose,
         ):
             raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-        database.change(
-            """
-            INSERT INTO erasures (account_id, subscriber_id, erased_at)
-            VALUES (:account_id, :subscriber_id, :now) ON CONFLICT DO NOTHING
-            """,
-            now=format_second(database.now()),
-            **whose,
-        )
+        add(database, Erasure(account_id, subscriber_id, None))
         commit_id = commits.begin_commit(database, account_id)
         blanked = blank(
             database, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id
@@ -69,6 +72,36 @@ def erase(
     if not leave_traces:
         store.leave_no_traces()
     return blanked
+
+
+def add(database: Database, erasure: Erasure) -> bool:
+    """Put a subscriber on the list of the erased; return whether that is new.
+
+    It need not be one whom the account has. Runs inside the caller's transaction, which has locked
+    the account.
+    """
+    return bool(
+        database.change(
+            """
+            INSERT INTO erasures (account_id, subscriber_id, erased_at)
+            VALUES (:account_id, :subscriber_id, :erased_at) ON CONFLICT DO NOTHING
+            """,
+            account_id=erasure.account_id,
+            subscriber_id=erasure.subscriber_id,
+            erased_at=erasure.erased_at or format_second(database.now()),
+        )
+    )
+
+
+def erasures(database: Database) -> list[Erasure]:
+    """Return the list of the erased, of all accounts, by ascending ids."""
+    rows = database.rows(
+        """
+        SELECT account_id, subscriber_id, erased_at FROM erasures
+        ORDER BY account_id, subscriber_id
+        """
+    )
+    return [Erasure(*row) for row in rows]
 
 
 def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
