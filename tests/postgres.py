@@ -242,6 +242,15 @@ class Cluster(Databases):
             message = f"PostgreSQL was not promoted:\n{self.log()}"
             raise PostgresFailedError(message)
 
+    def run_client(self, program: str, *arguments: object) -> None:
+        """Run a program of PostgreSQL that connects to a server, as the user of the tests."""
+        subprocess.run(
+            [_bin(self.version) / program, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            timeout=SECONDS_MAX,
+            check=True,
+        )
+
     def log(self) -> str:
         """Return all that the server and the programs that made it have logged."""
         return self._log.read_text(encoding="utf-8", errors="replace")

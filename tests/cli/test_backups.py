@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
+import signal
 import subprocess
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +15,9 @@ import apsw
 import httpx2
 import pytest
 
+from masthead.errors import MastheadError
+from masthead.store import audit, find_store, open_store
+from masthead.store.backups import restore_backup
 from tests.cli.running import MASTHEAD, run, spoil
 from tests.servers import Store, environment, import_files, masthead, serving, write_ndjson
 
@@ -102,7 +107,7 @@ def test_the_drill(loaded: str, tmp_path: Path) -> None:
         assert [
             row["subscriber_id"] for row in feed(server.url, through).json()["subscribers"]
         ] == ["4"]
-    assert sorted(path.name for path in path_of(loaded).parent.glob(".*")) == []
+    assert list(path_of(loaded).parent.glob("*.unfinished-*")) == []
 
 
 def test_a_backup_while_a_load_goes_on_is_what_was_before_it_or_after(
@@ -155,8 +160,232 @@ def test_a_backup_is_restored_where_there_is_no_database_and_where_there_is_a_da
     path_of(elsewhere).with_name(f"{path_of(elsewhere).name}-wal").touch()
     path_of(elsewhere).with_name(f"{path_of(elsewhere).name}-shm").touch()
     spoil(file_store, elsewhere)
-    masthead("restore", backup, "--replace", database=elsewhere)
+    refused = masthead("restore", backup, "--replace", database=elsewhere, exit_status=1)
+    assert f"the list of the erased cannot be read from {path_of(elsewhere)} (" in refused.stderr
+    assert "--erasures ACCOUNT FILE" in refused.stderr
+    options = ("--replace", "--even-if-unreadable")
+    said = masthead("restore", backup, *options, database=elsewhere).stderr
+    assert "could be carried over from the database that was replaced" in said
     assert exported(elsewhere, tmp_path / "again") == before
+
+
+# Who is erased, and who did what.
+
+
+def held(database: str, subscriber_id: int) -> str:
+    """Return all that is held of a subscriber of account 1."""
+    whom = ("--account=1", f"--subscriber={subscriber_id}")
+    return masthead("subscriber-data", *whom, database=database).stdout
+
+
+def commands(database: str) -> list[str]:
+    """Return the commands in the record of who did what, without their options."""
+    printed = masthead("audit", "--format=json", database=database).stdout
+    lines = [json.loads(line) for line in printed.splitlines()]
+    assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
+    return [line["command"].split()[0] for line in lines]
+
+
+@pytest.fixture
+def named(loaded: str, tmp_path: Path) -> str:
+    """The database, whose subscribers 1 to 3 have an address that names them."""
+    people = [{"subscriber_id": n, "email": f"{n}@quill.example"} for n in (1, 2, 3)]
+    files = write_ndjson(tmp_path / "named", {"subscribers": people})
+    import_files(*files, account_id="1", database=loaded)
+    return loaded
+
+
+def test_who_was_erased_after_the_backup_stays_so(named: str, tmp_path: Path) -> None:
+    """decisions, "Restored backups: the erased": also whom only the next load brings back."""
+    backup = tmp_path / "backup"
+    masthead("backup", backup, database=named)
+    load(named, tmp_path / "later", 4, 4)
+    for subscriber_id in (2, 4):
+        whom = ("--account=1", f"--subscriber={subscriber_id}", "--yes")
+        masthead("erase", *whom, database=named)
+    list_before = exported(named, tmp_path / "before")["erasures.csv"]
+    said = masthead("restore", backup, "--replace", database=named).stdout.splitlines()
+    assert said == [
+        "restored; a new epoch began in 1 account",
+        "account 1: erased again: subscribers 2, 4",
+        "4 records of who did what carried over",
+    ]
+    assert exported(named, tmp_path / "after")["erasures.csv"] == list_before
+    assert b"2@quill.example" not in path_of(named).read_bytes()
+    assert b"3@quill.example" in path_of(named).read_bytes()
+    with serving(named) as server:
+        everyone = ask(server.url, "/snapshot?entities=subscribers")
+        through = everyone.headers[HEADER]
+        emails = [row["email"] for row in everyone.json()["subscribers"]]
+        # The blank one last: a commit of its own, in the new epoch, has changed it.
+        assert emails == ["1@quill.example", "3@quill.example", ""]
+        assert everyone.json()["subscribers"][-1]["delete_date"]
+        assert feed(server.url, through).json()["subscribers"] == []
+    people = [{"subscriber_id": n, "email": f"{n}@quill.example"} for n in (2, 4)]
+    files = write_ndjson(tmp_path / "again", {"subscribers": people})
+    said_of_load = import_files(*files, account_id="1", database=named)
+    assert "2 rows of erased subscribers kept blank" in said_of_load
+    assert "quill" not in held(named, 2) + held(named, 4)
+
+
+def test_the_record_of_who_did_what_goes_on_through_restores(named: str, tmp_path: Path) -> None:
+    """decisions, "Who did what": nothing of it is lost, or there twice."""
+    backup = tmp_path / "backup"
+    masthead("backup", backup, database=named)
+    masthead("accounts", "rotate-key", 1, database=named)
+    before = ["accounts", "import", "import", "backup", "accounts"]
+    assert commands(named) == before
+    masthead("restore", backup, "--replace", database=named)
+    assert commands(named) == [*before, "restore"]
+    masthead("restore", backup, "--replace", database=named)
+    assert commands(named) == [*before, "restore", "restore"]
+
+
+def test_a_named_list_erases_where_the_database_is_lost_or_damaged(
+    named: str, file_store: Store, tmp_path: Path
+) -> None:
+    """decisions, "Restored backups: the erased"; several lists, one an account."""
+    backup = tmp_path / "backup"
+    masthead("accounts", "add", 2, database=named)
+    masthead("backup", backup, database=named)
+    masthead("erase", "--account=1", "--subscriber=3", "--yes", database=named)
+    exported(named, tmp_path / "copy")
+    (tmp_path / "erasures.csv").write_text("subscriber_id\n7\n", encoding="utf-8")
+    of_one = ("--erasures", 1, tmp_path / "copy" / "erasures.csv")
+    of_two = ("--erasures", 2, tmp_path / "erasures.csv")
+    elsewhere = file_store.new_database(f"drill-{next(_numbers)}")
+    said = masthead("restore", backup, database=elsewhere)
+    assert "No list of the erased was carried over: there was no database." in said.stderr
+    assert "3@quill" in held(elsewhere, 3)
+    spoil(file_store, elsewhere)
+    said = masthead("restore", backup, "--replace", *of_one, *of_two, database=elsewhere)
+    assert "could be carried over from the database that was replaced" in said.stderr
+    assert "account 1: erased again: subscriber 3\n" in said.stdout
+    assert "account 2: erased again: subscriber 7\n" in said.stdout
+    assert "quill" not in held(elsewhere, 3)
+    printed = masthead("audit", database=elsewhere).stdout
+    assert f"--erasures 1 {tmp_path / 'copy' / 'erasures.csv'} --erasures 2 " in printed
+
+
+def test_a_list_that_cannot_be_read_restores_nothing(named: str, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    masthead("backup", backup, database=named)
+    masthead("erase", "--account=1", "--subscriber=3", "--yes", database=named)
+    bad = tmp_path / "erasures.csv"
+    bad.write_text("subscriber_id\nx\n", encoding="utf-8")
+    options = ("restore", backup, "--replace", "--erasures", 1)
+    refused = masthead(*options, bad, database=named, exit_status=1)
+    assert f"{bad}:2: subscriber_id: " in refused.stderr
+    refused = masthead(*options, tmp_path / "none.csv", database=named, exit_status=1)
+    assert "there is no such file" in refused.stderr
+    (tmp_path / "orders.csv").touch()
+    refused = masthead(*options, tmp_path / "orders.csv", database=named, exit_status=2)
+    assert "a list of the erased is named erasures.csv" in refused.stderr
+    assert "quill" not in held(named, 3)
+
+
+def test_a_database_of_another_schema_hands_its_list_on(named: str, tmp_path: Path) -> None:
+    """decisions, "Restored backups: the erased": a newer one, and one before there was a list."""
+    backup = tmp_path / "backup"
+    masthead("backup", backup, database=named)
+    masthead("erase", "--account=1", "--subscriber=2", "--yes", database=named)
+    with closing(apsw.Connection(os.fspath(path_of(named)))) as connection:
+        connection.execute("INSERT INTO migrations VALUES (99, 'newer')")
+    said = masthead("restore", backup, "--replace", database=named).stdout
+    assert "account 1: erased again: subscriber 2\n" in said
+    with closing(apsw.Connection(os.fspath(path_of(named)))) as connection:
+        connection.execute(
+            "DELETE FROM migrations WHERE number > 5; DROP TABLE erasures; DROP TABLE audit"
+        )
+    restored = masthead("restore", backup, "--replace", database=named)
+    assert restored.stdout == "restored; a new epoch began in 1 account\n"
+    assert restored.stderr == ""
+
+
+def test_what_is_written_while_a_backup_is_restored_is_not_lost_silently(
+    named: str, tmp_path: Path
+) -> None:
+    """decisions, "Restored backups: the erased": an erasure, above all."""
+    backup = tmp_path / "backup"
+    masthead("backup", backup, database=named)
+    store = find_store(named)
+
+    def erase_meanwhile(_done: int, _total: int) -> None:
+        masthead("erase", "--account=1", "--subscriber=1", "--yes", database=named)
+
+    with pytest.raises(MastheadError, match="something was written to the database"):
+        restore_backup(store, backup, replace=True, advance=erase_meanwhile)
+    assert "quill" not in held(named, 1)
+    assert not list(tmp_path.rglob("*.unfinished-*"))
+
+
+# What a killed command leaves.
+
+
+@pytest.fixture
+def big(named: str) -> str:
+    """The database, so large that to copy it takes a while."""
+    with (
+        closing(open_store(named)) as opened,
+        opened.writer() as database,
+        database.transaction(),
+    ):
+        for number in range(64):
+            audit.record(database, audit.Deed("nobody", str(number)), "x" * 2**20)
+    return named
+
+
+def unfinished(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*.unfinished-*") if path.stat().st_size > 2**20]
+
+
+def wait_for_unfinished(process: subprocess.Popen[bytes], folder: Path) -> None:
+    while not unfinished(folder):
+        assert process.poll() is None, "it has ended already"
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_what_a_killed_command_leaves_is_removed_by_the_next(
+    big: str, tmp_path: Path, command: str
+) -> None:
+    """decisions, "Backups": a full copy of the database."""
+    kept = tmp_path / "kept"
+    masthead("backup", kept, database=big)
+    folder = tmp_path if command == "backup" else path_of(big).parent
+    options = [tmp_path / "killed"] if command == "backup" else [kept, "--replace"]
+    with subprocess.Popen(
+        [*MASTHEAD, command, *map(str, options)], env=environment(big)
+    ) as process:
+        wait_for_unfinished(process, folder)
+        process.kill()
+    (left,) = unfinished(folder)
+    Path(f"{left}-wal").touch()
+    name = "killed" if command == "backup" else path_of(big).name
+    assert left.name.startswith(f"{name}.unfinished-{command}-")
+    assert left.stat().st_mode & 0o777 == 0o600
+    mine = folder / "notes.unfinished-business"
+    mine.touch()
+    said = masthead("backup", folder / "next", database=big).stdout
+    assert said.startswith(f"removed {left}, which a command that was killed had left\n")
+    assert list(folder.glob("*.unfinished-*")) == [mine]
+
+
+def test_what_a_running_backup_makes_is_left_alone(big: str, tmp_path: Path) -> None:
+    """decisions, "Backups"."""
+    with subprocess.Popen(
+        [*MASTHEAD, "backup", str(tmp_path / "slow")], env=environment(big)
+    ) as process:
+        wait_for_unfinished(process, tmp_path)
+        process.send_signal(signal.SIGSTOP)
+        try:
+            said = masthead("backup", tmp_path / "quick", database=big).stdout
+            assert len(unfinished(tmp_path)) == 1
+        finally:
+            process.send_signal(signal.SIGCONT)
+    assert "removed" not in said
+    assert process.returncode == 0
+    assert (tmp_path / "slow").exists()
+    assert not list(tmp_path.glob("*.unfinished-*"))
 
 
 def test_what_is_no_whole_backup_leaves_the_database_as_it_was(loaded: str, tmp_path: Path) -> None:
@@ -212,4 +441,4 @@ def test_what_cannot_be_read_or_written_is_said(loaded: str, tmp_path: Path) -> 
     assert not (tmp_path / "none.db").exists()
     refused = masthead("backup", tmp_path / "no" / "b", database=loaded, exit_status=1)
     assert "No such file or directory" in refused.stderr
-    assert list(tmp_path.glob(".*")) == []
+    assert list(tmp_path.glob("*.unfinished-*")) == []

@@ -7,10 +7,12 @@ The disk is real but for a layer below SQLite, which fails as a test says (`test
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +21,8 @@ import apsw
 import httpx2
 import pytest
 
+from masthead.store import audit, open_store
+from masthead.store.sqlite import WAL_BYTES_KEPT
 from tests.cli.running import run
 from tests.faulty import POWER_FAILED
 from tests.servers import COMMAND_SECONDS_MAX, environment, masthead, serving, write_ndjson
@@ -37,6 +41,7 @@ class Disk:
     def __init__(self, folder: Path) -> None:
         """Load the five."""
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         self.path = folder / "masthead.db"
         self.database = f"sqlite:///{self.path}"
         self.faults = folder / "faults"
@@ -164,6 +169,73 @@ def test_a_file_that_others_hold_for_themselves_is_said_to_be_in_use(disk: Disk)
             f"the database {disk.path} is locked: another program holds it for itself alone"
         )
     assert run("accounts", "list", database=disk.database, cwd=disk.folder).returncode == 0
+
+
+def statuses_until(url: str, wanted: int, path: str = "/2/subscribers/?limit=5") -> list[int]:
+    """Ask until the wanted status comes, within a minute; return all that came."""
+    ends_at = time.monotonic() + 60
+    found = [ask(url, path).status_code]
+    while found[-1] != wanted:
+        assert time.monotonic() < ends_at, f"{wanted} never came"
+        found.append(ask(url, path).status_code)
+    return found
+
+
+def test_a_file_that_is_moved_away_is_served_no_more_until_it_is_back(disk: Disk) -> None:
+    """decisions, "A file that is gone": a server would else read it for ever, and write nothing."""
+    away = disk.folder / "away"
+    with serving(disk.database) as server:
+        assert ask(server.url).status_code == 200
+        disk.path.rename(away)
+        assert set(statuses_until(server.url, 503)[:-1]) <= {200}
+        assert ask(server.url, "/health").status_code == 503
+        scan = "/2/cdc?entities=subscribers&changed_since=2026-01-01T00:00:00Z"
+        assert ask(server.url, scan).status_code == 503
+        away.rename(disk.path)
+        assert set(statuses_until(server.url, 200)[:-1]) <= {503}
+        assert ask(server.url, "/health").status_code == 200
+    assert not away.exists()
+    sentence = f"the database {disk.path} was removed, or moved, while it was open"
+    events = [line for line in server.output().splitlines() if sentence in line]
+    assert any("event='database unavailable'" in line for line in events)
+
+
+def test_a_file_in_the_place_of_another_is_not_mixed_with_it(disk: Disk) -> None:
+    """decisions, "A file that is gone": whoever looks after the health hears of it at once."""
+    other = Disk(disk.folder / "other")
+    before = other.path.read_bytes()
+    with serving(disk.database, "--metrics-port=0") as server:
+        assert ask(server.url).status_code == 200
+        other.path.rename(disk.path)
+        assert ask(server.url, "/health").status_code == 503
+        assert ask(server.url).status_code == 503
+        guess = "/2/subscribers/authenticate/?login=0@example.org&password=wrong"
+        assert ask(server.url, guess).status_code == 503
+        metrics = re.search(r"http://\S+/metrics", server.output())
+        assert metrics
+        numbers = httpx2.get(metrics[0], trust_env=False).text
+        assert "masthead_database_up 0.0" in numbers
+    assert disk.path.read_bytes() == before
+    assert "start the server anew to serve that" in server.output()
+    with serving(disk.database) as server:
+        assert ask(server.url).status_code == 200
+
+
+def test_the_log_of_a_large_load_is_cut_while_a_server_runs(disk: Disk) -> None:
+    """decisions, "The length of the log"."""
+    log = disk.path.with_name(f"{disk.path.name}-wal")
+    with serving(disk.database) as server:
+        assert ask(server.url).status_code == 200
+        with closing(open_store(disk.database)) as opened:
+            with opened.writer() as database, database.transaction():
+                for number in range(WAL_BYTES_KEPT // 2**20 + 8):
+                    deed = audit.Deed("nobody", str(number))
+                    audit.record(database, deed, "x" * 2**20)
+            assert log.stat().st_size > WAL_BYTES_KEPT
+            assert ask(server.url).status_code == 200
+            disk.load(disk.more)
+            assert log.stat().st_size <= WAL_BYTES_KEPT
+            assert ask(server.url).status_code == 200
 
 
 def test_a_read_only_file_is_not_served_and_stays_as_it_is(disk: Disk) -> None:

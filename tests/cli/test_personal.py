@@ -248,7 +248,7 @@ def test_what_a_terminal_would_obey_is_not_printed(account: str, tmp_path: Path)
 
 
 def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) -> None:
-    """decisions, "Who did what": a restored database has the record of that too."""
+    """decisions, "Who did what": and what was done since the backup was made."""
     database = f"sqlite:///{tmp_path}/x.db"
     masthead("accounts", "add", 1, database=database)
     masthead("backup", tmp_path / "kept", database=database)
@@ -257,6 +257,7 @@ def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) ->
     assert [record["command"] for record in records(database)] == [
         "accounts add 1",
         f"backup {tmp_path / 'kept'}",
+        "accounts rotate-key 1",
         f"restore {tmp_path / 'kept'} --replace",
     ]
 

@@ -200,9 +200,19 @@ def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> No
     assert person.table("subscribers")[1]["email"] == "ben@example.org"
 
 
-def test_a_file_of_erasures_names_subscribers_who_exist(person: Publisher) -> None:
-    line = person.problem({"erasures.csv": "subscriber_id\n99\n"})
-    assert line == "erasures.csv:2: subscriber_id: there is no subscriber 99"
+def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
+    publisher: Publisher,
+) -> None:
+    """decisions, "Personal data: moving an account": the list may be there before the rows are."""
+    loaded = publisher.load({"erasures.csv": "subscriber_id,erased_at\n1,2026-02-03 04:05:06\n"})
+    assert loaded.counts["erasures"].inserted == 1
+    assert publisher.load(PERSON).kept_blank == 6
+    assert held_of(publisher) == []
+    assert [record["delete_date"] for record in publisher.table("subscribers")] == [
+        "2026-02-03 04:05:06",
+        None,
+    ]
+    assert publisher.load(PERSON).kept_blank == 6
 
 
 # Traces in the files of an embedded database.

@@ -11,6 +11,7 @@ from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
 from masthead.store import accounts, checking, commits, erasing, merging, reading
 from masthead.store.staging import Staging
+from masthead.store.subscriber_data import held_of
 from tests.loading.publisher import SMALL
 
 if TYPE_CHECKING:
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
     Statement = tuple[str, dict[str, Any]]
 
-__all__ = ["CHANGES", "POINT_LOOKUPS", "SEARCHED", "load_in_steps", "statements"]
+__all__ = [
+    "CHANGES",
+    "OF_ONE_SUBSCRIBER",
+    "POINT_LOOKUPS",
+    "SEARCHED",
+    "load_in_steps",
+    "statements",
+]
 
 POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
     "one account": lambda database: accounts.get_account(database, 1),
@@ -41,6 +49,10 @@ POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
         database, 1, {"subscriber_id": 1}, after=0, limit=100
     ),
     "position": lambda database: commits.position_of(database, 1, 5),
+}
+OF_ONE_SUBSCRIBER: dict[str, Callable[[Database], object]] = {
+    "erased": lambda database: erasing.blank(database, 1, 5, ":subscriber_id", subscriber_id=1),
+    "held": lambda database: held_of(database, 1, 1),
 }
 SEARCHED = ("email", "first_name", "last_name", "renewal_code", "source")
 CHANGES = {

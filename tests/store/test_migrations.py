@@ -16,6 +16,7 @@ from masthead.store import migrations as of_the_store
 from masthead.store.migrations import SEALED_SINCE, Migration, migrations
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
+from tests.store.test_writers import Beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -320,6 +321,25 @@ def test_several_processes_may_bring_the_database_up_to_date_at_once(url: str, n
     assert not start_six(lambda _: open_store(url).close())
     with opening(url) as opened, opened.writer() as database:
         assert numbers(database) == [each.number for each in migrations(opened.dialect)]
+
+
+@ON_POSTGRESQL
+def test_an_upgrade_waits_for_a_load_and_neither_fails(url: str) -> None:
+    """decisions, "Migrations": a load has some tables, and wants more when the upgrade has begun."""
+    make_earlier(url, EARLIER[-1])
+    with knowing(lambda all_: all_[: EARLIER[-1]]), opening(url) as opened:
+        with opened.writer() as onlooker, opened.writer() as load:
+            with load.transaction():
+                load.lock_account(1)
+                load.change("UPDATE subscribers SET email = 'new' WHERE account_id = 1")
+                with knowing(lambda all_: all_):
+                    upgrade = Beside(lambda: open_store(url).close())
+                    upgrade.wait_until_it_waits(onlooker)
+                    load.change("UPDATE purchases SET name = 'new' WHERE account_id = 1")
+                    load.change("UPDATE orders SET import_name = 'new' WHERE account_id = 1")
+                    load.change("UPDATE erasures SET erased_at = 'new' WHERE account_id = 1")
+            assert upgrade.result() is None
+            assert numbers(load) == [each.number for each in migrations("postgresql")]
 
 
 @pytest.mark.parametrize("url_", ["", "sqlite", "sqlite:///", "mysql://x", "masthead.db"])

@@ -16,7 +16,14 @@ from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import changes, keys, reading
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import ON_SQLITE, new_url
-from tests.store.plans import CHANGES, POINT_LOOKUPS, SEARCHED, load_in_steps, statements
+from tests.store.plans import (
+    CHANGES,
+    OF_ONE_SUBSCRIBER,
+    POINT_LOOKUPS,
+    SEARCHED,
+    load_in_steps,
+    statements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +58,30 @@ def test_a_point_lookup_finds_its_rows_by_an_index(loaded: Publisher, name: str)
         assert found
         for sql, values in found:
             assert_finds_by_index(plan(database, sql, values))
+
+
+@pytest.mark.parametrize("name", OF_ONE_SUBSCRIBER)
+def test_what_is_one_subscribers_is_found_by_an_index(loaded: Publisher, name: str) -> None:
+    """decisions, "Personal data: erasing" and "Personal data: what is held"."""
+    with loaded.store.writer() as database:
+        database.script("BEGIN")
+        with statements(database) as found:
+            OF_ONE_SUBSCRIBER[name](database)
+        # The account's fields, their options and its lists are as few as there are of them.
+        of_the_account = r"SEARCH (f|o|l) .*\(account_id=\?\)"
+        for sql, values in found:
+            lines = plan(database, sql, values)
+            assert_finds_by_index([x for x in lines if not re.match(of_the_account, x)])
+
+
+def test_indexes_by_subscriber_lead_to_the_rows_of_one(loaded: Publisher) -> None:
+    """decisions, "Personal data: what is held"."""
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            OF_ONE_SUBSCRIBER["held"](database)
+        lines = " ".join(line for sql, values in found for line in plan(database, sql, values))
+    for table in ("addresses", "subscriptions", "orders", "purchases"):
+        assert f"INDEX {table}_by_subscriber (account_id=? AND subscriber_id=?)" in lines
 
 
 def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> None:

@@ -20,7 +20,13 @@ from masthead.store.postgresql import PostgresDatabase
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, new_url
-from tests.store.plans import POINT_LOOKUPS, SEARCHED, load_in_steps, statements
+from tests.store.plans import (
+    OF_ONE_SUBSCRIBER,
+    POINT_LOOKUPS,
+    SEARCHED,
+    load_in_steps,
+    statements,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -185,6 +191,33 @@ def test_a_point_lookup_finds_its_rows_by_an_index(
     with asking(large, POINT_LOOKUPS[name]) as (database, found):
         for sql, values in found:
             assert_finds_by_index(plan(database, sql, values, for_any=for_any))
+
+
+def test_what_is_held_of_one_subscriber_is_found_by_an_index(large: Publisher) -> None:
+    """decisions, "Personal data: what is held"."""
+    with asking(large, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
+        scans = [node for sql, values in found for node in plan(database, sql, values)]
+    # The account's fields, their options and its lists are few, and read as a whole. Entries of
+    # lists are looked up list by list, unless there are hardly more of them than lists, as here.
+    whole = {"custom_fields", "custom_field_options", "list_downloads", "mailing_list_entries"}
+    scans = [x for x in scans if "Index Name" in x and x["Relation Name"] not in whole]
+    assert_finds_by_index(scans)
+    used = {scan["Index Name"] for scan in scans if "subscriber_id" in columns_of(scan)}
+    assert {"orders_by_subscriber", "purchases_by_subscriber"} <= used
+
+
+def test_what_is_erased_of_one_subscriber_is_found_by_an_index(large: Publisher) -> None:
+    """decisions, "Personal data: erasing"."""
+    with large.store.writer() as database:
+        database.script("BEGIN")
+        with statements(database) as found:
+            OF_ONE_SUBSCRIBER["erased"](database)
+        scans = [node for sql, values in found for node in plan(database, sql, values)]
+        database.script("ROLLBACK")
+    tables_scanned = {x["Relation Name"] for x in scans if x["Node Type"] == "Seq Scan"}
+    assert tables_scanned <= {"erasures"}  # it has one row here
+    used = {x["Index Name"] for x in scans if "subscriber_id" in x.get("Index Cond", "")}
+    assert {"orders_by_subscriber", "purchases_by_subscriber"} <= used
 
 
 def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> None:

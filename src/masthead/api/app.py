@@ -129,6 +129,7 @@ async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
 
 
 def _stamp(store: Store, uses: keys.Uses) -> None:
+    store.check()
     store.beat()
     commits.stamp_all(store)
     uses.write(store)

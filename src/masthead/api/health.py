@@ -61,5 +61,6 @@ class Health:
 
 def ask(store: Store) -> None:
     """Ask the database the smallest question; raise StoreUnavailable where it does not answer."""
+    store.check()
     with store.reader() as database:
         database.rows("SELECT 1 FROM accounts LIMIT 1")

@@ -7,12 +7,14 @@ import click
 from masthead.cli.deeds import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
+from masthead.loading.erasures import read_erasures
 from masthead.store import find_store
 from masthead.store.backups import back_up, restore_backup
 
 __all__ = ["backup", "restore"]
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_ID = click.IntRange(0, 2**63 - 1)
 _MIB = 2**20
 
 
@@ -31,7 +33,8 @@ def backup(file: Path, database: str) -> None:
         def advance(done: int, total: int) -> None:
             bars.update(task, completed=done, total=total)
 
-        back_up(find_store(database), file, advance=advance, by=deed())
+        removed = back_up(find_store(database), file, advance=advance, by=deed())
+    _say_removed(removed)
     click.echo(f"{file}: {file.stat().st_size / _MIB:.1f} MiB, checked")
     click.echo(
         "It holds personal data, and not the secret key: keep a copy of that in another place"
@@ -41,21 +44,75 @@ def backup(file: Path, database: str) -> None:
 @click.command()
 @click.argument("file", type=_FILE)
 @click.option("--replace", is_flag=True, help="Lose what the database holds now.")
+@click.option(
+    "--erasures",
+    type=(_ID, _FILE),
+    multiple=True,
+    metavar="ACCOUNT FILE",
+    help="Erase again who is on this list, such as the erasures.csv of the account's latest "
+    "`masthead export`. May be given several times.",
+)
+@click.option(
+    "--even-if-unreadable",
+    is_flag=True,
+    help="Replace also a database whose list of the erased cannot be read.",
+)
 @setting("database")
-def restore(file: Path, replace: bool, database: str) -> None:
+def restore(
+    file: Path,
+    database: str,
+    *,
+    replace: bool,
+    erasures: tuple[tuple[int, Path], ...],
+    even_if_unreadable: bool,
+) -> None:
     """Put the backup FILE in the place of the embedded database, and begin a new epoch.
 
     No server may run, nor a load, and the secret key has to be the one of the backup. The database
     has all of the backup or, where something goes wrong, what it had before. Every client of the
-    change feed begins anew.
+    change feed begins anew. Who was erased since the backup was made is erased again, and the
+    record of who did what goes on: both are carried over from the database that is replaced.
     """
+    named = [erasure for each in erasures for erasure in read_erasures(*each)]
     with progress() as bars:
         task = bars.add_task("restore", total=None)
 
         def advance(done: int, total: int) -> None:
             bars.update(task, completed=done, total=total)
 
-        count = restore_backup(
-            find_store(database), file, replace=replace, advance=advance, by=deed()
+        restored = restore_backup(
+            find_store(database),
+            file,
+            replace=replace,
+            advance=advance,
+            erasures=named,
+            even_if_unreadable=even_if_unreadable,
+            by=deed(),
         )
+    _say_removed(restored.removed)
+    count = restored.accounts
     click.echo(f"restored; a new epoch began in {count} {'account' if count == 1 else 'accounts'}")
+    for account_id, subscriber_ids in sorted(restored.erased.items()):
+        ids = ", ".join(map(str, sorted(subscriber_ids)))
+        subscribers = "subscriber" if len(subscriber_ids) == 1 else "subscribers"
+        click.echo(f"account {account_id}: erased again: {subscribers} {ids}")
+    if restored.records:
+        records = "record" if restored.records == 1 else "records"
+        click.echo(f"{restored.records} {records} of who did what carried over")
+    if restored.unread:
+        click.echo(
+            "Neither the list of the erased nor the record of who did what could be carried over "
+            f"from the database that was replaced: {restored.unread}",
+            err=True,
+        )
+    elif not restored.replaced and not named:
+        click.echo(
+            "No list of the erased was carried over: there was no database. Import the latest "
+            "erasures.csv",
+            err=True,
+        )
+
+
+def _say_removed(removed: list[Path]) -> None:
+    for path in removed:
+        click.echo(f"removed {path}, which a command that was killed had left")

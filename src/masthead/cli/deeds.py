@@ -42,7 +42,12 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
     if parameter.is_flag:
         flags = parameter.opts if value else parameter.secondary_opts
         return [flags[0]]
-    return [parameter.opts[0], *map(_shown, values)]
+    each_time = values if parameter.multiple else (values,)
+    return [
+        word
+        for once in each_time
+        for word in (parameter.opts[0], *map(_shown, once if isinstance(once, tuple) else (once,)))
+    ]
 
 
 def _shown(value: object) -> str:

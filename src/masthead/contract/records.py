@@ -314,9 +314,10 @@ TABLES = (
     ),
 )
 
-ERASURES = _table("erasures", ErasureRecord, subscriber_id="subscribers")
+ERASURES = _table("erasures", ErasureRecord)
 """Who is erased: not data of the interface, but exported and loaded beside them, so that an account
-which moves to another database keeps its people erased."""
+which moves to another database keeps its people erased. An erasure may name a subscriber who is not
+there: it holds when a load brings the subscriber."""
 
 TABLES_BY_NAME = {table.name: table for table in (*TABLES, ERASURES)}
 

@@ -5,14 +5,14 @@ other; that of reading before anything is given out. A record holds no secret an
 but ids of subscribers (decisions, "Who did what").
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from masthead.errors import NotFound
 from masthead.store import migrations
 from masthead.store.database import Database, Store
 
-__all__ = ["Deed", "Entry", "entries", "record", "record_reading"]
+__all__ = ["Deed", "Entry", "carry_over", "entries", "record", "record_reading"]
 
 
 class Deed(NamedTuple):
@@ -90,3 +90,18 @@ def entries(
         **({} if account_id is None else {"account_id": account_id}),
     )
     return (Entry(*row) for row in rows)
+
+
+def carry_over(database: Database, records: Sequence[Entry]) -> int:
+    """Add another database's records that this one does not have; return how many they are.
+
+    All are in the order of their times then. Runs inside the caller's transaction.
+    """
+    own = list(entries(database))
+    missing = set(records).difference(own)
+    if missing:
+        database.change("DELETE FROM audit")
+        added = [each for each in records if each in missing]
+        rows = sorted((*own, *added), key=lambda entry: entry.at)
+        database.insert_many("audit", Entry._fields, rows)
+    return len(missing)

@@ -187,7 +187,15 @@ class Store(Protocol):
     def leave_no_traces(self) -> None:
         """Take away what the files of the database still hold of values that were replaced.
 
-        On a server that is the server's own business (its vacuum), and nothing happens.
+        On a server that is the server's own business (its vacuum), and nothing happens. Raises
+        StoreUnavailable where others have used the files all the time; what was written is kept.
+        """
+
+    def check(self) -> None:
+        """Raise StoreUnavailable where what was opened is no more what the URL leads to.
+
+        Nothing is read then until it is again. A server's own connections tell that by themselves,
+        and nothing happens.
         """
 
     def beat(self) -> None:

@@ -7,22 +7,31 @@ same file again changes nothing (decisions, "Personal data: erasing" and "Person
 loads").
 """
 
+from typing import NamedTuple
+
 from masthead.contract.kinds import Bit
 from masthead.contract.moments import format_second
 from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
 from masthead.errors import NotFound
 from masthead.store import accounts, audit, commits
-from masthead.store.database import Database, Store
+from masthead.store.database import Database, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
-__all__ = ["PERSONAL", "blank", "blank_staged", "erase"]
+__all__ = ["PERSONAL", "Erasure", "add", "blank", "blank_staged", "erase", "erasures"]
 
 PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables that hold something personal."""
 
-_ARE_ERASED = "subscriber_id IN (SELECT subscriber_id FROM erasures WHERE account_id = :account_id)"
 _ANSWERS = "custom_field_answers"
+
+
+class Erasure(NamedTuple):
+    """Who is erased, and since when: ``YYYY-MM-DD hh:mm:ss`` in UTC, None: since now."""
+
+    account_id: int
+    subscriber_id: int
+    erased_at: str | None
 
 
 def erase(
@@ -51,16 +60,11 @@ def erase(
             **whose,
         ):
             raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-        database.change(
-            """
-            INSERT INTO erasures (account_id, subscriber_id, erased_at)
-            VALUES (:account_id, :subscriber_id, :now) ON CONFLICT DO NOTHING
-            """,
-            now=format_second(database.now()),
-            **whose,
-        )
+        add(database, Erasure(account_id, subscriber_id, None))
         commit_id = commits.begin_commit(database, account_id)
-        blanked = blank(database, account_id, commit_id)
+        blanked = blank(
+            database, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id
+        )
         if not blanked:
             commits.drop_commit(database, account_id, commit_id)
         audit.record(database, by, _summary(subscriber_id, blanked), account_id=account_id)
@@ -70,25 +74,59 @@ def erase(
     return blanked
 
 
+def add(database: Database, erasure: Erasure) -> bool:
+    """Put a subscriber on the list of the erased; return whether that is new.
+
+    It need not be one whom the account has. Runs inside the caller's transaction, which has locked
+    the account.
+    """
+    return bool(
+        database.change(
+            """
+            INSERT INTO erasures (account_id, subscriber_id, erased_at)
+            VALUES (:account_id, :subscriber_id, :erased_at) ON CONFLICT DO NOTHING
+            """,
+            account_id=erasure.account_id,
+            subscriber_id=erasure.subscriber_id,
+            erased_at=erasure.erased_at or format_second(database.now()),
+        )
+    )
+
+
+def erasures(database: Database) -> list[Erasure]:
+    """Return the list of the erased, of all accounts, by ascending ids."""
+    rows = database.rows(
+        """
+        SELECT account_id, subscriber_id, erased_at FROM erasures
+        ORDER BY account_id, subscriber_id
+        """
+    )
+    return [Erasure(*row) for row in rows]
+
+
 def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
     rows = ", ".join(f"{count} of {name}" for name, count in blanked.items())
     return f"erased subscriber {subscriber_id}: {f'blanked {rows}' if rows else 'nothing was left'}"
 
 
-def blank(database: Database, account_id: int, commit_id: int) -> dict[str, int]:
-    """Blank what the account still holds of erased subscribers; how many rows, where there were.
+def blank(
+    database: Database, account_id: int, commit_id: int, whose: str, **values: Value
+) -> dict[str, int]:
+    """Blank what the account holds of some of its erased subscribers.
 
-    What changes takes the id of the commit, inside the caller's transaction, which has locked the
-    account.
+    Returns how many rows of each table changed, where any did. ``whose`` is SQL for the ids of the
+    subscribers, as it stands in ``IN (…)``, and ``values`` are its parameters; it may use
+    ``:account_id``. Only the rows of these subscribers are read. What changes takes the id of the
+    commit, inside the caller's transaction, which has locked the account.
     """
-    values = {"account_id": account_id, "commit_id": commit_id}
+    values = {**values, "account_id": account_id, "commit_id": commit_id}
     blanked = {}
     for table in PERSONAL:
         sets, held = _blanks(table), _holds(table)
         if table.name == "subscribers":
             held += " OR delete_date IS NULL"
             sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
-        where = f"account_id = :account_id AND {_ARE_ERASED} AND ({held})"
+        where = f"account_id = :account_id AND subscriber_id IN ({whose}) AND ({held})"
         if table.name == _ANSWERS:
             database.change(
                 f"""

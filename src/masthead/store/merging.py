@@ -62,7 +62,8 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
     if "subscriptions" in staging.tables:
         _keep_kinds(database, account_id, commit_id)
     if ERASURES.name in counts and counts[ERASURES.name].inserted:
-        for name, blanked in erasing.blank(database, account_id, commit_id).items():
+        whose = f"SELECT subscriber_id FROM staged_{ERASURES.name}"
+        for name, blanked in erasing.blank(database, account_id, commit_id, whose).items():
             before = counts.get(name, Counts(0, 0, 0))
             counts[name] = before._replace(changed=before.changed + blanked)
     if not any(count.inserted or count.changed for count in counts.values()):

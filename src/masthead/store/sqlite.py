@@ -38,6 +38,14 @@ BUSY_TIMEOUT_MS = 5_000
 LOCKED_S_MAX = 5.0
 """So long may a file let nobody even read it, before a command gives up."""
 
+TRACES_WAIT_S = 5.0
+"""So long does a file that is written anew wait for others who write to it or read it."""
+
+WAL_BYTES_KEPT = 64 * 1024 * 1024
+"""The write-ahead log of a large load may be as long as the load; afterwards it need not be."""
+
+_TRY_AGAIN_S = 0.05
+
 TALLY_TIMEOUT_MS = 500
 """Who writes to the tally does so in microseconds; and an event loop may be what waits."""
 
@@ -171,6 +179,32 @@ class SqliteDatabase:
     def lock_accounts(self) -> None:
         """Do nothing: the transaction excludes every other writer."""
 
+    def write_anew(self) -> None:
+        """Write the file anew, and empty its log (``SqliteStore.leave_no_traces``).
+
+        The log can be emptied when nobody reads a state from before. Nobody waits for that: it is
+        tried again and again, and writers come in between.
+        """
+        try:
+            self._connection.set_busy_timeout(int(TRACES_WAIT_S * 1_000))
+            self._connection.execute("VACUUM").fetchall()
+            self._connection.set_busy_timeout(0)
+            ends_at = time.monotonic() + TRACES_WAIT_S
+            while not self._empty_log():
+                if time.monotonic() > ends_at:
+                    raise _traces_left("another program is reading it")
+                time.sleep(_TRY_AGAIN_S)
+        except apsw.BusyError:
+            raise _traces_left("another program is writing to it") from None
+        except _UNAVAILABLE as error:
+            raise _traces_left(str(error)) from error
+
+    def _empty_log(self) -> bool:
+        # What can be copied is copied while others write; only then are they kept out for a moment.
+        self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        ((is_busy, *_),) = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return not is_busy
+
     def close(self) -> None:
         """Give the connection back to the system."""
         self.streams.close()
@@ -186,14 +220,17 @@ class _LoopReader(SqliteDatabase):
     """
 
     def __init__(
-        self, connection: apsw.Connection, clock: Clock, secret: Secret, at_end_of_turn: Later
+        self, store: "SqliteStore", connection: apsw.Connection, at_end_of_turn: Later
     ) -> None:
-        super().__init__(connection, clock, secret)
+        super().__init__(connection, store.clock, store.secret)
+        self._store = store
         self._at_end_of_turn = at_end_of_turn
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows."""
         if not self._connection.in_transaction:
+            if self._store.missing:
+                raise StoreUnavailable(self._store.missing)
             super().rows("BEGIN")
             self._at_end_of_turn(self._end_turn)
         return super().rows(sql, **values)
@@ -226,6 +263,9 @@ class SqliteStore:
         self.clock = clock
         self.secret = secret or Secret(path.with_name(f"{path.name}-key"))
         self._tally_path = path.with_name(f"{path.name}-logins")
+        self.missing = ""
+        """What is wrong with the file at this path, as :meth:`check` found it last."""
+        self._file: tuple[int, int] | None = None
         self._idle_readers: list[SqliteDatabase] = []
         self._idle_tallies: list[SqliteDatabase] = []
         self._lock = threading.Lock()
@@ -239,8 +279,28 @@ class SqliteStore:
                     migrations.apply_missing(database)
                 if 1 < missing[0].number <= migrations.SEALED_SINCE:
                     # What was in clear is still in free parts of pages, and in the log.
-                    _write_anew(database)
+                    database.write_anew()
             migrations.check_secret(database)
+        self._file = _file_at(self.path)
+
+    def check(self) -> None:
+        """Look whether the path still leads to the file that was opened.
+
+        Where it does not, readers are lent no more until it does again. Raises StoreUnavailable
+        then: a file that has another one in its place would be read from the one, and written to
+        the other (decisions, "A file that is gone").
+        """
+        found = _file_at(self.path)
+        if self._file is None or found == self._file:
+            self.missing = ""
+            return
+        self.missing = f"the database {self.path} was " + (
+            "replaced by another file while it was open: start the server anew to serve that"
+            if found
+            else "removed, or moved, while it was open: put the same file back, or stop the "
+            "server, restore a backup and start it again"
+        )
+        raise StoreUnavailable(self.missing)
 
     def open_loop_reader(self, at_end_of_turn: Later) -> SqliteDatabase:
         """Return a connection that has the file mapped into its memory.
@@ -251,11 +311,13 @@ class SqliteStore:
         connection.execute("PRAGMA mmap_size = 268435456")
         # The first look takes the file's shared lock, by which `masthead restore` knows a server.
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
-        return _LoopReader(connection, self.clock, self.secret, at_end_of_turn)
+        return _LoopReader(self, connection, at_end_of_turn)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteDatabase]:
         """Lend a connection, which is kept for the next one."""
+        if self.missing:
+            raise StoreUnavailable(self.missing)
         with self._lent(self._idle_readers, self._new_reader) as database:
             yield database
 
@@ -295,9 +357,13 @@ class SqliteStore:
         return database
 
     def leave_no_traces(self) -> None:
-        """Write the file anew, and empty its log; writers wait, readers do not."""
+        """Write the file anew, and empty its log.
+
+        Writers wait while the file is written, readers do not. Raises StoreUnavailable where others
+        who write or read leave no time for it.
+        """
         with self.writer() as database:
-            _write_anew(database)
+            database.write_anew()
 
     def beat(self) -> None:
         """Do nothing: a file has no replicas."""
@@ -318,6 +384,8 @@ class SqliteStore:
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            # SQLite cuts the log when a connection begins it anew, to the limit of that connection.
+            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
             with closing(self._database(connection)) as database:
                 yield database
         except _UNAVAILABLE as error:
@@ -370,14 +438,26 @@ class SqliteStore:
         return connection
 
 
-def _write_anew(database: SqliteDatabase) -> None:
-    database.script("VACUUM")
-    database.script("PRAGMA wal_checkpoint(TRUNCATE)")
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from any other, or None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _wait_for_ever(calls: int) -> bool:
     time.sleep(min(0.001 * 2 ** min(calls, 8), 0.25))
     return True
+
+
+def _traces_left(reason: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        "all is done and kept, but the files of the database still hold traces of what was "
+        f"replaced, since they could not be written anew ({reason}). The next erasure does that, "
+        "also one of the same subscriber: say `masthead erase` once more when it can"
+    )
 
 
 def _explained(error: apsw.Error) -> StoreUnavailable:

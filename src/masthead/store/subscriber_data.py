@@ -1,5 +1,6 @@
 """All that is held of one subscriber, read from one snapshot."""
 
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from masthead.contract import shapes
@@ -10,6 +11,8 @@ from masthead.store.database import Database
 __all__ = ["Held", "held_of"]
 
 Row = tuple[Any, ...]
+_ID = itemgetter(0)
+"""The first field of each shape that is read here is its id."""
 
 
 class Held(NamedTuple):
@@ -54,40 +57,48 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
     if found is None:
         raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
 
-    def rows(table: str, shape: type, key: str) -> list[Row]:
-        return database.rows(
-            f"""
-            SELECT {reading.columns_of(shape)} FROM {table}
-            WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY {key}
-            """,
-            **whose,
+    def rows(table: str, shape: type) -> list[Row]:
+        # Sorted here: in a snapshot PostgreSQL sorts nothing, and to return these in the order of
+        # their ids it would read all rows of the account in that order.
+        return sorted(
+            database.rows(
+                f"""
+                SELECT {reading.columns_of(shape)} FROM {table}
+                WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+                """,
+                **whose,
+            ),
+            key=_ID,
         )
 
     answers = reading.answers_of(database, account_id, subscriber_id)
     return Held(
         subscriber=found[:-1],
         erased_at=found[-1],
-        addresses=rows("addresses", shapes.Address, "address_id"),
+        addresses=rows("addresses", shapes.Address),
         subscriptions=[
             (row, _issues(database, account_id, row[0]))
-            for row in rows("subscriptions", shapes.Subscription, "subscription_id")
+            for row in rows("subscriptions", shapes.Subscription)
         ],
         fields=reading.custom_fields(database, account_id),
         answers=answers.answers if answers else [],
         orders=_orders(database, account_id, subscriber_id),
-        purchases=rows("purchases", shapes.Purchase, "purchase_id"),
-        entries=database.rows(
-            f"""
-            SELECT l.mailing_list_id, l.name, {reading.columns_of(shapes.MailingListEntry, "e.")}
-            FROM subscriptions AS s
-            JOIN mailing_list_entries AS e
-                ON e.account_id = s.account_id AND e.subscription_id = s.subscription_id
-            JOIN list_downloads AS l
-                ON l.account_id = e.account_id AND l.mailing_list_id = e.mailing_list_id
-            WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
-            ORDER BY l.mailing_list_id, e.subscription_id
-            """,
-            **whose,
+        purchases=rows("purchases", shapes.Purchase),
+        entries=sorted(
+            database.rows(
+                f"""
+                SELECT l.mailing_list_id, l.name,
+                    {reading.columns_of(shapes.MailingListEntry, "e.")}
+                FROM subscriptions AS s
+                JOIN mailing_list_entries AS e
+                    ON e.account_id = s.account_id AND e.subscription_id = s.subscription_id
+                JOIN list_downloads AS l
+                    ON l.account_id = e.account_id AND l.mailing_list_id = e.mailing_list_id
+                WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+                """,
+                **whose,
+            ),
+            key=itemgetter(0, 2),
         ),
     )
 
@@ -110,10 +121,10 @@ def _orders(database: Database, account_id: int, subscriber_id: int) -> list[tup
     ids = database.rows(
         """
         SELECT order_id FROM orders
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY order_id
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
         """,
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    found = (reading.order(database, account_id, order_id) for (order_id,) in ids)
+    found = (reading.order(database, account_id, order_id) for (order_id,) in sorted(ids))
     return [order for order in found if order]

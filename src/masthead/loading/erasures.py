@@ -1,0 +1,35 @@
+"""Lists of the erased, as ``masthead export`` writes them, read without a database."""
+
+from pathlib import Path
+
+from masthead.contract.records import ERASURES
+from masthead.errors import BadInput, BadUsage
+from masthead.loading.checks import check_batch
+from masthead.loading.files import find_files, read_batches
+from masthead.store.erasing import Erasure
+
+__all__ = ["read_erasures"]
+
+
+def read_erasures(account_id: int, path: Path) -> list[Erasure]:
+    """Return who is erased of an account by a file such as ``erasures.csv``.
+
+    Raises BadUsage where its name is that of another table, BadInput where the file is missing or a
+    row of it cannot be read.
+    """
+    found = []
+    for file in find_files([path]):
+        if file.table is not ERASURES:
+            raise BadUsage(f"{path}: a list of the erased is named erasures.csv or erasures.ndjson")
+        for batch in read_batches(file):
+            checked = check_batch(file.table, batch)
+            if checked.problems:
+                line, column, sentence = min(checked.problems)
+                raise BadInput(f"{path}:{line}: {column}: {sentence}; nothing was restored")
+            for row in checked.rows:
+                values = dict(zip(("line", *checked.columns), row, strict=True))
+                subscriber_id, erased_at = values["subscriber_id"], values.get("erased_at")
+                assert isinstance(subscriber_id, int)
+                assert not isinstance(erased_at, int)
+                found.append(Erasure(account_id, subscriber_id, erased_at))
+    return found
