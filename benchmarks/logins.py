@@ -28,7 +28,7 @@ from urllib.parse import urlencode
 from benchmarks import machine
 from benchmarks.databases import STORES, fresh, place, stores_in
 from benchmarks.processes import serving
-from benchmarks.publisher import AUTHORIZATION, fill, make_files
+from benchmarks.publisher import AUTHORIZATION, KEY, fill, make_files
 from masthead.settings import SETTINGS
 
 APART_MAX = 0.05
@@ -63,7 +63,7 @@ def logins(files: Path, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def questions(files: Path, kind: str) -> Iterator[tuple[Question, Question]]:
-    """Yield pairs of requests that are refused: of a login, or a key, that exists and of another."""
+    """Yield pairs of requests that are refused: of what exists, and of what does not."""
     if kind == CREDENTIALS:
         while True:
             yield _with_key(KEY), _with_key(token_hex(len(KEY))[: len(KEY)])
