@@ -3,7 +3,9 @@
 ``python -m benchmarks.logins`` asks a server, in pairs, for a login that exists and for one that
 does not, both with a wrong password, each in turn the first of its pair; and the same with renewal
 codes and postal codes. Every guess is counted, as in service, and no login is used so often that it
-is refused. It ends with 1 where the medians differ by more than 5 %.
+is refused. The same again for the callers' own credentials: an ``api_key`` that exists and one that
+does not, both with a wrong ``api_login``. It ends with 1 where the medians of the logins differ by
+more than 5 %; those of the credentials are shown (decisions, "Wrong credentials").
 """
 
 import argparse
@@ -15,22 +17,34 @@ import signal
 import statistics
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from benchmarks import machine
 from benchmarks.databases import STORES, fresh, place, stores_in
 from benchmarks.processes import serving
-from benchmarks.publisher import AUTHORIZATION, fill, make_files
+from benchmarks.publisher import AUTHORIZATION, KEY, fill, make_files
 from masthead.settings import SETTINGS
 
 APART_MAX = 0.05
 WARM_UP = 200
 PATH = "/2/subscribers/authenticate/?"
 KINDS = {"email": "wrong password", "renewal_code": "00000"}
+CREDENTIALS = "api_key"
+REFUSALS = {b'{"authenticated":false}', b'{"error":"these credentials open no account"}'}
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+class Question(NamedTuple):
+    """A request."""
+
+    target: str
+    authorization: str
 
 
 def logins(files: Path, kind: str) -> Iterator[tuple[str, str]]:
@@ -48,20 +62,37 @@ def logins(files: Path, kind: str) -> Iterator[tuple[str, str]]:
             yield login, other
 
 
-def measure(port: int, pairs: Iterator[tuple[str, str]], kind: str, count: int) -> list[float]:
+def questions(files: Path, kind: str) -> Iterator[tuple[Question, Question]]:
+    """Yield pairs of requests that are refused: of what exists, and of what does not."""
+    if kind == CREDENTIALS:
+        while True:
+            yield _with_key(KEY), _with_key(token_hex(len(KEY))[: len(KEY)])
+    for both in logins(files, kind):
+        first, second = (
+            Question(PATH + urlencode({"login": login, "password": KINDS[kind]}), AUTHORIZATION)
+            for login in both
+        )
+        yield first, second
+
+
+def _with_key(key: str) -> Question:
+    encoded = b64encode(f"{key}:{'0' * len(key)}".encode()).decode()
+    return Question("/2/accounts/", f"Basic {encoded}")
+
+
+def measure(port: int, pairs: Iterator[tuple[Question, Question]], count: int) -> list[float]:
     """Return the median of the microseconds of those that exist, and of those that do not."""
     connection = http.client.HTTPConnection("127.0.0.1", port)
-    headers = {"Authorization": AUTHORIZATION}
     taken: list[list[float]] = [[], []]
     for number in range(WARM_UP + count):
         both = list(enumerate(next(pairs)))
-        for which, login in both if number % 2 else reversed(both):
-            target = PATH + urlencode({"login": login, "password": KINDS[kind]})
+        for which, question in both if number % 2 else reversed(both):
+            headers = {"Authorization": question.authorization}
             start = time.perf_counter_ns()
-            connection.request("GET", target, headers=headers)
+            connection.request("GET", question.target, headers=headers)
             answer = connection.getresponse().read()
             microseconds = (time.perf_counter_ns() - start) / 1_000
-            if answer != b'{"authenticated":false}':
+            if answer not in REFUSALS:
                 raise SystemExit(f"an unexpected answer: {answer.decode()}")
             if number >= WARM_UP:
                 taken[which].append(microseconds)
@@ -80,13 +111,13 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     os.environ[SETTINGS["account_failures"].variable] = "0"
     rows = list(_rows(given.stores, given.subscribers, given.pairs))
-    print(f"microseconds of {given.pairs:,} refused logins each: medians")
+    print(f"microseconds of {given.pairs:,} refusals each: medians")
     print("| store | login | exists | does not | apart |\n| --- | --- | --- | --- | --- |")
     for store, kind, exists, does_not, apart in rows:
         print(f"| {store} | {kind} | {exists:.1f} | {does_not:.1f} | {apart:+.1%} |")
     for title, said in machine.described().items():
         print(f"- {title}: {said}")
-    if any(abs(apart) > APART_MAX for *_, apart in rows):
+    if any(abs(apart) > APART_MAX for _, kind, *_, apart in rows if kind in KINDS):
         raise SystemExit(f"apart by more than {APART_MAX:.0%}")
 
 
@@ -100,8 +131,8 @@ def _rows(
             with place(store) as home, fresh(home, "logins") as database:
                 fill(database, files)
                 with serving(database, Path(name) / "server.log") as server:
-                    for kind in KINDS:
-                        found = measure(server.port, logins(files, kind), kind, pairs)
+                    for kind in (*KINDS, CREDENTIALS):
+                        found = measure(server.port, questions(files, kind), pairs)
                         exists, does_not = found
                         yield STORES[store], kind, exists, does_not, exists / does_not - 1
 

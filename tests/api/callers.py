@@ -187,16 +187,12 @@ def error_of(response: httpx2.Response, status: int) -> str:
 
 
 def next_page(response: httpx2.Response) -> str:
-    """Return the target of ``Link: <?…>; rel="next"``; fail where the header has another form.
-
-    Joined to the address that was asked, as RFC 3986 section 5.2.2 has it.
-    """
+    """Return the target of ``Link: </…?…>; rel="next"``; fail where the header has another form."""
     link: str = response.headers["Link"]
     assert link.isascii()
-    assert link.startswith("<?")
+    assert link.startswith(f"<{response.url.path}?")
     assert link.endswith('>; rel="next"')
-    reference = link.removeprefix("<").removesuffix('>; rel="next"')
-    return response.url.join(reference).raw_path.decode()
+    return link.removeprefix("<").removesuffix('>; rel="next"')
 
 
 def query_of(target: str) -> dict[str, str]:

@@ -52,7 +52,12 @@ def test_another_account_is_answered_as_an_unknown_one(gate: House, other: str) 
 )
 def test_an_id_that_is_not_plain_digits_is_unknown(gate: House, path: str) -> None:
     """decisions, "Ids in paths": ``account_id`` too is such a number."""
-    assert gate.caller("garden").raw(f"/2/accounts/{path}/").status == 404
+    caller = gate.caller("garden")
+    for place in ("accounts", "orders", "customfields", "downloadmailinglist"):
+        for end in ("", "/"):
+            answer = caller.raw(f"/2/{place}/{path}{end}")
+            assert answer.status == 404
+            assert answer.error().startswith("there is no such id: ")
 
 
 @pytest.mark.parametrize("path", ["/2/accounts/", "/2/accounts/1/"])

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.api.answers import Answer, json
 from masthead.api.routes import Route, Routes
+from masthead.errors import NotFound
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -32,7 +34,8 @@ def found(path: str) -> tuple[str | None, int | None]:
 def test_an_id_is_digits_without_leading_zeros(number: int) -> None:
     """decisions, "Ids in paths"."""
     assert found(f"/2/orders/{number}") == ("/2/orders/{order_id}", number)
-    assert found(f"/2/orders/0{number}")[0] is None
+    with pytest.raises(NotFound):
+        found(f"/2/orders/0{number}")
     assert found(f"/2/orders/{number}/{number}")[0] is None
     assert found(f"/docs/{number}")[0] is None
 
@@ -41,5 +44,9 @@ def test_an_id_is_digits_without_leading_zeros(number: int) -> None:
 def test_no_other_path_is_answered(end: str) -> None:
     """A path is that of a route to the letter, but for its id."""
     is_id = end.isdecimal() and (end == "0" or not end.startswith("0"))
-    assert found(f"/2/orders/{end}")[0] == ("/2/orders/{order_id}" if is_id else None)
+    if end and "/" not in end and not is_id:
+        with pytest.raises(NotFound, match="there is no such id: an id is a number, digits"):
+            found(f"/2/orders/{end}")
+    else:
+        assert found(f"/2/orders/{end}")[0] == ("/2/orders/{order_id}" if is_id else None)
     assert found(f"/docs{end}")[0] == (None if end else "/docs")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
+from urllib.request import ProxyHandler, Request, build_opener
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.api.callers import ids, next_page, query_of
+from tests.api.callers import basic, ids, next_page, query_of
 from tests.api.conftest import DATA
 
 if TYPE_CHECKING:
@@ -172,13 +176,33 @@ def test_a_full_page_names_the_next(lists: Caller) -> None:
 
 
 @pytest.mark.parametrize("path", [PATH, PATH.removesuffix("/")])
-def test_the_address_of_the_next_page_is_nothing_but_a_query(lists: Caller, path: str) -> None:
-    """decisions, "Order of lists: the address of the next page": right below any path."""
+def test_the_address_of_the_next_page_has_the_path_that_was_asked(lists: Caller, path: str) -> None:
+    """decisions, "Order of lists: the address of the next page"."""
     first = lists.ask(path, limit=2, type="print")
     last = ids(first.json()["subscriptions"], "subscription_id")[-1]
-    assert first.headers["Link"] == f'<?limit=2&type=Print&after={last}>; rel="next"'
+    assert first.headers["Link"] == f'<{path}?limit=2&type=Print&after={last}>; rel="next"'
     second = lists.read(next_page(first))["subscriptions"]
     assert ids(second, "subscription_id") == expected(type="Print")[2:4]
+
+
+def test_clients_of_python_follow_the_next_page(lists: Caller) -> None:
+    """decisions, "Order of lists: the address of the next page": with what they bring for it.
+
+    httpx reads the header, and puts a path behind its base URL; urllib joins it to what was asked.
+    """
+    authorization = basic(lists.api_key, lists.api_login)
+    headers = {"Authorization": authorization}
+    wanted = expected()
+    with httpx2.Client(base_url=lists.server.url, headers=headers, trust_env=False) as client:
+        first = client.get(PATH)
+        second = client.get(first.links["next"]["url"])
+    assert ids(second.json()["subscriptions"], "subscription_id") == wanted[100:200]
+    address = f"{lists.server.url}{PATH}"
+    opener = build_opener(ProxyHandler({}))
+    with opener.open(Request(address, headers=headers)) as answer:
+        link = answer.headers["Link"].partition(">")[0].removeprefix("<")
+    with opener.open(Request(urljoin(address, link), headers=headers)) as answer:
+        assert ids(json.load(answer)["subscriptions"], "subscription_id") == wanted[100:200]
 
 
 def test_a_page_that_is_not_full_names_no_other(lists: Caller) -> None:

@@ -122,6 +122,50 @@ def test_an_id_that_is_taken_an_unknown_id_and_a_taken_key_are_bad_data(account:
         assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--api-key=a:b", "--api-key: holds a colon, which ends the user name in HTTP Basic"),
+        ("--api-key=a\tb", "--api-key: holds a control character, which HTTP Basic cannot carry"),
+        ("--api-login=a\x7f", "--api-login: holds a control character, which HTTP Basic cannot"),
+    ],
+)
+def test_credentials_that_http_basic_cannot_carry_are_refused(
+    account: str, tmp_path: Path, option: str, sentence: str
+) -> None:
+    """decisions, "Credentials that can be kept"; RFC 7617 section 2."""
+    for command in (("add", 2), ("set", 1)):
+        done = masthead("accounts", *command, option, database=account, exit_status=2)
+        assert sentence in done.stderr
+    name, value = option.removeprefix("--").replace("-", "_", 1).split("=")
+    path = accounts_file(tmp_path, f'account_id,{name}\n2,"{value}"\n')
+    done = masthead("import", path, database=account, exit_status=1)
+    assert f"accounts.csv:2: {name}: holds a c" in done.stderr
+    assert masthead("accounts", "list", database=account).stdout == "1\t\tactive\n"
+    assert (show(account)["api_key"], show(account)["api_login"]) == ("key", "login")
+
+
+def test_a_pair_that_is_another_account_s_the_other_way_round_is_bad_data(
+    account: str, tmp_path: Path
+) -> None:
+    """decisions, "Pairs that are crosswise"."""
+    crosswise = ("--api-key=login", "--api-login=key")
+    sentence = "account 1 has this pair the other way round, and a pair opens its account either"
+    for command in (("add", 2), ("set", 1)):
+        done = masthead("accounts", *command, *crosswise, database=account, exit_status=1)
+        assert sentence in done.stderr
+    path = accounts_file(tmp_path, "account_id,api_key,api_login\n2,login,key\n")
+    assert sentence in masthead("import", path, database=account, exit_status=1).stderr
+
+
+@pytest.mark.parametrize(
+    "same", [["--api-key=key"], ["--api-login=login"], ["--api-key=key", "--api-login=login"]]
+)
+def test_to_set_what_is_set_already_changes_nothing(account: str, same: list[str]) -> None:
+    before = show(account)
+    assert shown(masthead("accounts", "set", 1, *same, database=account).stdout) == before
+
+
 @pytest.mark.parametrize("account_id", ["x", "1.5", "9223372036854775808"])
 def test_an_id_that_is_no_number_of_64_bits_is_bad_usage(database: str, account_id: str) -> None:
     masthead("accounts", "add", account_id, database=database, exit_status=2)

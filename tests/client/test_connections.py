@@ -26,6 +26,15 @@ EVERYTHING = Reply(
 )
 
 
+@pytest.mark.parametrize("cookie", ["session=1", "session=\xe9", "a=b; expires=never; path=/2"])
+def test_no_cookie_is_sent_back(connect: Connect, serve: Serve, cookie: str) -> None:
+    """One that cannot be written would else stop every later request."""
+    service = serve(in_turn(Reply(headers={"Set-Cookie": cookie})))
+    client = connect(service.url)
+    assert client.list_accounts() == client.list_accounts() == []
+    assert all("cookie" not in asked.headers for asked in service.asked)
+
+
 def test_one_connection_serves_all_requests(connect: Connect, serve: Serve) -> None:
     service = serve(in_turn(EVERYTHING))
     client = connect(service.url)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.client import answers
 from masthead.errors import ServiceError, UnexpectedAnswer
 from tests.api.test_subscriptions import LOADED, expected
 from tests.client.service import Asked, Reply, Serve, forwarding, in_turn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from masthead import Client
     from tests.client.flavours import Connect
 
@@ -52,7 +55,7 @@ def test_filters_hold_on_every_page(lists: Client) -> None:
 def test_behind_a_proxy_that_takes_a_prefix_off_all_pages_are_read(
     connect: Connect, serve: Serve, masthead_url: str
 ) -> None:
-    """decisions, "Order of lists: the address of the next page"."""
+    """decisions, "Order of lists: the address of the next page": the proxy changes no header."""
     proxy = serve(forwarding(masthead_url, "/press/api"))
     client = connect(f"{proxy.url}/press/api/", "key-lists", "login-lists")
     found = [record.subscription_id for record in client.list_subscriptions()]
@@ -89,6 +92,13 @@ def test_a_service_that_gives_more_than_the_limit(connect: Connect, serve: Serve
         '</base/2/subscribers/?after=2>; rel="next"',
         '<first>; rel="first", <?after=2>; rel="last next"; title="more"',
         '<{url}/base/2/subscribers/?after=2>; rel="next"',
+        '</2/subscribers/?after=2>; rel="next"',
+        '</2/subscribers?after=2>; rel="next"',
+        '<{url}/2/subscribers/?after=2>; rel="next"',
+        "<?a=1;b=2,3&after=2>; REL = Next ; title=x",
+        '<?a>; title="x, y; rel=next", <?after=2>;rel="next"',
+        "<?a>; rel=prev; rel=next, <?after=2>; rel=next",
+        "<<?a>, <?after=2>; rel=next; rel=prev",
     ],
 )
 def test_a_link_to_the_next_page_in_any_form(connect: Connect, serve: Serve, link: str) -> None:
@@ -102,7 +112,18 @@ def test_a_link_to_the_next_page_in_any_form(connect: Connect, serve: Serve, lin
     assert all_ids(connect(f"{service.url}/base")) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("link", ["", '<?after=0>; rel="prev"', "?after=2", "<?after=2>"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        *("", '<?after=0>; rel="prev"', "?after=2", "<?after=2>", "<?a; rel=next", "<?a> rel=next"),
+        *(
+            '<?a>; title="rel=next"',
+            '<?a>; rel="nextpage"',
+            "<?a>; rev=next",
+            '<?a>; x="; rel=next',
+        ),
+    ],
+)
 def test_what_is_no_link_to_a_next_page(connect: Connect, serve: Serve, link: str) -> None:
     service = serve(in_turn(page(1, 2, link=link), page(3)))
     assert all_ids(connect(service.url)) == [1, 2]
@@ -122,11 +143,62 @@ def test_the_next_page_is_not_fetched_from_another_host(
     assert str(caught.value) == "/2/subscribers/: the next page is at another host"
 
 
-def test_a_page_that_is_its_own_next_is_an_error(connect: Connect, serve: Serve) -> None:
-    service = serve(in_turn(page(1, 2, link='<?after=2>; rel="next"')))
-    with pytest.raises(UnexpectedAnswer, match="the next page is the same page again"):
+CIRCLES = {
+    "a page that is its own next": lambda asked, _: (1, asked.target),
+    "two pages, each the other's next": lambda asked, _: (
+        (2, "?page=a") if asked.target.endswith("b") else (1, "?page=b")
+    ),
+    "a way into a circle": lambda asked, _: {
+        "/2/subscribers/": (1, "?page=b"),
+        "/2/subscribers/?page=b": (2, "?page=c"),
+        "/2/subscribers/?page=c": (3, "?page=d"),
+        "/2/subscribers/?page=d": (4, "?page=b"),
+    }[asked.target],
+    "new addresses of the same page": lambda _, number: (7, f"?page={number}"),
+    "new addresses of two pages": lambda _, number: (number % 2, f"?page={number}"),
+    "new addresses of nothing": lambda _, number: (None, f"?page={number}"),
+}
+
+
+@pytest.mark.parametrize("circle", CIRCLES.values(), ids=CIRCLES)
+def test_pages_that_come_again_are_an_error(
+    connect: Connect, serve: Serve, circle: Callable[[Asked, int], tuple[int | None, str]]
+) -> None:
+    """decisions, "Client: pages that come again"; no record is given twice."""
+    numbers = count()
+
+    def answer(asked: Asked) -> Reply:
+        only, following = circle(asked, next(numbers))
+        return page(*[] if only is None else [only], link=f'<{following}>; rel="next"')
+
+    service = serve(answer)
+    subscribers = connect(service.url).search_subscribers()
+    found: list[int] = []
+    with pytest.raises(UnexpectedAnswer) as caught:
+        found.extend(record.subscriber_id for record in subscribers)
+    assert str(caught.value) == (
+        "/2/subscribers/: the same page comes again: its links to the next one lead in a circle"
+    )
+    assert len(found) == len(set(found))
+    assert len(service.asked) <= 5
+
+
+def test_one_page_in_between_may_be_empty(connect: Connect, serve: Serve) -> None:
+    service = serve(in_turn(page(1, link="<?b>; rel=next"), page(link="<?c>; rel=next"), page(2)))
+    assert all_ids(connect(service.url)) == [1, 2]
+    assert all_ids(connect(serve(in_turn(page(link="<?b>; rel=next"), page())).url)) == []
+
+
+def test_pages_without_end_are_an_error(
+    connect: Connect, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Client: pages that come again": memory has a bound too."""
+    monkeypatch.setattr(answers, "_PAGES_MAX", 3)
+    numbers = count()
+    service = serve(lambda _: page(number := next(numbers), link=f"<?after={number}>; rel=next"))
+    with pytest.raises(UnexpectedAnswer, match="the list has more than 3 pages"):
         all_ids(connect(service.url))
-    assert len(service.asked) == 2
+    assert len(service.asked) == 4
 
 
 def test_a_failure_on_a_later_page_is_raised(connect: Connect, serve: Serve) -> None:

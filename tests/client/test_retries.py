@@ -152,7 +152,15 @@ def test_a_date_to_try_again_without_a_date_of_now(connect: Connect, serve: Serv
     assert 3_500 < caught.value.retry_after_s <= 3_600
 
 
-@pytest.mark.parametrize("written", ["soon", "-5", "1.5", "", "٣"])
+NO_DATES = [
+    "Fri, 31 Dec 9999 23:59:59 -2300",
+    "Fri, 31 Dec 99999 23:59:59 GMT",
+    "Fri, 31 Dec 2026 23:59:59 +9999999999999999999",
+    "Fri, 99 Dec 2026 23:59:59 GMT",
+]
+
+
+@pytest.mark.parametrize("written", ["soon", "-5", "1.5", "", "٣", *NO_DATES])
 def test_a_time_to_try_again_that_is_none_counts_as_not_said(written: str) -> None:
     headers = [(b"Retry-After", written.encode())]
     request = httpx2.Request("GET", "http://service.example")
@@ -160,6 +168,29 @@ def test_a_time_to_try_again_that_is_none_counts_as_not_said(written: str) -> No
     failure = refusal(list_accounts(), response)
     assert isinstance(failure, ServiceUnreachable)
     assert failure.retry_after_s is None
+
+
+@pytest.mark.parametrize(
+    "written", ["9" * 400, "9" * 5_000, str(2**31 + 1), "Fri, 31 Dec 9999 23:59:59 GMT"]
+)
+def test_a_time_beyond_all_clocks_is_a_long_one(
+    connect: Connect, serve: Serve, written: str
+) -> None:
+    """decisions, "Client: what is tried again": more than that no clock waits."""
+    service = serve(in_turn(refused(503, Retry_After=written)))
+    with pytest.raises(ServiceUnreachable) as caught:
+        ask_once(connect(service.url, patience_s=60.0))
+    assert caught.value.retry_after_s == 2**31
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize("written", NO_DATES)
+def test_a_feed_with_a_date_that_is_none_is_an_error(
+    connect: Connect, serve: Serve, written: str
+) -> None:
+    service = serve(in_turn(Reply(GOOD.body, headers={"Date": written})))
+    with pytest.raises(UnexpectedAnswer, match="nor a Date"):
+        ask_for_the_feed(connect(service.url))
 
 
 def test_nobody_there_is_an_error_in_time(connect: Connect) -> None:

@@ -103,6 +103,8 @@ NOT_BOOLEAN = "neither true (or 1) nor false (or 0)"
 NOT_DECIMAL = "not a decimal such as 10.50, of at most 18 and 9 digits"
 NOT_DIGEST = "not the 32 hexadecimal digits of an MD5 digest"
 NOT_LIMIT = "not a whole number of 1 or more"
+NOT_IN_BASIC = "holds a control character, which HTTP Basic cannot carry"
+KEY, LOGIN = kinds.Credential(is_user_name=True), kinds.Credential(is_user_name=False)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +125,10 @@ NOT_LIMIT = "not a whole number of 1 or more"
         (kinds.Text(5), "123456", "longer than 5 characters"),
         (kinds.Text(), "a\x00b", "holds a NUL character, which no store can keep"),
         (kinds.Text(), "\udc80", "is not valid UTF-8"),
+        (KEY, "a:b", "holds a colon, which ends the user name in HTTP Basic"),
+        (KEY, ":", "holds a colon, which ends the user name in HTTP Basic"),
+        *((kind, f"a{c}b", NOT_IN_BASIC) for kind in (KEY, LOGIN) for c in "\x00\t\r\n\x1f\x7f"),
+        (LOGIN, "\udc80", "is not valid UTF-8"),
         (kinds.OneOf("Print", "Both"), "printed", "not one of Print, Both"),
         (kinds.Bool(), "yes", NOT_BOOLEAN),
         (kinds.Flag(), "2", NOT_BOOLEAN),

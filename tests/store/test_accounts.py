@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,6 +98,149 @@ def test_an_api_key_that_another_account_has_is_refused(opened: OpenStore) -> No
     assert shown(opened, 2)["api_key"] == "key-2"
     with pytest.raises(NotFound):
         shown(opened, 3)
+
+
+def test_a_pair_that_works_the_other_way_round_is_refused(opened: OpenStore) -> None:
+    """decisions, "Pairs that are crosswise"; in each way in which a pair gets into the database."""
+    crosswise: accounts.Values = {"api_key": "login-1", "api_login": "key-1"}
+    accounts.set_account(opened, 2, {"api_key": "login-1"})
+    for account_id, change in (
+        (2, lambda: accounts.set_account(opened, 2, crosswise)),
+        (2, lambda: accounts.set_account(opened, 2, {"api_login": "key-1"})),
+        (3, lambda: accounts.add_account(opened, {"account_id": 3, **crosswise})),
+        (2, lambda: accounts.save_accounts(opened, [{"account_id": 2, **crosswise}])),
+        (1, lambda: accounts.set_account(opened, 1, crosswise)),
+    ):
+        with pytest.raises(BadInput) as refusal:
+            change()
+        assert str(refusal.value) == (
+            f"account {account_id}: api_key and api_login: account 1 has this pair the other way "
+            "round, and a pair opens its account either way round; choose another key or login"
+        )
+    assert owner(opened, "key-1", "login-1") == owner(opened, "login-1", "key-1") == 1
+    assert owner(opened, "login-1", "login-2") == 2
+
+
+def test_an_account_cannot_turn_its_own_pair_round(opened: OpenStore) -> None:
+    """decisions, "Pairs that are crosswise": the earlier pair would go on working."""
+    with pytest.raises(BadInput, match="account 1 has this pair the other way round"):
+        accounts.set_account(opened, 1, {"api_key": "login-1", "api_login": "key-1"})
+    accounts.rotate_key(opened, 1)
+    accounts.set_account(opened, 1, {"api_key": "login-1", "api_login": "key-1"})
+    assert owner(opened, "login-1", "key-1") == 1
+
+
+def test_a_former_pair_counts_as_long_as_it_works(opened: OpenStore, clock: Clock) -> None:
+    """decisions, "Pairs that are crosswise"."""
+    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    crosswise: accounts.Values = {"api_key": "login-1", "api_login": "key-1"}
+    for account_id in (1, 2):
+        with pytest.raises(BadInput, match="account 1 has this pair the other way round"):
+            accounts.set_account(opened, account_id, crosswise)
+    clock.now += 3_600_000_000
+    accounts.set_account(opened, 2, crosswise)
+    assert owner(opened, "login-1", "key-1") == owner(opened, "key-1", "login-1") == 2
+
+
+def test_of_two_crosswise_pairs_at_once_one_is_refused(opened: OpenStore) -> None:
+    """decisions, "Pairs that are crosswise"."""
+    start = threading.Barrier(2)
+
+    def give(account_id: int, key: str, login: str) -> str:
+        start.wait()
+        try:
+            accounts.set_account(opened, account_id, {"api_key": key, "api_login": login})
+        except BadInput as refusal:
+            return str(refusal)
+        return ""
+
+    with ThreadPoolExecutor(2) as pool:
+        said = [
+            pool.submit(give, 1, "a", "b"),
+            pool.submit(give, 2, "b", "a"),
+        ]
+        refused = [each.result() for each in said if each.result()]
+    assert len(refused) == 1
+    assert "has this pair the other way round" in refused[0]
+
+
+def test_a_key_that_is_its_own_login_is_a_pair_as_any(opened: OpenStore) -> None:
+    """decisions, "Pairs that are crosswise"."""
+    accounts.set_account(opened, 1, {"api_key": "same", "api_login": "same"})
+    assert owner(opened, "same", "same") == 1
+    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    accounts.set_account(opened, 1, {"api_key": "same", "api_login": "same"})
+    assert owner(opened, "same", "same") == 1
+    with pytest.raises(BadInput, match="another account has this key"):
+        accounts.set_account(opened, 2, {"api_key": "same", "api_login": "same"})
+
+
+@pytest.mark.parametrize(("first_is_open", "second_is_open"), [(1, 1), (1, 0), (0, 1), (0, 0)])
+def test_of_crosswise_pairs_from_before_the_straight_one_counts(
+    opened: OpenStore, first_is_open: int, second_is_open: int
+) -> None:
+    """decisions, "Pairs that are crosswise": an earlier version let them happen."""
+    accounts.set_account(opened, 1, {"active": first_is_open})
+    accounts.set_account(opened, 2, {"api_active": second_is_open})
+    with opened.writer() as database, database.transaction():
+        key, login = (database.secret.fingerprint("api", text) for text in ("key-1", "login-1"))
+        database.change(
+            "UPDATE api_keys SET key_hash = :login, login_hash = :key WHERE account_id = 2",
+            key=key,
+            login=login,
+        )
+    assert owner(opened, "key-1", "login-1") == (1 if first_is_open else None)
+    assert owner(opened, "login-1", "key-1") == (2 if second_is_open else None)
+
+
+SAME: list[accounts.Values] = [
+    {"api_key": "key-1"},
+    {"api_login": "login-1"},
+    {"api_key": "key-1", "api_login": "login-1"},
+    {"api_key": "key-1", "plan": None},
+]
+
+
+@pytest.mark.parametrize("same", SAME, ids="+".join)
+def test_the_pair_that_is_there_already_changes_nothing(
+    opened: OpenStore, same: accounts.Values
+) -> None:
+    """decisions, "Rotation of API secrets": and ends no other one."""
+    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    now = shown(opened)
+    values = {name: now[name] for name in same}
+    accounts.set_account(opened, 1, values)
+    assert accounts.save_accounts(opened, [{"account_id": 1, **values}]) == (0, 0, 1)
+    assert shown(opened) == now
+    assert owner(opened, "key-1", "login-1") == 1
+    assert owner(opened, str(now["api_key"]), str(now["api_login"])) == 1
+
+
+def test_a_pair_may_share_a_half_with_the_one_before(opened: OpenStore) -> None:
+    accounts.set_account(opened, 1, {"api_key": "key-1", "api_login": "other"})
+    assert owner(opened, "key-1", "other") == 1
+    accounts.set_account(opened, 1, {"api_key": "another", "api_login": "other"})
+    assert owner(opened, "another", "other") == 1
+    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    accounts.set_account(opened, 1, {"api_key": "another"})
+    assert owner(opened, "another", "other") is owner(opened, "key-1", "other") is None
+    assert owner(opened, "another", str(shown(opened)["api_login"])) == 1
+    accounts.set_account(opened, 1, {"api_key": None, "api_login": None})
+    accounts.set_account(opened, 1, {"api_key": None})
+    assert shown(opened)["api_key"] is None
+
+
+def test_a_caller_carries_its_pair_in_the_right_order_and_never_shows_it(
+    opened: OpenStore,
+) -> None:
+    """decisions, "Rotation of API secrets"."""
+    with opened.reader() as database:
+        for pair in (("key-1", "login-1"), ("login-1", "key-1")):
+            caller = keys.account_for_credentials(database, *pair)
+            assert caller
+            assert caller.credentials == ("key-1", "login-1")
+            assert "key-1" not in repr(caller)
+            assert "login-1" not in f"{caller}"
 
 
 def test_accounts_of_a_file_are_saved_all_or_none(opened: OpenStore) -> None:

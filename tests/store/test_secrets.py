@@ -364,6 +364,33 @@ def test_all_pairs_can_be_sealed_with_another_key(
         assert owner(again, "key-2", "login-2") is None
 
 
+def test_a_key_that_was_changed_is_not_changed_again(
+    opened: OpenStore, url: str, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "The secret key is changed a second time"."""
+    accounts.set_account(opened, 2, {"api_key": None, "api_login": None})
+    opened.close()
+    old = tmp_path / "old-key"
+    old.write_text(os.environ[SECRET_KEY])
+    old.chmod(0o600)
+    monkeypatch.setenv(SECRET_KEY, "1" * 64)
+    assert accounts.rekey(find_store(url), Secret(old, variable=None)) == 2
+    assert accounts.rekey(find_store(url), Secret(old, variable=None)) is None
+    assert accounts.rekey(find_store(url), None) is None
+    old.unlink()
+    assert accounts.rekey(find_store(url), Secret(old, variable=None)) is None
+    with opening(url, clock) as again:
+        assert owner(again, "key-1", "login-1") == 1
+    monkeypatch.setenv(SECRET_KEY, "2" * 64)
+    assert accounts.rekey(find_store(url), None) == 2
+    with opening(url, clock) as again:
+        new = pair_of(again)
+    assert accounts.rekey(find_store(url), None) is None
+    with opening(url, clock) as again:
+        assert pair_of(again) == new
+        assert owner(again, *new) == 1
+
+
 def test_a_lost_key_costs_all_accounts_their_credentials(
     opened: OpenStore, url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

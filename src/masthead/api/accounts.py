@@ -11,7 +11,7 @@ __all__ = ["routes"]
 
 _make = wire_of(Account)
 _FIELDS = [field.name for field in fields_of(Account)]
-_SECRETS = {"api_key", "api_login"}
+_SECRETS = ("api_key", "api_login")
 
 
 def list_accounts(call: Call) -> Answer:
@@ -21,7 +21,7 @@ def list_accounts(call: Call) -> Answer:
     else:
         own = accounts.get_account(call.database, call.account_id)
         found = [own] if own else []
-    return json(encode({"accounts": [_make(*_shown(row)) for row in found]}))
+    return json(encode({"accounts": [_make(*_shown(row, call)) for row in found]}))
 
 
 def get_account(call: Call) -> Answer:
@@ -34,15 +34,22 @@ def get_account(call: Call) -> Answer:
         found = accounts.get_account(call.database, call.path_id or 0)
     if found is None:
         raise NotFound(f"there is no account {call.path_id}")
-    return json(encode({"account": _make(*_shown(found))}))
+    return json(encode({"account": _make(*_shown(found, call))}))
 
 
-def _shown(row: accounts.Row) -> accounts.Row:
-    """Leave out the credentials of an account whose API is off (interface, Authentication)."""
+def _shown(row: accounts.Row, call: Call) -> accounts.Row:
+    """Return the account as the caller may see it.
+
+    Without credentials while its API is off (interface, Authentication); the caller's own with the
+    pair that it came with, which may be one that was replaced (decisions, "Rotation of API
+    secrets").
+    """
     account = dict(zip(_FIELDS, row, strict=True))
-    if account["api_active"]:
-        return row
-    return tuple(None if name in _SECRETS else value for name, value in account.items())
+    if not account["api_active"]:
+        account |= dict.fromkeys(_SECRETS)
+    elif account["account_id"] == call.account_id:
+        account |= zip(_SECRETS, call.caller.credentials, strict=True)
+    return tuple(account.values())
 
 
 routes = [route("list_accounts", list_accounts), route("get_account", get_account)]

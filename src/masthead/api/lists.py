@@ -23,9 +23,9 @@ def page_of(call: Call) -> tuple[dict[str, int | str], int, int]:
 def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Answer:
     """Return the answer of the list operation ``name``.
 
-    A full page carries ``Link: <?…>; rel="next"``: nothing but a query, with the same filters, so
-    that it is right under whatever address a proxy serves this (decisions, "Order of lists, and
-    more than 100", "Order of lists: the address of the next page").
+    A full page carries ``Link: </…?…>; rel="next"``: the path that was asked, and a query with the
+    same filters (decisions, "Order of lists, and more than 100", "Order of lists: the address of
+    the next page").
     """
     operation = OPERATIONS[name]
     assert operation.answer
@@ -35,4 +35,4 @@ def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Answer
     if len(rows) < int(call.values.get("limit", LIMIT_MAX)):
         return json(body)
     next_page = urlencode({**call.values, "after": rows[-1][0]})
-    return json(body, {"Link": f'<?{next_page}>; rel="next"'})
+    return json(body, {"Link": f'<{call.raw_path.decode("ascii")}?{next_page}>; rel="next"'})

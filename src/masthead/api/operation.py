@@ -44,7 +44,10 @@ threads = Threads()
 
 
 class Call(NamedTuple):
-    """A request that has passed: who asks, for what, and where to read it."""
+    """A request that has passed: who asks, for what, and where to read it.
+
+    ``raw_path`` is its path as it was sent, without the query.
+    """
 
     caller: Caller
     values: Values
@@ -52,6 +55,7 @@ class Call(NamedTuple):
     database: Database
     service: Service
     is_head: bool
+    raw_path: bytes = b""
 
     @property
     def account_id(self) -> int:
@@ -133,7 +137,8 @@ class _Answering:
             if path_id is not None and path_id > BIGGEST_INTEGER:
                 raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
             is_head = scope["method"] == "HEAD"
-            return Call(caller, values, path_id, database, service, is_head)
+            raw_path: bytes = scope["raw_path"]
+            return Call(caller, values, path_id, database, service, is_head, raw_path)
 
         if service.database is None:
             caller_at = partial(caller_of, credentials_in(authorization))

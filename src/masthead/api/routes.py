@@ -12,11 +12,14 @@ from starlette.types import Scope
 
 from masthead.api.answers import Answer, Rest
 from masthead.api.service import Service
+from masthead.contract.kinds import BIGGEST_INTEGER
+from masthead.errors import NotFound
 
 __all__ = ["Route", "Routes"]
 
 _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
-"""Digits without leading zeros, up to 2^63 - 1 (decisions, "Ids in paths")."""
+"""Digits without leading zeros; that ids end at 2^63 - 1 is checked behind the credentials
+(decisions, "Ids in paths")."""
 
 _BEHIND_THE_VERSION = 2
 _NAMED = re.compile(r"/\{\w+\}")
@@ -51,10 +54,23 @@ class Routes:
             self._whole[route.path] = route
 
     def find(self, path: str) -> tuple[Route | None, int | None]:
-        """Return the route of a path, if it has one, and its id, if there is one in it."""
+        """Return the route of a path, if it has one, and its id, if there is one in it.
+
+        Raises NotFound where the path is one around an id, and what it has there is none.
+        """
         if route := self._whole.get(path):
             return route, None
         if found := _ID.search(path, _BEHIND_THE_VERSION):
             around = path[: found.start()], path[found.end() :]
             return self._around_an_id.get(around), int(found[1])
+        if any(_is_around_one_part(*around, path) for around in self._around_an_id):
+            raise NotFound(
+                "there is no such id: an id is a number, digits without leading zeros, up to "
+                f"{BIGGEST_INTEGER}"
+            )
         return None, None
+
+
+def _is_around_one_part(before: str, behind: str, path: str) -> bool:
+    part = path.removeprefix(f"{before}/").removesuffix(behind)
+    return path == f"{before}/{part}{behind}" and part != "" and "/" not in part

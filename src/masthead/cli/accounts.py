@@ -190,12 +190,20 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     """Seal all credentials with another secret key than before; servers have to be restarted.
 
     The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, where
-    one is made if there is none.
+    one is made if there is none. Said again, because it was interrupted perhaps, it does what is
+    left to do, and never gives new credentials twice.
     """
     if bool(old_key) == lost:
         raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")
     old = Secret(old_key, variable=None) if old_key else None
-    count = store_accounts.rekey(find_store(database), old, by=deed())
+    store = find_store(database)
+    count = store_accounts.rekey(store, old, by=deed())
+    if count is None:
+        click.echo(
+            f"nothing to do: all credentials are sealed with the key in {store.secret.where} "
+            "already; `masthead accounts show` shows an account's, `rotate-key` gives it new ones"
+        )
+        return
     credentials = "new credentials" if lost else "their credentials sealed anew"
     click.echo(f"{count} {'account has' if count == 1 else 'accounts have'} {credentials}")
 

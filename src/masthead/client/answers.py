@@ -8,8 +8,10 @@ import re
 import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from decimal import InvalidOperation
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import httpx2
@@ -23,7 +25,7 @@ from tenacity import (
 
 from masthead import __version__
 from masthead.client.requests import CHANGES_PATH, Request
-from masthead.contract.decoding import decoder
+from masthead.contract.decoding import NO_NUMBER, decoder
 from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedAnswer
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "THROUGH",
     "Page",
     "Through",
+    "Walk",
     "broken",
     "built",
     "moved",
@@ -52,6 +55,19 @@ PASSING = {429, 502, 503, 504}
 """Statuses that a later try may not get: too many requests, and nobody there behind a proxy."""
 
 _MESSAGE_CHARACTERS_MAX = 500
+_PAGES_MAX = 1_000_000
+"""A list of more pages has no end: so many of them are remembered at most."""
+
+_RETRY_AFTER_MAX_S = 2.0**31
+"""What RFC 9111 section 1.2.2 takes for any number that is too great; more no clock can wait."""
+
+_LINK = re.compile(r"""<([^<>]*)>([^,"]*(?:"(?:\\.|[^"\\])*"[^,"]*)*)""")
+_PARAMETER = re.compile(
+    r"""
+    ;\s*(?P<name>[^\s=;"]+)\s*=\s*(?:"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<plain>[^\s;"]*))
+    """,
+    re.VERBOSE,
+)
 
 Result = TypeVar("Result")
 
@@ -110,6 +126,7 @@ def settings(base_url: str, key: str, login: str, timeout_s: float) -> dict[str,
         "timeout": timeout_s,
         "headers": {"User-Agent": f"masthead/{__version__}", "Accept": "application/json"},
         "follow_redirects": False,  # but by ``moved``
+        "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none is kept
     }
 
 
@@ -208,16 +225,52 @@ def page_of(request: Request[list[Result]], response: httpx2.Response) -> Page[R
     Raises ServiceError where the answer is something else, or the next page is elsewhere.
     """
     records = result_of(request, response)
-    links = response.links.values()
-    link = next((link["url"] for link in links if "next" in link.get("rel", "").split()), None)
+    link = _next_in(response.headers.get("Link", ""))
     if link is None:
         return Page(records, None)
     place = _joined(response, link)
     if place is None:
         raise UnexpectedAnswer(request.path, 200, "the next page is at another host")
-    if place == _asked(response):
-        raise UnexpectedAnswer(request.path, 200, "the next page is the same page again")
+    if place.path.rstrip("/") == request.path.rstrip("/"):
+        # The service may not know under which path a proxy in front of it serves it.
+        place = _asked(response).copy_with(query=place.query)
     return Page(records, request._replace(address=str(place), parameters={}))
+
+
+class Walk:
+    """The pages of a list that were read, to tell where they come again.
+
+    A page is known by the id of its first record. It is an error where two begin with the same one,
+    or two are empty and lead on: whoever followed such links would do so for ever.
+    """
+
+    def __init__(self) -> None:
+        self._begun: set[int | None] = set()
+
+    def check(self, request: Request[list[Any]], page: Page[Any]) -> None:
+        """Raise UnexpectedAnswer where there was such a page before, or there is no end of them."""
+        if not page.records and not page.following:
+            return
+        first = page.records[0] if page.records else None
+        begins = first and getattr(first, first.__struct_fields__[0])
+        if begins in self._begun:
+            fault = "the same page comes again: its links to the next one lead in a circle"
+            raise UnexpectedAnswer(request.path, 200, fault)
+        if len(self._begun) == _PAGES_MAX:
+            fault = f"the list has more than {_PAGES_MAX:,} pages"
+            raise UnexpectedAnswer(request.path, 200, fault)
+        if page.following:
+            self._begun.add(begins)
+
+
+def _next_in(links: str) -> str | None:
+    """Return the reference of the relation "next" in a ``Link`` header (RFC 8288 section 3)."""
+    for link in _LINK.finditer(links):
+        named = (found for found in _PARAMETER.finditer(link[2]) if found["name"].lower() == "rel")
+        rel = next(named, None)
+        if rel and "next" in (rel["quoted"] or rel["plain"] or "").lower().split():
+            return link[1]
+    return None
 
 
 def through_of(request: Request[Any], headers: Mapping[str, str]) -> Through:
@@ -237,7 +290,10 @@ def unexpected(request: Request[Any], error: Exception) -> UnexpectedAnswer:
 
 
 def _decoded(response: httpx2.Response) -> Any:
-    return decoder.decode(response.content.decode("utf-8-sig"))
+    try:
+        return decoder.decode(response.content.decode("utf-8-sig"))
+    except InvalidOperation:
+        raise ValueError(NO_NUMBER) from None
 
 
 def _asked(response: httpx2.Response) -> httpx2.URL:
@@ -249,7 +305,7 @@ def _joined(response: httpx2.Response, reference: str) -> httpx2.URL | None:
     """Return what a reference in the answer means, None where that is another host."""
     try:
         found = _asked(response).join(reference)
-    except (httpx2.InvalidURL, UnicodeError):
+    except (httpx2.InvalidURL, ValueError):
         return None
     return found if found.origin == response.url.origin else None
 
@@ -258,7 +314,7 @@ def _elsewhere(response: httpx2.Response) -> str:
     """Say where a redirect leads that is not followed, without its path and query."""
     try:
         place = response.url.join(response.headers["Location"])
-    except (httpx2.InvalidURL, UnicodeError):
+    except (httpx2.InvalidURL, ValueError):
         return "it redirects to what is no address"
     if place.origin == response.url.origin:
         return "it redirects to another of its addresses; is the base URL right?"
@@ -301,9 +357,9 @@ def _date(text: str | None) -> datetime | None:
     """Return the moment of an HTTP date, None where it is none (RFC 9110 section 5.6.7)."""
     try:
         found = parsedate_to_datetime(text or "")
-    except ValueError:
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -313,8 +369,8 @@ def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     """
     text = headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
-        return float(text)
+        return min(float(text), _RETRY_AFTER_MAX_S)
     if (moment := _date(text)) is None:
         return None
     now = _date(headers.get("Date")) or datetime.now(UTC)
-    return max(0.0, (moment - now).total_seconds())
+    return min(max(0.0, (moment - now).total_seconds()), _RETRY_AFTER_MAX_S)

@@ -170,8 +170,11 @@ class AsyncClient:
     async def _pages(self, listing: Listing[Result]) -> AsyncIterator[Result]:
         following: Request[list[Result]] | None = listing.first
         left = sys.maxsize if listing.limit is None else listing.limit
+        walk = answers.Walk()
         while following and left > 0:
-            records, following = await self._page(following)
+            page = await self._page(following)
+            walk.check(following, page)
+            records, following = page
             for record in records[:left]:
                 yield record
             left -= len(records)

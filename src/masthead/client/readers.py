@@ -10,11 +10,12 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
+from decimal import InvalidOperation
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from masthead.contract.decoding import decoder, read_record
+from masthead.contract.decoding import NO_NUMBER, decoder, read_record
 from masthead.contract.operations import Entity
 from masthead.contract.shapes import (
     Address,
@@ -111,6 +112,8 @@ class RecordReader(ABC, Generic[Record]):
                     value, self._at = decoder.raw_decode(self._text, self._at)
                 except RecursionError:
                     raise ValueError("it is nested too deeply") from None
+                except InvalidOperation:
+                    raise ValueError(NO_NUMBER) from None
                 except json.JSONDecodeError:
                     if end:
                         raise

@@ -167,8 +167,11 @@ class Client:
     def _pages(self, listing: Listing[Result]) -> Iterator[Result]:
         following: Request[list[Result]] | None = listing.first
         left = sys.maxsize if listing.limit is None else listing.limit
+        walk = answers.Walk()
         while following and left > 0:
-            records, following = self._page(following)
+            page = self._page(following)
+            walk.check(following, page)
+            records, following = page
             yield from records[:left]
             left -= len(records)
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from masthead.contract.kinds import Many, Missing
 from masthead.contract.shapes import Field, fields_of
 
-__all__ = ["decoder", "read_record", "reader_of"]
+__all__ = ["NO_NUMBER", "decoder", "read_record", "reader_of"]
 
 Shape = TypeVar("Shape", bound=Struct)
 
@@ -30,7 +30,13 @@ def _no_constant(name: str) -> Any:
 
 
 decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant)
-"""Reads JSON as the functions of this module take it: numbers are int and Decimal."""
+"""Reads JSON as the functions of this module take it: numbers are int and Decimal.
+
+Beside ValueError and RecursionError it raises InvalidOperation, for a number whose exponent no
+Decimal can have: what is wrong with that says :data:`NO_NUMBER`.
+"""
+
+NO_NUMBER = "a number in it has an exponent of more than 18 digits"
 
 
 def read_record(shape: type[Shape], record: Any) -> Shape:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 __all__ = [
     "Bit",
     "Bool",
+    "Credential",
     "Date",
     "DateTime",
     "DecimalText",
@@ -49,6 +50,7 @@ _DATE_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} (?:[01][0-9]|2[0-3]):[0-9]{
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,9})?")
 _DIGEST = re.compile(r"[0-9a-fA-F]{32}")
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _BOOLEANS = {"true": 1, "1": 1, "false": 0, "0": 0}
 _TRUTH = {True: True, "1": True, "true": True, False: False, "0": False, "false": False}
@@ -175,6 +177,25 @@ class Text(Kind):
         """Return a string, with its greatest length where the interface gives one."""
         limit = {} if self.max_length is None else {"maxLength": self.max_length}
         return {"type": "string"} | limit
+
+
+class Credential(Text):
+    """A part of an account's credentials, as HTTP Basic can carry it (RFC 7617 section 2).
+
+    That is text without control characters; the one that is a ``user_name`` has no colon either.
+    """
+
+    def __init__(self, *, is_user_name: bool) -> None:
+        super().__init__()
+        self.is_user_name = is_user_name
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        if _CONTROL.search(text):
+            raise ValueError("holds a control character, which HTTP Basic cannot carry")
+        if self.is_user_name and ":" in text:
+            raise ValueError("holds a colon, which ends the user name in HTTP Basic")
+        return super().parse(text)
 
 
 class OneOf(Kind):

@@ -84,9 +84,8 @@ _NO_STORE = {
     "schema": {"const": "no-store"},
 }
 _LINK = {
-    "description": 'On a full page: the reference of the next one, `<?…>; rel="next"`, relative to '
-    "the address that was asked: its query is replaced.",
-    "schema": {"type": "string", "pattern": '^<\\?[^<>]+>; rel="next"$'},
+    "description": 'On a full page: the path and query of the next one, `</…?…>; rel="next"`.',
+    "schema": {"type": "string", "pattern": '^</[^<>?]+\\?[^<>]+>; rel="next"$'},
 }
 _CHANGES_THROUGH = {
     "description": "The time to pass as the next `changed_since`.",

@@ -11,6 +11,8 @@ from msgspec import Struct
 from masthead.contract import kinds, shapes
 from masthead.contract.kinds import Missing
 from masthead.contract.shapes import (
+    ApiKey,
+    ApiLogin,
     Bit,
     Bool,
     Date,
@@ -185,8 +187,8 @@ class AccountRecord(Struct):
     website: Text
     active: Bool
     api_active: Flag
-    api_key: Text
-    api_login: Text
+    api_key: ApiKey
+    api_login: ApiLogin
     plan: Text
     audit_type: TextOrNull
     created: DateTime

@@ -52,6 +52,8 @@ IdOrNull = Annotated[int | None, kinds.Identifier(), _NULL]
 IdOrAbsent = Annotated[int | None, kinds.Identifier(), _ABSENT]
 Integer = Annotated[int | None, kinds.Integer(), _EMPTY]
 IntegerOrNull = Annotated[int | None, kinds.Integer(), _NULL]
+ApiKey = Annotated[str | None, kinds.Credential(is_user_name=True), _EMPTY]
+ApiLogin = Annotated[str | None, kinds.Credential(is_user_name=False), _EMPTY]
 Text = Annotated[str | None, kinds.Text(), _EMPTY]
 Text50 = Annotated[str | None, kinds.Text(50), _EMPTY]
 Text255 = Annotated[str | None, kinds.Text(255), _EMPTY]
@@ -95,8 +97,8 @@ class Account(Struct):
     website: Text
     active: Bool
     api_active: Flag
-    api_key: Text
-    api_login: Text
+    api_key: ApiKey
+    api_login: ApiLogin
     plan: Text
     audit_type: TextOrNull
     created: DateTime

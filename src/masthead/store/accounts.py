@@ -154,13 +154,14 @@ def rotate_key(
         audit.record(database, by, f"new credentials; those before {until}", account_id=account_id)
 
 
-def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> int:
+def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> int | None:
     """Seal all pairs with the store's secret key, which is another one than before; how many.
 
     They were sealed with ``old``; None: that is lost, and each account gets a new random pair.
-    Pairs that were replaced and still worked end, since only their hashes are kept. Raises BadInput
-    where the database is of an earlier version, MastheadError where ``old`` is not the key with
-    which they were sealed.
+    Pairs that were replaced and still worked end, since only their hashes are kept. Changes nothing
+    and returns None where they are sealed with the store's key already (decisions, "The secret key
+    is changed a second time"). Raises BadInput where the database is of an earlier version,
+    MastheadError where ``old`` is not the key with which they were sealed.
     """
     store.secret.make()
     with store.writer() as database, database.transaction():
@@ -169,6 +170,8 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
                 "the database has to be brought up to date first: `masthead accounts list` does it"
             )
         database.lock_accounts()
+        if migrations.has_own_secret(database):
+            return None
         rows = database.rows("SELECT account_id, api_key, api_login FROM accounts")
         for account_id, *sealed in rows:
             if old:
@@ -234,11 +237,11 @@ def _save(
         name: value and database.secret.seal(str(value), _sealed_for(account_id, name))
         for name, value in pair.items()
     }
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "account_id")
     database.change(
         f"""
         INSERT INTO accounts ({", ".join(values)}) VALUES (:{", :".join(values)})
-        ON CONFLICT (account_id) DO UPDATE SET
-            {", ".join(f"{name} = excluded.{name}" for name in values if name != "account_id")}
+        ON CONFLICT (account_id) DO {f"UPDATE SET {changes}" if changes else "NOTHING"}
         """,
         **{**values, **sealed},
     )

@@ -55,13 +55,21 @@ _USES: dict[Dialect, str] = {
 
 
 class Caller(NamedTuple):
-    """The account that a request speaks for, what it is allowed, and by which pair it came."""
+    """The account that a request speaks for, what it is allowed, and by which pair it came.
+
+    ``credentials`` are that pair in clear, the api_key first, whichever way round it came.
+    """
 
     account_id: int
     is_master: int
     hide_password_md5: int
     renewal_code_login: int = 1
     key_hash: str = ""
+    credentials: tuple[str, str] = ("", "")
+
+    def __repr__(self) -> str:
+        """Show nothing of the credentials."""
+        return f"<Caller of account {self.account_id}>"
 
 
 class Pair(NamedTuple):
@@ -83,20 +91,27 @@ def account_for_credentials(
 
     None too where the account or its API access is not active, and for a pair whose time is over
     (``now``: the machine's, if not given). Both orders are always asked for and both comparisons
-    made, of hashes, so that no cause of a refusal is told from another by its time (decisions,
-    "Wrong credentials").
+    made, of hashes (decisions, "Wrong credentials").
+
+    Where each order is a pair of another account, which an earlier version let happen, they are
+    the pair whose api_key is ``user``, open or not (decisions, "Pairs that are crosswise").
     """
     if now is None:
         now = system_clock()
-    hashes = [database.secret.fingerprint("api", given) for given in (user, password)]
-    rows = database.accounts(_FOR_KEYS[database.dialect], user=hashes[0], password=hashes[1])
+    first = database.secret.fingerprint("api", user)
+    second = database.secret.fingerprint("api", password)
+    rows = database.accounts(_FOR_KEYS[database.dialect], user=first, password=second)
     by_key = {row[_KEY]: row for row in rows}
     found = None
-    for key, login in (hashes, reversed(hashes)):
+    # The last one that matches counts.
+    for key, login, pair in (
+        (second, first, (password, user)),
+        (first, second, (user, password)),
+    ):
         *caller, login_hash, is_open, ends_at = by_key.get(key, _NO_ACCOUNT)
-        matches = compare_digest(login_hash or _NO_HASH, login)
-        if matches and is_open and (ends_at is None or now < ends_at):
-            found = Caller._make(caller)
+        if compare_digest(login_hash or _NO_HASH, login):
+            is_open = is_open and (ends_at is None or now < ends_at)
+            found = Caller._make((*caller, pair)) if is_open else None
     return found
 
 
@@ -111,10 +126,14 @@ def replace_pair(
     """Let this pair open the account; those before it for ``overlap_us`` more, 0: no longer.
 
     Belongs into the transaction that seals the pair. Raises BadInput where another account has the
-    api_key.
+    api_key, or a pair that works is this one the other way round (decisions, "Pairs that are
+    crosswise").
     """
     now = database.now()
     database.change("DELETE FROM api_keys WHERE ends_at <= :now", now=now)
+    key_hash = database.secret.fingerprint("api", api_key) if api_key else None
+    login_hash = database.secret.fingerprint("api", api_login) if api_login else None
+    _check_other_way_round(database, account_id, key_hash, login_hash)
     if overlap_us:
         database.change(
             "UPDATE api_keys SET ends_at = :ends_at WHERE account_id = :id AND ends_at IS NULL",
@@ -123,9 +142,8 @@ def replace_pair(
         )
     else:
         database.change("DELETE FROM api_keys WHERE account_id = :id", id=account_id)
-    if not api_key:
+    if not key_hash:
         return
-    key_hash = database.secret.fingerprint("api", api_key)
     database.change(
         "DELETE FROM api_keys WHERE key_hash = :key_hash AND account_id = :id",
         key_hash=key_hash,
@@ -141,8 +159,30 @@ def replace_pair(
         VALUES (:key_hash, :login_hash, :account_id)
         """,
         key_hash=key_hash,
-        login_hash=database.secret.fingerprint("api", api_login) if api_login else None,
+        login_hash=login_hash,
         account_id=account_id,
+    )
+
+
+def _check_other_way_round(
+    database: Database, account_id: int, key_hash: str | None, login_hash: str | None
+) -> None:
+    """Raise BadInput where a pair that works has this key as login and this login as key.
+
+    A pair whose key is its own login is the same both ways, and no such pair.
+    """
+    if key_hash == login_hash:
+        return
+    found = database.row(
+        "SELECT account_id FROM api_keys WHERE key_hash = :login_hash AND login_hash = :key_hash",
+        key_hash=key_hash,
+        login_hash=login_hash,
+    )
+    if found is None:
+        return
+    raise BadInput(
+        f"account {account_id}: api_key and api_login: account {found[0]} has this pair the other "
+        "way round, and a pair opens its account either way round; choose another key or login"
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Migration",
     "apply_missing",
     "check_secret",
+    "has_own_secret",
     "has_table",
     "migrations",
     "missing",
@@ -102,14 +103,20 @@ def apply_missing(database: Database) -> None:
 
 def check_secret(database: Database) -> None:
     """Raise MastheadError where the secret key is missing, or is not that of ``database``."""
-    if not has_table(database, "secret_key"):
-        return
-    own = database.secret.fingerprint("key")
-    if not database.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own):
+    if has_table(database, "secret_key") and not has_own_secret(database):
         raise MastheadError(
             f"the secret key in {database.secret.where} is not the one of this database: give the "
             "one with which its API secrets were sealed"
         )
+
+
+def has_own_secret(database: Database) -> bool:
+    """Return whether the API secrets of ``database`` were sealed with its connection's key.
+
+    Raises MastheadError where there is no such key. It must have the table ``secret_key``.
+    """
+    own = database.secret.fingerprint("key")
+    return bool(database.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own))
 
 
 def _seal_secrets(database: Database) -> None:
