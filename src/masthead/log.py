@@ -4,22 +4,45 @@ What a line may hold is decided where it is written. A query string, a path as i
 login, a password and credentials never stand in one. Of an error that nobody thought of there is
 its kind and where it came from, but not what it says, since that may quote any value; nor the
 objects that a library's message shows (decisions, "Errors in the log").
+
+Lines are written by a thread, so that whoever logs never waits for whoever reads the log
+(decisions, "A log that nobody reads").
 """
 
+import atexit
+import fcntl
+import json
 import logging
+import os
+import select
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
-__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "get_logger"]
+if TYPE_CHECKING:
+    from typing import TextIO
 
-get_logger = structlog.get_logger
+__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "end_logs", "get_logger"]
+
+WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
+"""So many characters of lines may wait to be written; further lines are dropped."""
+
+_END_S_MAX = 2
+"""So long does the end of a process wait for its last lines to be written."""
+
+_LINE_END = ord("\n")
+_RETRY_S = 1
+"""Time between two attempts to write after one that failed."""
 
 Line = Callable[[Mapping[str, object]], str]
 """Makes the line of an event."""
@@ -79,7 +102,11 @@ class _Renderer:
 
 
 def _json(event: Mapping[str, object]) -> str:
-    return msgspec.json.encode(event, enc_hook=str).decode()
+    try:
+        return msgspec.json.encode(event, enc_hook=str).decode()
+    except UnicodeEncodeError:
+        # A lone surrogate, of a file name say: JSON can escape it, UTF-8 has no form for it.
+        return json.dumps(event, default=str)
 
 
 LOG_FORMATS: dict[str, Line] = {
@@ -87,6 +114,129 @@ LOG_FORMATS: dict[str, Line] = {
     "json": _json,
 }
 """The forms of a line, by the name that ``--log-format`` gives them."""
+
+
+_renderer = _Renderer(_text)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+
+
+class _Writer:
+    """Writes whole lines to standard error, from a thread that alone waits for its reader.
+
+    At most :data:`WAITING_CHARACTERS_MAX` characters wait. From the first line that finds no room
+    until all that waits is written, lines are dropped and counted; then a line in their place says
+    how many. The same holds for lines that cannot be written, to a full disk say. Lines are UTF-8,
+    whatever the locale.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: the garbage collector may run a finalizer that logs, at any point.
+        self._lock = threading.RLock()
+        self._queue: SimpleQueue[str | threading.Event] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._accepted = self._done = self._dropped = 0
+        self._is_in_a_line = False
+
+    def write(self, lines: str) -> None:
+        """Take lines, each with its line end; without standard error there is nowhere to write."""
+        if sys.stderr is None:
+            return
+        with self._lock:
+            waiting = self._accepted - self._done
+            if self._dropped or (waiting and waiting + len(lines) > WAITING_CHARACTERS_MAX):
+                self._dropped += lines.count("\n")
+                return
+            self._accepted += len(lines)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="masthead-log", daemon=True)
+                self._thread.start()
+        self._queue.put(lines)
+
+    def flush(self) -> None:
+        """Do nothing: lines are written as soon as that is possible. Loggers call this."""
+
+    def end(self) -> None:
+        """Wait until all lines are written, for at most :data:`_END_S_MAX` seconds."""
+        if self._thread:
+            are_written = threading.Event()
+            self._queue.put(are_written)
+            are_written.wait(_END_S_MAX)
+
+    def _run(self) -> None:
+        while True:
+            ends: list[threading.Event] = []
+            lines = ""
+            for taken in self._take():
+                if isinstance(taken, str):
+                    lines += taken
+                else:
+                    ends.append(taken)
+            self._put(lines)
+            self._done += len(lines)
+            if self._dropped and self._done == self._accepted:
+                self._tell_of_dropped()
+            for end in ends:
+                end.set()
+
+    def _take(self) -> list[str | threading.Event]:
+        """Wait for lines, and return all that there are; none where it is time to try again."""
+        try:
+            first = self._queue.get(timeout=_RETRY_S if self._dropped else None)
+        except Empty:
+            return []
+        return [first, *(self._queue.get() for _ in range(self._queue.qsize()))]
+
+    def _tell_of_dropped(self) -> None:
+        with self._lock:
+            count, self._dropped = self._dropped, 0
+        event = {"level": "warning", "event": "log lines were dropped", "lines": count}
+        if not self._put(f"{_renderer.line({'timestamp': _now(), **event})}\n"):
+            with self._lock:
+                self._dropped += count - 1  # the line about the others is not one of them
+
+    def _put(self, lines: str) -> bool:
+        """Write lines, however long that takes; count those that cannot be written as dropped.
+
+        Return whether all are written. A pipe takes no more than 4 KiB at once: a lock keeps other
+        processes that log to it, workers say, from writing in between.
+        """
+        rest = lines.encode("utf-8", "backslashreplace")
+        if rest and self._is_in_a_line:
+            rest = b"\n" + rest
+        try:
+            descriptor = sys.stderr.fileno()
+            _lock(descriptor, fcntl.LOCK_EX)
+            try:
+                while rest:
+                    rest = self._write_some(descriptor, rest)
+            finally:
+                _lock(descriptor, fcntl.LOCK_UN)
+        except (OSError, ValueError):
+            with self._lock:
+                self._dropped += rest.count(b"\n")
+        return not rest
+
+    def _write_some(self, descriptor: int, data: bytes) -> bytes:
+        """Write some of the data, and return the rest."""
+        try:
+            count = os.write(descriptor, data)
+        except BlockingIOError:  # another process made it non-blocking
+            select.select([], [descriptor], [])
+            return data
+        self._is_in_a_line = data[count - 1] != _LINE_END
+        return data[count:]
+
+
+def _lock(descriptor: int, how: int) -> None:
+    with suppress(OSError):  # where it cannot be locked
+        fcntl.lockf(descriptor, how)
+
+
+_writer = _Writer()
+atexit.register(_writer.end)
 
 
 class RequestLog:
@@ -98,48 +248,67 @@ class RequestLog:
 
     def __init__(self, at_end_of_turn: Callable[[Callable[[], None]], object]) -> None:
         self._at_end_of_turn = at_end_of_turn
-        self._line: Line = structlog.get_config()["processors"][-1].line
+        self._line = _renderer.line
         self._lines: list[str] = []
 
     def note(self, **event: object) -> None:
         """Keep the line of a request that is over."""
         if not self._lines:
             self._at_end_of_turn(self.write)
-        timestamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         self._lines.append(
-            self._line({"timestamp": timestamp, "level": "info", "event": "request", **event})
+            self._line({"timestamp": _now(), "level": "info", "event": "request", **event})
         )
 
     def write(self) -> None:
         """Write the lines that are kept."""
         lines, self._lines = self._lines, []
-        sys.stderr.write("\n".join([*lines, ""]))
-        sys.stderr.flush()
+        _writer.write("\n".join([*lines, ""]))
+
+
+_common: list[Processor] = [
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    _without_what_it_says,
+]
+
+
+def get_logger() -> FilteringBoundLogger:
+    """Return a logger whose lines go to standard error.
+
+    It depends on no configuration of structlog, which belongs to whoever runs the app in a process
+    of their own.
+    """
+    return cast(
+        "FilteringBoundLogger",
+        structlog.wrap_logger(
+            structlog.WriteLogger(cast("TextIO", _writer)),
+            processors=[*_common, _renderer],
+            wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+            cache_logger_on_first_use=True,
+        ),
+    )
 
 
 def configure_logs(log_format: str = "text") -> None:
-    """Send the lines of this process, and the warnings of its libraries, to standard error.
+    """Send the warnings of this process's libraries to standard error as well, and set the format.
 
-    ``log_format`` is one of :data:`LOG_FORMATS`.
+    ``log_format`` is one of :data:`LOG_FORMATS`; without a call of this it is ``text``.
     """
-    renderer = _Renderer(LOG_FORMATS[log_format])
-    common: list[Processor] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _without_what_it_says,
-    ]
-    structlog.configure(
-        processors=[*common, renderer],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
-    )
-    libraries = logging.StreamHandler(sys.stderr)
+    _renderer.line = LOG_FORMATS[log_format]
+    libraries = logging.StreamHandler(_writer)
     libraries.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*common, _of_library],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
+            foreign_pre_chain=[*_common, _of_library],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer],
         )
     )
     logging.root.handlers[:] = [libraries]
     logging.root.setLevel(logging.WARNING)
+
+
+def end_logs() -> None:
+    """Wait until all lines are written, for at most two seconds.
+
+    The end of the process does so too, unless a signal ends it.
+    """
+    _writer.end()

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
+import pytest
 
 from tests.servers import COMMAND_SECONDS_MAX, STOP_SECONDS_MAX, environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from tests.servers import Store
 
@@ -21,11 +23,15 @@ MASTHEAD = [sys.executable, "-m", "masthead"]
 
 
 def run(
-    *arguments: object, database: str, settings: Mapping[str, str] | None = None, cwd: Path
+    *arguments: object,
+    database: str,
+    settings: Mapping[str, str] | None = None,
+    cwd: Path,
+    command: Sequence[str] = MASTHEAD,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command in a folder, with settings in its environment."""
     return subprocess.run(
-        [*MASTHEAD, *map(str, arguments)],
+        [*command, *map(str, arguments)],
         env={**environment(database), **(settings or {})},
         cwd=cwd,
         stdin=subprocess.DEVNULL,
@@ -39,15 +45,19 @@ def run(
 
 @contextmanager
 def running(
-    *arguments: object, database: str, settings: Mapping[str, str] | None = None
+    *arguments: object,
+    database: str,
+    settings: Mapping[str, str] | None = None,
+    command: Sequence[str] = MASTHEAD,
+    stderr: int = subprocess.STDOUT,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run a command that goes on until it is told to end."""
+    """Run a command that goes on until it is told to end; ``stderr`` may be a file descriptor."""
     with subprocess.Popen(
-        [*MASTHEAD, *map(str, arguments)],
+        [*command, *map(str, arguments)],
         env={**environment(database), **(settings or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=stderr,
         text=True,
         encoding="utf-8",
     ) as process:
@@ -72,6 +82,44 @@ def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> 
         if count == 0:
             return lines
     raise AssertionError("\n".join(["ended too early:", *lines]))
+
+
+def address_of(process: subprocess.Popen[str]) -> tuple[str, int]:
+    """Return where a server serves, once it has said so."""
+    url = lines_until(process, "Masthead serves on")[-1].rpartition(" ")[2]
+    host, _, port = url.rpartition("//")[2].rpartition(":")
+    return host, int(port)
+
+
+def children(process_id: int) -> set[int]:
+    """Return the ids of the processes that a process has started and that have not ended."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent, *_ = (folder / "stat").read_text().rpartition(") ")[2].split()
+            if int(parent) == process_id and state != "Z":
+                found.add(int(folder.name))
+    return found
+
+
+def is_running(process_id: int) -> bool:
+    """Return whether a process has not ended."""
+    try:
+        return " Z " not in Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2][:3]
+    except OSError:
+        return False
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for loopback that signs itself; return its file and that of its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl, which makes a certificate")
+    command = (
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+        "-keyout key.pem -out cert.pem -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
+    return folder / "cert.pem", folder / "key.pem"
 
 
 def holds_nothing(database: str) -> bool:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import socket
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from masthead.api.metrics import CONNECTIONS_MAX
 from tests.cli.running import holds_nothing, spoil
 from tests.servers import Server, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.servers import Store
 
 SUBSCRIBERS = 1_203
@@ -162,3 +163,48 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(store: Store, tmp_
         )
     assert "Choose another one with --metrics-port" in done.stderr
     assert holds_nothing(database)
+
+
+def threads(server: Server) -> int:
+    """Return how many threads a server has."""
+    return len(list(Path(f"/proc/{server.process_id}/task").iterdir()))
+
+
+def descriptors(server: Server) -> int:
+    """Return how many files and connections a server has open."""
+    return len(list(Path(f"/proc/{server.process_id}/fd").iterdir()))
+
+
+def test_silent_clients_take_few_descriptors_and_nobody_s_turn(loaded: str) -> None:
+    """decisions, "Metrics": the oldest makes room, and each has seconds."""
+    with serving(loaded, "--metrics-port=0") as server, ExitStack() as stack:
+        read(server)
+        before = descriptors(server), threads(server)
+        port = int(metrics_url(server).rpartition(":")[2].partition("/")[0])
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+            for _ in range(100)
+        ]
+        for client in clients:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nX: ")
+        assert read(server)["masthead_database_up",] == 1
+        assert descriptors(server) <= before[0] + CONNECTIONS_MAX
+        assert threads(server) <= before[1] + CONNECTIONS_MAX
+        assert ask(server, "/2/orders/7") == 200
+        for client in clients:
+            assert hung_up(client)
+    assert "Traceback" not in server.output()
+
+
+def hung_up(client: socket.socket) -> bool:
+    """Wait until a client that sends a byte now and then is hung up on."""
+    client.settimeout(0.1)
+    for _ in range(20 * 10):
+        try:
+            client.sendall(b"y")
+            return client.recv(1_000) == b""
+        except TimeoutError:
+            continue
+        except (ConnectionResetError, BrokenPipeError):
+            return True
+    return False

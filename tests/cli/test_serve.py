@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
 import signal
 import socket
 import ssl
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.cli.running import holds_nothing, lines_until, running, spoil
+from tests.cli.running import holds_nothing, lines_until, make_certificate, running, spoil
 from tests.servers import STOP_SECONDS_MAX, Server, import_files, masthead, serving
 
 if TYPE_CHECKING:
@@ -212,15 +210,7 @@ def test_health_says_when_the_database_does_not_answer(store: Store) -> None:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A certificate for loopback that signs itself, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs openssl, which makes a certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    command = (
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
-        "-keyout key.pem -out cert.pem -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
-    )
-    subprocess.run(command.split(), cwd=folder, check=True, capture_output=True)
-    return folder / "cert.pem", folder / "key.pem"
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 def test_with_a_certificate_it_serves_https_and_warns_of_nothing(

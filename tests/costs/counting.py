@@ -4,7 +4,8 @@ Nothing of the program is replaced. Python tells of each call in each thread (``
 SQLite of each statement that has run, tracemalloc how much memory is in use. A request's bill is
 closed when the next one comes, and then stands as a line of JSON in the file that COSTS names:
 
-calls       of functions, of Python and of C
+calls       of functions, of Python and of C; those of the thread that writes the log are left
+            out: it takes the lines of many requests at once, whenever it has the time
 statements  [SQL, steps of SQLite's machine, those of them that walk a table]
 in_use      bytes of memory at its end
 """
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 A_REQUEST_COMES = "Protocol.data_received"
+THE_LOG_BEGINS = "_Writer._run"
 COLLECTED_EVERY = 10
 """So many requests lie between two looks for what nothing refers to."""
 
@@ -46,6 +48,8 @@ class Bills:
         if event == "call":
             if frame.f_code.co_qualname == A_REQUEST_COMES:
                 self._close()
+            elif frame.f_code.co_qualname == THE_LOG_BEGINS:
+                sys.setprofile(None)
             next(self._calls)
         elif event == "c_call":
             next(self._calls)

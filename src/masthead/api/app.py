@@ -43,8 +43,8 @@ from masthead.api.metrics import count_database_error
 from masthead.api.operation import in_time
 from masthead.api.routes import Routes
 from masthead.api.service import Service
-from masthead.errors import BadInput, NotFound, StoreUnavailable
-from masthead.log import RequestLog, get_logger
+from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
+from masthead.log import RequestLog, end_logs, get_logger
 from masthead.store import Store, commits, keys, logins
 
 __all__ = ["create_app"]
@@ -77,9 +77,14 @@ def create_app(
     async def lifespan(front: Front) -> AsyncIterator[None]:
         at_end_of_turn = asyncio.get_running_loop().call_soon
         front.log = RequestLog(at_end_of_turn)
+        try:
+            database = store.open_loop_reader(at_end_of_turn)
+        except MastheadError as reason:
+            _log.error("the app cannot start", reason=str(reason))
+            raise
         front.service = Service(
             store,
-            store.open_loop_reader(at_end_of_turn),
+            database,
             feed_overlap_us=feed_overlap_s * 1_000_000,
             limits=limits or logins.Limits(),
             uses=uses,
@@ -99,6 +104,7 @@ def create_app(
             front.service.database.close()
         store.close()
         front.log.write()
+        end_logs()
 
     routes = Routes(
         [

@@ -7,12 +7,14 @@ and this thread adds them up. An account is never among the labels, so their num
 """
 
 import socket
+import sys
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache, partial
 from http.server import ThreadingHTTPServer
-from time import perf_counter
-from typing import Literal
+from time import monotonic, perf_counter, sleep
+from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, MetricsHandler
 from prometheus_client.core import GaugeMetricFamily
@@ -21,6 +23,7 @@ from prometheus_client.registry import Collector
 
 from masthead.api.health import ask
 from masthead.api.operation import PATIENCE_S
+from masthead.log import get_logger
 from masthead.store import Store
 
 __all__ = [
@@ -31,6 +34,14 @@ __all__ = [
     "serve_metrics",
 ]
 
+CONNECTIONS_MAX = 4
+"""So many connections may be open at the port of the numbers at a time."""
+
+CONNECTION_S_MAX = 5
+"""So many seconds each of them may last, from its beginning to the last byte of the answer."""
+
+_LOOK_EVERY_S = 0.5
+_log = get_logger()
 _registry = CollectorRegistry()
 _requests = Histogram(
     "masthead_request_duration_seconds",
@@ -94,35 +105,110 @@ def count_database_error() -> None:
     _database_errors.inc()
 
 
+class _Look(threading.Thread):
+    """Asks the database once; ``seconds`` is how long its answer took, None while there is none."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(name="masthead-metrics-look", daemon=True)
+        self._store = store
+        self.seconds: float | None = None
+
+    def run(self) -> None:
+        """Ask."""
+        start = perf_counter()
+        with suppress(Exception):  # whatever it is, the database does not answer
+            ask(self._store)
+            self.seconds = perf_counter() - start
+
+
 class _Database(Collector):
-    """Asks the database whenever somebody looks."""
+    """Asks the database whenever somebody looks, and never twice at a time."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._lock = threading.Lock()
+        self._look: _Look | None = None
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Return whether the database answers within the patience of a request, and how fast."""
-        taken: list[float] = []
-        looking = threading.Thread(target=self._look, args=(taken,), daemon=True)
-        looking.start()
-        looking.join(PATIENCE_S)
+        with self._lock:
+            look = self._look
+            if look is None or not look.is_alive():
+                look = self._look = _Look(self._store)
+                look.start()
+        look.join(PATIENCE_S)
+        seconds = look.seconds
+        is_up = seconds is not None and seconds < PATIENCE_S
         yield GaugeMetricFamily(
-            "masthead_database_up", "1 where the database answers, else 0.", value=len(taken)
+            "masthead_database_up", "1 where the database answers, else 0.", value=int(is_up)
         )
-        if taken:
+        if is_up:
             yield GaugeMetricFamily(
                 "masthead_database_answer_seconds",
                 "How long the database took to answer the smallest question.",
-                value=taken[0],
+                value=seconds,
             )
 
-    def _look(self, taken: list[float]) -> None:
-        start = perf_counter()
+
+class _Server(ThreadingHTTPServer):
+    """A server of few connections, each of which has few seconds.
+
+    Where there is no room for another connection, the oldest is cut: one that asks for the numbers
+    takes milliseconds, so the oldest is one that does not.
+    """
+
+    def __init__(self, listener: socket.socket, registry: CollectorRegistry) -> None:
+        super().__init__(
+            listener.getsockname(), MetricsHandler.factory(registry), bind_and_activate=False
+        )
+        self.socket.close()
+        self.socket = listener
+        self._room = threading.Semaphore(CONNECTIONS_MAX)
+        self._lock = threading.Lock()
+        self._since: dict[socket.socket, float] = {}
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Return the next connection; raise OSError, after a while, where there is none."""
         try:
-            ask(self._store)
-        except Exception:  # noqa: BLE001 - whatever it is, the database does not answer
-            return
-        taken.append(perf_counter() - start)
+            return super().get_request()
+        except OSError:
+            sleep(_LOOK_EVERY_S)  # out of descriptors: the connection waits, and is seen at once
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread."""
+        if not self._room.acquire(blocking=False):
+            with self._lock:
+                self._cut(list(self._since)[:1])
+            self._room.acquire()
+        with self._lock:
+            self._since[request] = monotonic()
+        super().process_request(request, client_address)
+
+    def service_actions(self) -> None:
+        """Cut what takes too long; the server calls this at least twice a second."""
+        with self._lock:
+            ends = monotonic() - CONNECTION_S_MAX
+            self._cut([request for request, since in self._since.items() if since < ends])
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection that is over."""
+        with self._lock:
+            self._since.pop(request, None)
+            super().shutdown_request(request)
+        self._room.release()
+
+    def handle_error(self, _request: Any, _client_address: Any) -> None:
+        """Log a fault in one line; a client that has gone, or was cut, is none."""
+        if not isinstance(sys.exception(), OSError):
+            _log.exception("the numbers cannot be told")
+
+    def _cut(self, requests: list[socket.socket]) -> None:
+        """Let threads that read or write end; each closes its own connection."""
+        for request in requests:
+            del self._since[request]
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
 
 
 def serve_metrics(listener: socket.socket, store: Store, workers_folder: str | None) -> None:
@@ -136,9 +222,5 @@ def serve_metrics(listener: socket.socket, store: Store, workers_folder: str | N
         registry = CollectorRegistry()
         MultiProcessCollector(registry, workers_folder)  # type: ignore[no-untyped-call]
     registry.register(_Database(store))
-    server = ThreadingHTTPServer(
-        listener.getsockname(), MetricsHandler.factory(registry), bind_and_activate=False
-    )
-    server.socket.close()
-    server.socket = listener
-    threading.Thread(target=partial(server.serve_forever, 0.5), daemon=True).start()
+    server = _Server(listener, registry)
+    threading.Thread(target=partial(server.serve_forever, _LOOK_EVERY_S), daemon=True).start()

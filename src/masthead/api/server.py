@@ -5,13 +5,16 @@ import signal
 import socket
 import ssl
 import sys
+from asyncio import get_running_loop
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from multiprocessing import parent_process
 from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import NamedTuple
 
 import uvicorn
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from masthead.api.allowance import Allowances
@@ -19,7 +22,7 @@ from masthead.api.app import create_app
 from masthead.api.front import Front
 from masthead.api.metrics import serve_metrics
 from masthead.errors import BadUsage, MastheadError
-from masthead.log import configure_logs, get_logger
+from masthead.log import configure_logs, end_logs, get_logger
 from masthead.settings import SETTINGS
 from masthead.store import open_store
 from masthead.store.logins import Limits
@@ -28,6 +31,9 @@ __all__ = ["Serving", "app_of_environment", "bind", "serve"]
 
 DRAIN_S_MAX = 30
 _MIB = 2**20
+_SIGNALS_EVERY_S = 1
+"""So often a parent process looks for signals while its workers start."""
+
 _DATABASE = SETTINGS["database"].variable
 _READ_DATABASE = SETTINGS["read_database"].variable
 _FEED_OVERLAP = SETTINGS["feed_overlap"].variable
@@ -86,9 +92,10 @@ def serve(
     """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
 
     ``serving.certificate`` names the files of a TLS certificate and of its key. ``metrics`` is
-    where ``GET /metrics`` is answered, if anywhere. ``ready`` is called when the database is open
-    and migrated, just before the first answer.
-    Raises BadUsage where the certificate and its key cannot be used.
+    where ``GET /metrics`` is answered, if anywhere. ``ready`` is called when requests are answered,
+    by all workers. A worker that dies later is replaced.
+    Raises BadUsage where the certificate and its key cannot be used, and MastheadError where this
+    process or a worker cannot start, at first or later (decisions, "Workers").
     """
     configure_logs(serving.log_format)
     store = open_store(serving.database, read_url=serving.read_database)
@@ -109,7 +116,7 @@ def serve(
         factory=True,
         workers=serving.workers,
         http="masthead.api.protocol:Protocol",
-        loop="uvloop",
+        loop="masthead.api.loop:Loop",
         ws="none",
         lifespan="on",
         access_log=False,
@@ -131,11 +138,61 @@ def serve(
             os.environ[_METRICS_FOLDER] = os.environ[_SHARED_FOLDER] = folder
         if metrics:
             serve_metrics(metrics, store, folder)
-        ready()
         if serving.workers > 1:
-            Multiprocess(config, sockets=[listener]).run()
+            _Workers(config, listener, ready).serve()
         else:
-            uvicorn.Server(config).run(sockets=[listener])
+            _Server(config, ready).serve_on(listener)
+
+
+class _Server(uvicorn.Server):
+    """The server of a process without workers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self._ready()
+
+    def serve_on(self, listener: socket.socket) -> None:
+        """Serve; raise MastheadError where the app cannot start."""
+        try:
+            self.run(sockets=[listener])
+        except SystemExit:
+            raise MastheadError("the server could not start: its log says why") from None
+
+
+class _Workers(Multiprocess):
+    """uvicorn's supervisor, which says when all workers have started, and whether one could not."""
+
+    def __init__(
+        self, config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]
+    ) -> None:
+        super().__init__(config, sockets=[listener])
+        self._ready = ready
+        self._has_failed = False
+
+    def serve(self) -> None:
+        """Serve; raise MastheadError where a worker cannot start."""
+        self.run()
+        if self._has_failed or any(one.exitcode == STARTUP_FAILURE for one in self.processes):
+            raise MastheadError("a worker process could not start: its log says why")
+
+    def init_processes(self) -> None:
+        """Start the workers, and wait for all of them."""
+        super().init_processes()
+        for process in self.processes:
+            while not process.wait_until_ready(_SIGNALS_EVERY_S, self.should_exit):
+                self.handle_signals()
+                if self.should_exit.is_set():
+                    return
+                if not process.process.is_alive():
+                    self._has_failed = True
+                    self.should_exit.set()
+                    return
+        self._ready()
 
 
 def _check_certificate(certificate: str, key: str) -> None:
@@ -150,23 +207,33 @@ def _check_certificate(certificate: str, key: str) -> None:
 
 def _end(_number: int, _frame: FrameType | None) -> None:
     # Not by SystemExit: where Python runs this inside of a callback, that is dropped there.
-    with suppress(OSError, RuntimeError):
-        sys.stdout.flush()
-        sys.stderr.flush()
+    end_logs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, RuntimeError):
+            if stream:  # None where it was closed before the start
+                stream.flush()
     os._exit(0)
 
 
 def app_of_environment() -> Front:
     """Return the app that the environment's settings describe; each worker calls it.
 
-    Where the database cannot be opened, the worker ends with 1.
+    Where that is not possible, the process ends with uvicorn's status for a failed start, which its
+    parent does not try again.
     """
     configure_logs(os.environ[_LOG_FORMAT])
+    _end_with_parent()
     try:
-        store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
+        return _app()
     except MastheadError as reason:
-        get_logger().error("this worker cannot start", reason=str(reason))
-        raise SystemExit(1) from None
+        get_logger().error("this process cannot start", reason=str(reason))
+    except Exception:  # noqa: BLE001 - whatever it is, a second try would meet it too
+        get_logger().exception("this process cannot start")
+    raise SystemExit(STARTUP_FAILURE)
+
+
+def _app() -> Front:
+    store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
     allowances = None
     if rate := int(os.environ[_RATE_LIMIT]):
         allowances = Allowances(rate, os.environ.get(_SHARED_FOLDER))
@@ -180,3 +247,19 @@ def app_of_environment() -> Front:
         allowances=allowances,
         unread_bytes_max=unread_bytes_max,
     )
+
+
+def _end_with_parent() -> None:
+    """Let a worker end in order when its parent is gone, however that ended."""
+    parent = parent_process()
+    if parent is None:
+        return
+    loop, sentinel = get_running_loop(), parent.sentinel
+
+    def end() -> None:
+        loop.remove_reader(sentinel)
+        get_logger().error("the parent process is gone: this worker ends")
+        signal.raise_signal(signal.SIGTERM)
+
+    # A pipe whose other end only the parent holds: its end can be read once the parent is gone.
+    loop.add_reader(sentinel, end)

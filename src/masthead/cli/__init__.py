@@ -4,8 +4,13 @@ The work is done by ``masthead.loading``, ``masthead.store``, ``masthead.api`` a
 ``masthead.mirror``. A command ends
 with 0, with 1 where data are bad or something else went wrong, with 2 where it was called in a way
 that cannot work; always with a sentence, never with a traceback.
+
+What the encoding of a stream lacks is shown with backslash escapes. Data are UTF-8, whatever the
+locale (decisions, "Encoding of output").
 """
 
+import io
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -59,6 +64,13 @@ class _Commands(click.Group):
         except BrokenPipeError:
             # The reader of a pipe has seen enough; Click ends with 1 and says nothing.
             raise
+        except UnicodeEncodeError:
+            click.echo(
+                "an argument or the name of a file is no text in this locale; one of UTF-8 has all "
+                "characters: set LC_ALL=C.UTF-8",
+                err=True,
+            )
+            ctx.exit(2)
         except OSError as error:
             click.echo(f"{error.filename or 'the system'}: {error.strerror or error}", err=True)
             ctx.exit(1)
@@ -76,4 +88,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command that the process was started with."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None where it is closed
+            stream.reconfigure(errors="backslashreplace")
     cli(prog_name="masthead")

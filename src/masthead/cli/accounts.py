@@ -1,7 +1,7 @@
 """``masthead accounts``: add, list, show, set, rotate-key, rekey, export."""
 
 import csv
-import sys
+import io
 from datetime import UTC, datetime
 from pathlib import Path
 from re import fullmatch
@@ -218,6 +218,8 @@ def export(database: str) -> None:
     with store.writer() as found:
         ids = [row[0] for row in store_accounts.accounts(found)]
         rows = [store_accounts.settings_of(found, account_id) for account_id in ids]
-    writer = csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
+    file = io.StringIO()
+    writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
+    click.echo(file.getvalue().encode(), nl=False)

@@ -62,7 +62,7 @@ def subscriber_data_command(subscriber: int, account: int | None, database: str)
     """Print all that is held of a subscriber, as one JSON object."""
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
-    click.echo(subscriber_data(open_store(database), account, subscriber, by=deed()))
+    click.echo(subscriber_data(open_store(database), account, subscriber, by=deed()).encode())
 
 
 @click.command("audit")
@@ -91,7 +91,7 @@ def audit_command(since: str | None, form: str, account: int | None, database: s
             at = format_second(entry.at)
             if form == "json":
                 record = {**entry._asdict(), "at": at}
-                click.echo(msgspec.json.encode(record).decode())
+                click.echo(msgspec.json.encode(record))
             else:
                 whose = "" if entry.account_id is None else f"account {entry.account_id}: "
                 click.echo(f"{at}  {entry.user_name}  {entry.command}  {whose}{entry.summary}")

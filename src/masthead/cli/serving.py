@@ -128,4 +128,4 @@ def demo(port: int, database: str) -> None:
 @click.command()
 def openapi() -> None:
     """Print the OpenAPI 3.1 description of the interface."""
-    click.echo(msgspec.json.format(msgspec.json.encode(document()), indent=2).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(document()), indent=2))

@@ -1,0 +1,77 @@
+"""The event loop of a server: uvloop's, with two limits on the connections that it accepts.
+
+A TLS handshake has as long as a request (decisions, "Requests that come slowly"). The last free
+file descriptors are not given to connections (decisions, "Out of file descriptors").
+"""
+
+import resource
+import socket
+from asyncio import BaseProtocol, BaseTransport, Protocol, Transport
+from collections.abc import Callable
+from typing import Any, cast
+
+import uvloop
+
+from masthead.api.patience import REQUEST_S_MAX
+from masthead.log import get_logger
+
+__all__ = ["Loop"]
+
+_RESERVED = 16
+"""So many descriptors are kept for what answers need: database files, temporary files."""
+
+_SAY_EVERY_S = 60
+_log = get_logger()
+
+
+class Loop(uvloop.Loop):
+    """An event loop whose servers keep the limits."""
+
+    async def create_server(
+        self, protocol_factory: Callable[[], BaseProtocol], *args: Any, **kwargs: Any
+    ) -> Any:
+        """Return what uvloop returns; connections beyond the descriptors are closed at once."""
+        descriptors = _Descriptors(self.time)
+        if kwargs.get("ssl"):
+            kwargs["ssl_handshake_timeout"] = REQUEST_S_MAX
+
+        def protocol() -> BaseProtocol:
+            return protocol_factory() if descriptors.are_free() else _Refusal()
+
+        return await super().create_server(protocol, *args, **kwargs)
+
+
+class _Refusal(Protocol):
+    """Closes its connection."""
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        cast("Transport", transport).abort()
+
+
+class _Descriptors:
+    """Looks whether there are file descriptors to spare, and logs once a minute that there are not.
+
+    ``time`` returns seconds.
+    """
+
+    def __init__(self, time: Callable[[], float]) -> None:
+        self._time = time
+        self._said_at: float | None = None
+        limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._limit = limit
+        self._highest = float("inf") if limit == resource.RLIM_INFINITY else limit - _RESERVED
+
+    def are_free(self) -> bool:
+        """Return whether more than the reserve is free: the lowest free number is given first."""
+        try:
+            with socket.socket() as probe:
+                if probe.fileno() < self._highest:
+                    return True
+        except OSError:
+            pass
+        if self._said_at is None or self._time() - self._said_at > _SAY_EVERY_S:
+            self._said_at = self._time()
+            _log.error(
+                "connections are refused: too few file descriptors are free", limit=self._limit
+            )
+        return False

@@ -1,0 +1,68 @@
+"""The log of the app where another server runs it, in a process whose logs nobody has set up."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
+
+if TYPE_CHECKING:
+    from tests.servers import Store
+
+RUN = """
+import asyncio, os, sys
+import uvicorn
+from masthead.api.app import create_app
+from masthead.log import get_logger
+from masthead.store import open_store
+
+async def main():
+    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="on", log_config=None))
+    serving = asyncio.create_task(server.serve())
+    while not server.started and not serving.done():
+        await asyncio.sleep(0)
+    app.log.note(method="GET", path="/2/orders/{order_id}", status=200)
+    try:
+        int("a secret")
+    except ValueError:
+        get_logger().exception("failed", reason="caf\\udce9")
+    server.should_exit = True
+    await serving
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_the_app_logs_under_any_server_whether_or_not_logs_are_set_up(
+    store: Store, *, configured: bool
+) -> None:
+    """decisions, "The form of the log" and "Errors in the log"; also for half a character."""
+    database = store.new_database(f"logs-{configured}")
+    masthead("accounts", "add", 1, database=database)
+    set_up = "from masthead.log import configure_logs\nconfigure_logs('json')\n" * configured
+    done = subprocess.run(
+        [sys.executable, "-c", set_up + RUN],
+        env=environment(database),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=COMMAND_SECONDS_MAX,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "a secret" not in done.stdout + done.stderr
+    (request,) = [line for line in done.stderr.splitlines() if "/2/orders/{order_id}" in line]
+    (failed,) = [line for line in done.stderr.splitlines() if "ValueError" in line]
+    assert "caf\\udce9" in failed
+    if configured:
+        assert request.startswith('{"timestamp":')
+    else:
+        assert re.match(r"timestamp='[^']+' level='info' event='request' method='GET' ", request)
+        assert "level='error' event='failed'" in failed

@@ -1,0 +1,11 @@
+"""Runs ``masthead`` with less room for lines of the log that wait: ``python -m … serve``."""
+
+from __future__ import annotations
+
+import masthead.log
+from masthead.cli import main
+
+masthead.log.WAITING_CHARACTERS_MAX = 100_000  # in a worker too, which imports this module
+
+if __name__ == "__main__":
+    main()

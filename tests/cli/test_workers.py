@@ -1,0 +1,136 @@
+"""``masthead serve --workers``: how workers start, end, are replaced, and end with their parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import address_of, children, is_running, run, running
+from tests.servers import STOP_SECONDS_MAX
+
+UNSTARTABLE = [sys.executable, "-m", "tests.cli.unstartable"]
+HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+POLL_S = 0.05
+TURNS_MAX = round(60 / POLL_S)
+
+
+@pytest.fixture
+def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that says what is wrong with a worker."""
+    file = tmp_path / "trouble"
+    monkeypatch.setenv("UNSTARTABLE", str(file))
+    return file
+
+
+def health(address: tuple[str, int]) -> bytes:
+    """Return the start of an answer; nothing where the connection breaks."""
+    with suppress(ConnectionResetError), socket.create_connection(address, 30) as client:
+        client.sendall(HEALTH)
+        return client.recv(15)
+    return b""
+
+
+def wait(seconds: float = POLL_S) -> None:
+    """Let other processes go on."""
+    signal.sigtimedwait([], seconds)
+
+
+@pytest.mark.parametrize("what", ["key", "killed"])
+def test_a_worker_that_cannot_start_ends_the_server_with_1(
+    account: str, trouble: Path, what: str, tmp_path: Path
+) -> None:
+    """decisions, "Workers": a sentence, no second try, and it never says that it serves."""
+    trouble.write_text(what)
+    done = run(
+        *("serve", "--port=0", "--workers=2"), database=account, cwd=tmp_path, command=UNSTARTABLE
+    )
+    assert done.returncode == 1
+    assert "a worker process could not start: its log says why\n" in done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    if what == "key":
+        assert "secret key" in done.stderr
+        assert 1 <= done.stderr.count("this process cannot start") <= 2
+
+
+def test_a_replacement_that_cannot_start_ends_the_server_with_1_too(
+    account: str, trouble: Path
+) -> None:
+    """decisions, "Workers"."""
+    with running(
+        *("serve", "--port=0", "--workers=2"), database=account, command=UNSTARTABLE
+    ) as process:
+        address = address_of(process)
+        assert health(address) == b"HTTP/1.1 200 OK"
+        trouble.write_text("key")
+        os.kill(max(workers_of(process.pid)), signal.SIGKILL)
+        assert process.wait(STOP_SECONDS_MAX) == 1
+        assert process.stdout is not None
+        assert "a worker process could not start" in process.stdout.read()
+
+
+def test_a_worker_that_dies_is_replaced(account: str) -> None:
+    """decisions, "Workers"."""
+    with running("serve", "--port=0", "--workers=2", database=account) as process:
+        address = address_of(process)
+        before = workers_of(process.pid)
+        assert len(before) == 2
+        os.kill(max(before), signal.SIGKILL)
+        for _ in range(TURNS_MAX):
+            if len(workers_of(process.pid) - {max(before)}) == 2:
+                break
+            wait()
+        assert len(workers_of(process.pid) - {max(before)}) == 2
+        assert health(address) == b"HTTP/1.1 200 OK"
+        process.terminate()
+        assert process.wait(STOP_SECONDS_MAX) == 0
+
+
+def test_nothing_is_left_of_a_server_whose_parent_is_killed(account: str) -> None:
+    """decisions, "Workers": neither a worker, which would keep the port, nor a helper."""
+    with running("serve", "--port=0", "--workers=2", database=account) as process:
+        address = address_of(process)
+        assert health(address) == b"HTTP/1.1 200 OK"
+        others = children(process.pid)
+        assert len(others) >= 2
+        process.kill()
+        process.wait()
+        for _ in range(TURNS_MAX):
+            if not any(map(is_running, others)):
+                break
+            wait()
+        assert not [one for one in others if is_running(one)]
+        with socket.create_server(address):
+            pass
+        assert process.stdout is not None
+        assert process.stdout.read().count("the parent process is gone: this worker ends") == 2
+
+
+def test_a_server_without_workers_that_cannot_start_ends_with_1(
+    account: str, trouble: Path, tmp_path: Path
+) -> None:
+    """decisions, "Workers"."""
+    trouble.write_text("key")
+    done = run("serve", "--port=0", database=account, cwd=tmp_path, command=UNSTARTABLE)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "this process cannot start" in done.stderr
+    assert "secret key" in done.stderr
+    assert "the server could not start: its log says why\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def workers_of(process_id: int) -> set[int]:
+    """Return the ids of a server's workers; its other child tracks resources."""
+    found = set()
+    for child in children(process_id):
+        with suppress(OSError):
+            if b"multiprocessing-fork" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.add(child)
+    return found
