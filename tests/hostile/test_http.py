@@ -75,6 +75,10 @@ def test_credentials_are_given_once(wire: Wire) -> None:
         (b"GET /2/accounts/ HTTP/2.0", 400),
         (b"GET /2/accounts/ HTTP/0.9", 400),
         (b"PRI * HTTP/2.0", 400),
+        (b"GET  /2/accounts/ HTTP/1.1", 400),
+        (b"GET /2/accounts/  HTTP/1.1", 400),
+        (b"DESCRIBE /2/accounts/ RTSP/1.0", 400),
+        (b"\r\nGET /2/accounts/ HTTP/1.1", 200),
     ],
 )
 def test_the_first_line_is_that_of_http_1(wire: Wire, line: bytes, wanted: int) -> None:
@@ -93,6 +97,7 @@ def test_the_first_line_is_that_of_http_1(wire: Wire, line: bytes, wanted: int) 
         b"Content-Length: +3\r\n",
         b"Content-Length: 3 3\r\n",
         b"Content-Length: 99999999999999999999\r\n",
+        b"Content-Length: " + b"0" * 5_000 + b"3\r\n",
         b"Transfer-Encoding: gzip, chunked\r\n",
         b"Transfer-Encoding: identity\r\n",
         b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
@@ -152,12 +157,21 @@ def test_a_request_for_another_protocol_is_the_last_one(wire: Wire) -> None:
     assert answer.headers["connection"] == "close"
 
 
-@pytest.mark.parametrize("rest", [b"\x00", b"BREW / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"])
-def test_what_is_refused_is_answered_after_what_came_before_it(wire: Wire, rest: bytes) -> None:
+@pytest.mark.parametrize(
+    ("rest", "wanted"),
+    [
+        (b"\x00", 400),
+        (b"BREW / HTTP/1.1\r\n\r\n", 405),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),
+    ],
+)
+def test_what_is_refused_is_answered_after_what_came_before_it(
+    wire: Wire, rest: bytes, wanted: int
+) -> None:
     """decisions, "Requests that can be read in two ways": each answer belongs to its request."""
     good = GOOD + wire.authorization + b"\r\n"
     answers = wire.send(good * 3 + rest)
-    assert [answer.status for answer in answers] == [200, 200, 200, 400]
+    assert [answer.status for answer in answers] == [200, 200, 200, wanted]
     answers[-1].error()
 
 
@@ -193,9 +207,12 @@ def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
     """decisions, "Requests that can be read in two ways": each request has one answer at most."""
     head = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert len(wire.send(head + b"zz\r\n")) == 1
-    good = GOOD + wire.authorization + b"\r\n"
-    answers = wire.send(good + GOOD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
-    assert [answer.status for answer in answers] == [200, 400]
+    good = GOOD + wire.authorization
+    chunked = b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
+    for head, wanted in ((good, 400), (GOOD, 401)):
+        answers = wire.send(good + b"\r\n" + head + chunked)
+        assert [answer.status for answer in answers] == [200, wanted]
+        assert answers[-1].headers["connection"] == "close"
 
 
 @pytest.mark.parametrize(

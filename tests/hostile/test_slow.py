@@ -167,20 +167,29 @@ def temporary_files(server: Server) -> int:
     return count
 
 
-def test_an_answer_that_nobody_reads_is_given_up(server: Server, wire: Wire) -> None:
+def wait_for_no_files(server: Server) -> None:
+    for _ in range(round(END_S_MAX / PAUSE_S)):
+        if not temporary_files(server):
+            return
+        select.select([], [], [], PAUSE_S)
+    assert temporary_files(server) == 0
+
+
+@pytest.mark.parametrize("half_closed", [False, True])
+def test_an_answer_that_nobody_reads_is_given_up(
+    server: Server, wire: Wire, half_closed: bool
+) -> None:
     """decisions, "Answers that nobody reads": its file goes, and the connection."""
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc, which lists the files that a process has open")
     with connection(server) as client:
         client.sendall(wire.head(EVERYTHING))
+        if half_closed:
+            client.shutdown(socket.SHUT_WR)
         client.recv(1_000)
         assert temporary_files(server) == 1
         # Nothing is read, so that nothing tells of the end but what the server has open.
-        for _ in range(round(END_S_MAX / PAUSE_S)):
-            if not temporary_files(server):
-                break
-            select.select([], [], [], PAUSE_S)
-        assert temporary_files(server) == 0
+        wait_for_no_files(server)
         received: list[bytes] = []
         with pytest.raises(ConnectionResetError):
             received.extend(iter(lambda: client.recv(1_000_000), b""))
@@ -210,3 +219,60 @@ def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
             select.select([], [], [], STALL_S_MAX / 4 if size < 400_000 else 0)
     (answer,) = answers_in(b"".join(received))
     assert answer.body.count(b'"address_id"') == ADDRESSES
+
+
+@pytest.mark.parametrize("behind", [b"", b"GET /2/acc", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_a_long_answer_goes_to_whoever_sends_nothing_more(wire: Wire, behind: bytes) -> None:
+    """decisions, "Connections that are half closed": all of it, however slowly it is read."""
+    received = []
+    with connection(wire.server) as client:
+        request = wire.head(EVERYTHING).replace(b"Connection: close\r\n", b"")
+        client.sendall(request + behind)
+        client.shutdown(socket.SHUT_WR)
+        size = 0
+        while piece := client.recv(65_536):
+            received.append(piece)
+            size += len(piece)
+            select.select([], [], [], STALL_S_MAX / 4 if size < 400_000 else 0)
+    answer, *others = answers_in(b"".join(received))
+    assert answer.body.count(b'"address_id"') == ADDRESSES
+    assert [other.status for other in others] == [200] * behind.endswith(b"\r\n")
+
+
+@pytest.mark.parametrize("half_closed", [False, True])
+@pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_a_long_answer_ends_when_its_client_goes(
+    wire: Wire, behind: bytes, half_closed: bool
+) -> None:
+    """decisions, "Connections that are half closed"; also where another request waits behind it."""
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc, which lists the files that a process has open")
+    with connection(wire.server) as client:
+        client.sendall(wire.head(EVERYTHING).replace(b"Connection: close\r\n", b"") + behind)
+        if half_closed:
+            client.shutdown(socket.SHUT_WR)
+        client.recv(1_000)
+        assert temporary_files(wire.server) == 1
+    wait_for_no_files(wire.server)
+    assert wire.one(wire.head(b"/health")).status == 200
+    assert "exception" not in wire.server.output(), "something was written to nobody"
+
+
+def drip(client: socket.socket) -> None:
+    for _ in range(round(END_S_MAX / PAUSE_S)):
+        client.sendall(b" ")
+        select.select([], [], [], PAUSE_S)
+
+
+def test_whoever_goes_on_sending_behind_the_last_answer_is_hung_up_on(server: Server) -> None:
+    """decisions, "Answers before the end of a request": as long as a request may take."""
+    request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+    received = b""
+    with connection(server) as client:
+        client.sendall(request)
+        while piece := client.recv(65_536):
+            received += piece
+        (answer,) = answers_in(received)
+        assert answer.status == 404
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            drip(client)

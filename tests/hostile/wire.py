@@ -39,22 +39,27 @@ class Wire:
             more,
         )
 
-    def send(self, request: bytes) -> list[RawAnswer]:
+    def send(self, request: bytes, *, half_closed: bool = False) -> list[RawAnswer]:
         """Send the bytes; return all answers, each of which must be whole.
 
-        Where the server keeps the connection, this ends it.
+        Where the server keeps the connection, this ends it. ``half_closed`` says at once that
+        nothing more is sent; then the server has to end the connection.
         """
         received = b""
         with socket.create_connection(self.server.address, HANG_S) as connection:
             # Refused before all of it was read, the answer is there all the same.
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(request)
+            if half_closed:
+                connection.shutdown(socket.SHUT_WR)
             try:
                 while piece := connection.recv(65_536):
                     received += piece
-                    connection.settimeout(IDLE_S)
+                    if not half_closed:
+                        connection.settimeout(IDLE_S)
             except TimeoutError:
                 assert received, "no answer comes"
+                assert not half_closed, "the connection does not end"
             except ConnectionResetError:
                 pass
         return list(answers_in(received))

@@ -102,6 +102,20 @@ class Front:
         self._note(scope, answer.status)
         return None
 
+    def note_refusal(self, method: str | None, status: int, seconds: float) -> None:
+        """Log and count a request that HTTP itself refuses; None where it names no method."""
+        self._note(
+            {
+                "method": method,
+                "masthead.id": self._new_id(),
+                "masthead.arrived_ns": perf_counter_ns() - round(seconds * 1_000_000_000),
+            },
+            status,
+        )
+
+    def _new_id(self) -> str:
+        return f"{_PROCESS}{next(self._numbers):08x}"
+
     def _rest(self, rest: Rest, send_now: SendNow) -> ASGIApp:
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             status = _NOT_SENT

@@ -10,7 +10,19 @@ from typing import NamedTuple
 
 from masthead.api.answers import ONLY_READS
 
-__all__ = ["NOT_HTTP", "ONLY_READS_HERE", "Refusal", "origin_form", "wrong_fields", "wrong_line"]
+__all__ = [
+    "BAD_LENGTH",
+    "LENGTH_DIGITS_MAX",
+    "NOT_HTTP",
+    "ONLY_READS_HERE",
+    "Refusal",
+    "origin_form",
+    "wrong_fields",
+    "wrong_line",
+]
+
+LENGTH_DIGITS_MAX = 19
+"""So many digits has the length of a body at most: 2^63 has as many."""
 
 _ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
@@ -27,6 +39,7 @@ class Refusal(NamedTuple):
 
 NOT_HTTP = Refusal(400, "this is not a request of HTTP/1.1")
 ONLY_READS_HERE = Refusal(405, ONLY_READS, {"Allow": "GET, HEAD"})
+BAD_LENGTH = Refusal(400, f"the length of a body has at most {LENGTH_DIGITS_MAX} digits")
 _BAD_TARGET = Refusal(400, "the address of a request begins with / and has no #")
 _BAD_HOST = Refusal(400, "a request needs one Host header, which names a host")
 _CREDENTIALS_TWICE = Refusal(400, "Authorization is given twice: once is enough")
@@ -42,8 +55,17 @@ def origin_form(target: bytes) -> bytes:
     return rest if rest.startswith(b"/") else b"/" + rest
 
 
-def wrong_line(method: bytes, target: bytes, version: str) -> Refusal | None:
-    """Return what is wrong with the first line of a request, its target in origin form."""
+def wrong_line(
+    head: bytes | bytearray, method: bytes, sent: bytes, target: bytes, version: str
+) -> Refusal | None:
+    """Return what is wrong with the first line of a request, with which ``head`` begins.
+
+    ``sent`` is its target as it stands there, ``target`` the same in origin form. Of spaces there
+    are two: the parser takes more (RFC 9112 section 3).
+    """
+    line = b"%s %s HTTP/" % (method, sent)
+    if not (head.startswith(line) or head.lstrip(b"\r\n").startswith(line)):
+        return NOT_HTTP
     if version not in _VERSIONS:
         return NOT_HTTP
     if method == b"CONNECT" or (method == b"OPTIONS" and target == b"*"):

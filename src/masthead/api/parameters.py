@@ -19,9 +19,12 @@ from masthead.contract.kinds import Text
 from masthead.contract.operations import Operation
 from masthead.errors import BadInput
 
-__all__ = ["BODY_BYTES_MAX", "Values", "has_body", "read_body", "read_parameters"]
+__all__ = ["BODY_BYTES_MAX", "TOO_LARGE", "Values", "has_body", "read_body", "read_parameters"]
 
 BODY_BYTES_MAX = 16 * 1024
+TOO_LARGE = (
+    f"the body of a request is at most {BODY_BYTES_MAX} bytes: send fewer or shorter parameters"
+)
 _CLOSE = {"Connection": "close"}
 _FIELDS_MAX = 100
 _NOT_AN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -39,9 +42,9 @@ def has_body(headers: dict[bytes, bytes]) -> bool:
 async def read_body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> bytes:
     """Return the body of a request.
 
-    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and 408 where it does
-    not come in time (``protocol.py``), BadInput where it is compressed, and ClientDisconnect where
-    the client goes away.
+    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and the status that
+    ``protocol.py`` refuses it with where it does not come in time or is not HTTP; BadInput where it
+    is compressed, and ClientDisconnect where the client goes away.
     """
     if int(headers.get(b"content-length", b"0")) > BODY_BYTES_MAX:
         raise _too_large()
@@ -50,8 +53,8 @@ async def read_body(scope: Scope, headers: dict[bytes, bytes], receive: Receive)
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        if "masthead.too_slow" in scope:
-            raise HTTPException(408, scope["masthead.too_slow"], _CLOSE)
+        if refusal := scope.get("masthead.refusal"):
+            raise HTTPException(refusal.status, refusal.sentence, _CLOSE)
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > BODY_BYTES_MAX:
@@ -65,8 +68,7 @@ async def read_body(scope: Scope, headers: dict[bytes, bytes], receive: Receive)
 
 
 def _too_large() -> HTTPException:
-    limit = f"the body of a request is at most {BODY_BYTES_MAX} bytes"
-    return HTTPException(413, f"{limit}: send fewer or shorter parameters", _CLOSE)
+    return HTTPException(413, TOO_LARGE, _CLOSE)
 
 
 def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
