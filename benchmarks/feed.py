@@ -33,7 +33,8 @@ from benchmarks.report import (
     data,
     table,
 )
-from masthead.api.changes import Question, begin
+from masthead.api.backlog import Space
+from masthead.api.changes import Question, opened
 from masthead.api.service import Service
 from masthead.contract.operations import ENTITIES
 from masthead.store import open_store
@@ -66,13 +67,17 @@ def bare_loop(database: str) -> tuple[float, int]:
     """
     store = open_store(database)
     service = Service(
-        store, store.open_loop_reader(lambda end_turn: end_turn()), 0, limits=Limits(), uses=Uses()
+        store,
+        store.open_loop_reader(lambda end_turn: end_turn()),
+        0,
+        limits=Limits(),
+        uses=Uses(),
+        space=Space(0),
     )
     with store.reader():
         pass
     start = time.perf_counter()
-    content = begin(Question(service, ACCOUNT_ID, list(ENTITIES), None))
-    with content.source:
+    with opened(Question(service, ACCOUNT_ID, list(ENTITIES), None)) as content:
         size = sum(map(len, content.pieces))
     seconds = time.perf_counter() - start
     store.close()

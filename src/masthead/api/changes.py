@@ -88,7 +88,7 @@ def snapshot(call: Call) -> Rest:
 def spooled(call: Call, question: Question, body: Body | None = None, **options: int) -> Spooled:
     """Return the answer to a question: the records, or another body (``Spooled``: options)."""
     return Spooled(
-        partial(opened, question, body or _body),
+        partial(opened, question, body),
         account_id=call.account_id,
         space=call.service.space,
         is_head=call.is_head,
@@ -97,8 +97,8 @@ def spooled(call: Call, question: Question, body: Body | None = None, **options:
 
 
 @contextmanager
-def opened(question: Question, body: Body) -> Iterator[Content]:
-    """Open a snapshot of the database and begin to read the body from it.
+def opened(question: Question, body: Body | None = None) -> Iterator[Content]:
+    """Open a snapshot of the database to read from it: the records, or another body.
 
     ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
     early rather than too late. Where a commit waits for its stamp, ``Date`` is not later than the
@@ -110,7 +110,7 @@ def opened(question: Question, body: Body) -> Iterator[Content]:
         now = database.now()
         with database.snapshot():
             headers, first = _bounds(question, database, now)
-            with closing(body(database, question, first)) as pieces:
+            with closing((body or _body)(database, question, first)) as pieces:
                 yield Content(headers, pieces)
 
 
