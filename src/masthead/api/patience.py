@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from uvicorn.server import ServerState
 
-__all__ = ["REQUEST_S_MAX", "STALL_S_MAX", "Watched", "acknowledged", "cut", "is_reset", "watch"]
+__all__ = ["REQUEST_S_MAX", "STALL_S_MAX", "Watched", "acknowledged", "cut", "probe", "watch"]
 
 REQUEST_S_MAX = 20
 """So long may a request take to come, from its first byte (or from the connection) to its last."""
@@ -26,8 +26,8 @@ LOOK_EVERY_S = 1
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
 _BYTES_ACKED = slice(120, 128)
 """Where Linux has ``tcpi_bytes_acked`` in its ``struct tcp_info``."""
-_TCP_CLOSED = b"\x07"
-"""What Linux has as the first byte of that struct, ``tcpi_state``, where there is no connection."""
+_TCP_CLOSED = 7
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 _NO_LINGERING = struct.pack("ii", 1, 0)
 
@@ -72,15 +72,25 @@ def acknowledged(transport: Transport) -> int:
     return -transport.get_write_buffer_size()
 
 
-def is_reset(transport: Transport) -> bool:
-    """Tell whether the client's system has reset the connection; known on Linux alone.
+def probe(transport: Transport, http_version: str) -> None:
+    """Find out whether a client that has ended its side waits for an answer, or has gone.
 
-    The event loop does not see that where it neither reads nor has anything to write.
+    Only what is sent to it tells: its system resets the connection where nobody is left, which the
+    event loop does not see while it neither reads nor writes. Any client of HTTP/1.1 takes a 100
+    for nothing (RFC 9110 section 15.2).
     """
+    if _state(transport) == _TCP_CLOSED:
+        transport.abort()
+    elif http_version == "1.1":
+        transport.write(_CONTINUE)
+
+
+def _state(transport: Transport) -> int | None:
+    """Return the state of a connection as Linux numbers them; None elsewhere."""
     found = transport.get_extra_info("socket")
     if _TCP_INFO is None or found is None or found.family == socket.AF_UNIX:
-        return False
-    return bool(found.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1) == _TCP_CLOSED)
+        return None
+    return int(found.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1)[0])
 
 
 def cut(transport: Transport) -> None:

@@ -25,21 +25,12 @@ from masthead.api.heads import (
 )
 from masthead.api.outbox import OUTBOX, message
 from masthead.api.parameters import BODY_BYTES_MAX, TOO_LARGE
-from masthead.api.patience import (
-    REQUEST_S_MAX,
-    STALL_S_MAX,
-    acknowledged,
-    cut,
-    is_reset,
-    watch,
-)
+from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, cut, probe, watch
 
 __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
 
 URI_BYTES_MAX = 8 * 1024
 HEADERS_BYTES_MAX = 32 * 1024
-
-_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 _PARSED_AT_ONCE = 4 * 1024
 """Requests in a row cost less when a few are parsed together. But parsed bytes become requests that
@@ -320,8 +311,8 @@ class Protocol(HttpToolsProtocol):
                 self._waits_since = now
             elif not (self._is_last or self.transport.is_closing()):
                 self._end_request()
-        if self._has_eof:
-            self._ask_who_is_there()
+        if self._has_eof and self._current and not self._current.response_started:
+            probe(self.transport, cast("dict[str, Any]", self._current.scope)["http_version"])
         if not self.transport.get_write_buffer_size():
             self._acknowledged = None
             return
@@ -329,21 +320,6 @@ class Protocol(HttpToolsProtocol):
             self._acknowledged, self._moved_at = found, now
         elif now - self._moved_at > STALL_S_MAX:
             cut(self.transport)
-
-    def _ask_who_is_there(self) -> None:
-        """Find out whether a client that ended its side waits for the answer, or has gone.
-
-        Only what is sent to it tells: its system resets the connection where nobody is left. Any
-        client of HTTP/1.1 takes a 100 for nothing (RFC 9110 section 15.2).
-        """
-        if is_reset(self.transport):
-            self.transport.abort()
-        elif (
-            self._current
-            and not self._current.response_started
-            and cast("dict[str, Any]", self._current.scope)["http_version"] == "1.1"
-        ):
-            self.transport.write(_CONTINUE)
 
     def _is_answering(self) -> bool:
         """Tell whether an answer is being made; a request that waits does so behind another."""
