@@ -6,6 +6,8 @@ reads to itself. A statement that stays prepared may at some time be planned for
 come, and not for those at hand: both plans are looked at.
 """
 
+# Long because it names each statement that must not read a whole table, and the plan it has.
+
 from __future__ import annotations
 
 import re

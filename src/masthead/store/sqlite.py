@@ -7,6 +7,9 @@ Readers never wait for a writer (WAL). A writer takes the one write lock at the 
 transaction, so that it can wait for it instead of failing halfway.
 """
 
+# Long because it says for SQLite all that ``database`` asks of a connection and of a store, and the
+# care for the file's log, its place and its traces belongs to both.
+
 import os
 import threading
 import time
