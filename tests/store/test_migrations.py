@@ -325,21 +325,24 @@ def test_several_processes_may_bring_the_database_up_to_date_at_once(url: str, n
 
 @ON_POSTGRESQL
 def test_an_upgrade_waits_for_a_load_and_neither_fails(url: str) -> None:
-    """decisions, "Migrations": a load has some tables, and wants more when the upgrade has begun."""
+    """decisions, "Migrations": a load has some tables, and wants more when it has begun."""
     make_earlier(url, EARLIER[-1])
-    with knowing(lambda all_: all_[: EARLIER[-1]]), opening(url) as opened:
-        with opened.writer() as onlooker, opened.writer() as load:
-            with load.transaction():
-                load.lock_account(1)
-                load.change("UPDATE subscribers SET email = 'new' WHERE account_id = 1")
-                with knowing(lambda all_: all_):
-                    upgrade = Beside(lambda: open_store(url).close())
-                    upgrade.wait_until_it_waits(onlooker)
-                    load.change("UPDATE purchases SET name = 'new' WHERE account_id = 1")
-                    load.change("UPDATE orders SET import_name = 'new' WHERE account_id = 1")
-                    load.change("UPDATE erasures SET erased_at = 'new' WHERE account_id = 1")
-            assert upgrade.result() is None
-            assert numbers(load) == [each.number for each in migrations("postgresql")]
+    with (
+        knowing(lambda all_: all_[: EARLIER[-1]]),
+        opening(url) as opened,
+        opened.writer() as onlooker,
+        opened.writer() as load,
+    ):
+        with load.transaction():
+            load.lock_account(1)
+            load.change("UPDATE subscribers SET email = 'new' WHERE account_id = 1")
+            with knowing(lambda all_: all_):
+                upgrade = Beside(lambda: open_store(url).close())
+                upgrade.wait_until_it_waits(onlooker)
+            for table, column in (("purchases", "name"), ("orders", "import_name")):
+                load.change(f"UPDATE {table} SET {column} = 'new' WHERE account_id = 1")
+        assert upgrade.result() is None
+        assert numbers(load) == [each.number for each in migrations("postgresql")]
 
 
 @pytest.mark.parametrize("url_", ["", "sqlite", "sqlite:///", "mysql://x", "masthead.db"])
