@@ -428,6 +428,7 @@ class Exchange:
         self.messages: list[Message] = []
         self._patience = patience
         self._gone = anyio.Event()
+        self._is_asked = False
         self._scope = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -466,7 +467,10 @@ class Exchange:
         return any(not message["more_body"] for message in self.messages[1:])
 
     async def _receive(self) -> Message:
+        assert not self._is_asked, "two tasks wait for the same message"
+        self._is_asked = True
         await self._gone.wait()
+        self._is_asked = False
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
