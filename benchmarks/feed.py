@@ -33,7 +33,7 @@ from benchmarks.report import (
     data,
     table,
 )
-from masthead.api.backlog import Space
+from masthead.api.backlog import Making
 from masthead.api.changes import Question, opened
 from masthead.api.service import Service
 from masthead.contract.operations import ENTITIES
@@ -72,7 +72,7 @@ def bare_loop(database: str) -> tuple[float, int]:
         0,
         limits=Limits(),
         uses=Uses(),
-        space=Space(0),
+        making=Making(0),
     )
     with store.reader():
         pass

@@ -25,9 +25,8 @@ import psycopg
 import pytest
 from anyio import to_thread
 
-from masthead.api import spool
-from masthead.api.backlog import Space
-from masthead.api.spool import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, WHOLE_BYTES_MAX, Content, Spooled
+from masthead.api.backlog import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Making
+from masthead.api.spool import WHOLE_BYTES_MAX, Content, Spooled
 from masthead.store import open_store
 from tests.api.callers import Caller, basic, send_raw
 from tests.servers import STOP_SECONDS_MAX, import_files, masthead, serving, write_ndjson
@@ -480,10 +479,9 @@ class Exchange:
         self.messages.append({"more_body": False, "body": b"", **message})
 
 
-ROOM = Space(2**30)
-
-
-def spooled(make: Callable[[], Pieces], *, account_id: int = 1, space: Space = ROOM) -> Spooled:
+def spooled(
+    make: Callable[[], Pieces], *, account_id: int = 1, making: Making | None = None
+) -> Spooled:
     """Return what makes an answer of the pieces; they may be made twice."""
 
     @contextmanager
@@ -491,7 +489,8 @@ def spooled(make: Callable[[], Pieces], *, account_id: int = 1, space: Space = R
         with closing(make()) as pieces:
             yield Content({}, pieces)
 
-    return Spooled(opened, account_id=account_id, space=space, is_head=False)
+    making = making or Making(2**30)
+    return Spooled(opened, account_id=account_id, making=making, is_head=False)
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
@@ -588,7 +587,11 @@ def test_an_answer_whose_making_fails_early_is_not_begun() -> None:
     assert exchange.messages == []
 
 
-class Making:
+def nothing() -> Pieces:
+    yield b"[]"
+
+
+class Waiting:
     """Answers that wait in the middle of being made until they may go on."""
 
     def __init__(self) -> None:
@@ -614,32 +617,33 @@ class Making:
             self._now -= 1
 
 
-async def until_waiting(count: int) -> None:
+async def until_waiting(making: Making, count: int) -> None:
     """Wait until so many answers wait for their turn."""
     with anyio.fail_after(STOP_SECONDS_MAX):
-        while spool._long.waiting != count:
+        while making.long.waiting != count:
             await anyio.lowlevel.checkpoint()
 
 
 def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
     """decisions, "Long answers"."""
-    making = Making()
+    waiting = Waiting()
+    making = Making(2**30)
     exchanges: list[Exchange] = []
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
             for number in range(LONG_AT_ONCE + 5):
                 exchanges.append(Exchange())
-                answer = spooled(making.pieces, account_id=number)
+                answer = spooled(waiting.pieces, account_id=number, making=making)
                 tasks.start_soon(exchanges[-1].take, answer)
-            assert await to_thread.run_sync(making.are_full.wait, STOP_SECONDS_MAX)
-            await until_waiting(5)
-            assert making.made == LONG_AT_ONCE
-            making.may_go_on.set()
+            assert await to_thread.run_sync(waiting.are_full.wait, STOP_SECONDS_MAX)
+            await until_waiting(making, 5)
+            assert waiting.made == LONG_AT_ONCE
+            waiting.may_go_on.set()
 
     asyncio.run(ask())
-    assert making.most == LONG_AT_ONCE
-    assert making.made == LONG_AT_ONCE + 5
+    assert waiting.most == LONG_AT_ONCE
+    assert waiting.made == LONG_AT_ONCE + 5
     for exchange in exchanges:
         assert exchange.is_complete
         assert exchange.body == b"x" * 100_000 + b"y" * 100_000
@@ -647,43 +651,50 @@ def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
 
 def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_ones() -> None:
     """decisions, "Long answers": each account has half of the turns at most."""
-    making = Making()
+    waiting = Waiting()
+    making = Making(2**30)
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
             for _ in range(LONG_AT_ONCE):
-                tasks.start_soon(Exchange().take, spooled(making.pieces))
-            await until_waiting(LONG_AT_ONCE - LONG_OF_AN_ACCOUNT)
+                tasks.start_soon(Exchange().take, spooled(waiting.pieces, making=making))
+            await until_waiting(making, LONG_AT_ONCE - LONG_OF_AN_ACCOUNT)
             for account_id in (1, 2):
                 short = Exchange()
-                await short.take(spooled(lambda: (b"[]" for _ in range(1)), account_id=account_id))
+                empty = spooled(nothing, account_id=account_id, making=making)
+                await short.take(empty)
                 assert short.body == b"[]"
             for _ in range(LONG_OF_AN_ACCOUNT):
-                tasks.start_soon(Exchange().take, spooled(making.pieces, account_id=2))
-            assert await to_thread.run_sync(making.are_full.wait, STOP_SECONDS_MAX)
-            assert spool._long.waiting == LONG_AT_ONCE - LONG_OF_AN_ACCOUNT
-            making.may_go_on.set()
+                tasks.start_soon(
+                    Exchange().take, spooled(waiting.pieces, account_id=2, making=making)
+                )
+            assert await to_thread.run_sync(waiting.are_full.wait, STOP_SECONDS_MAX)
+            assert making.long.waiting == LONG_AT_ONCE - LONG_OF_AN_ACCOUNT
+            waiting.may_go_on.set()
 
     asyncio.run(ask())
-    assert making.made == LONG_AT_ONCE + LONG_OF_AN_ACCOUNT
+    assert waiting.made == LONG_AT_ONCE + LONG_OF_AN_ACCOUNT
 
 
 def test_a_client_that_goes_away_while_it_waits_for_its_turn_is_never_worked_for() -> None:
     """decisions, "Long answers"."""
-    making = Making()
+    waiting = Waiting()
+    making = Making(2**30)
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
             for number in range(LONG_AT_ONCE):
-                tasks.start_soon(Exchange().take, spooled(making.pieces, account_id=number))
-            assert await to_thread.run_sync(making.are_full.wait, STOP_SECONDS_MAX)
+                tasks.start_soon(
+                    Exchange().take, spooled(waiting.pieces, account_id=number, making=making)
+                )
+            assert await to_thread.run_sync(waiting.are_full.wait, STOP_SECONDS_MAX)
             impatient = Exchange()
-            async with anyio.create_task_group() as waiting:
-                waiting.start_soon(impatient.take, spooled(making.pieces))
-                await until_waiting(1)
+            async with anyio.create_task_group() as one:
+                one.start_soon(impatient.take, spooled(waiting.pieces, making=making))
+                await until_waiting(making, 1)
                 impatient.go()
             assert impatient.messages == []
-            making.may_go_on.set()
+            waiting.may_go_on.set()
 
     asyncio.run(ask())
-    assert making.made == LONG_AT_ONCE
+    assert waiting.made == LONG_AT_ONCE

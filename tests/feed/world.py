@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from masthead.api.backlog import Space
+from masthead.api.backlog import Making
 from masthead.api.service import Service
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
@@ -105,7 +105,7 @@ class World:
             0,
             limits=Limits(),
             uses=Uses(),
-            space=Space(2**20),
+            making=Making(2**20),
         )
 
     def _stop(self) -> None:

@@ -19,7 +19,7 @@ from unittest.mock import patch
 import pytest
 
 from masthead.api import changes
-from masthead.api.backlog import Space
+from masthead.api.backlog import Making
 from masthead.api.operation import Call
 from masthead.api.service import Service
 from masthead.errors import StoreUnavailable
@@ -97,7 +97,7 @@ class Copy:
 def asked(store: Store, since: str | None = None) -> OpenContent:
     """Return the answer to a poll, or that of the snapshot."""
     service = Service(
-        store, None, feed_overlap_us=0, limits=Limits(), uses=Uses(), space=Space(2**20)
+        store, None, feed_overlap_us=0, limits=Limits(), uses=Uses(), making=Making(2**20)
     )
     values: dict[str, int | str] = {"entities": ALL}
     if since:

@@ -34,7 +34,7 @@ from masthead.api import (
 )
 from masthead.api.allowance import Allowances
 from masthead.api.answers import ONLY_READS, Answer, error
-from masthead.api.backlog import Space
+from masthead.api.backlog import Making
 from masthead.api.capacity import RETRY_AFTER_S, Turns
 from masthead.api.credentials import Callers
 from masthead.api.front import Front
@@ -88,7 +88,7 @@ def create_app(
             feed_overlap_us=feed_overlap_s * 1_000_000,
             limits=limits or logins.Limits(),
             uses=uses,
-            space=Space(unread_bytes_max),
+            making=Making(unread_bytes_max),
             allowances=allowances,
             callers=Callers(at_end_of_turn),
         )

@@ -19,14 +19,21 @@ from typing import IO, Self
 from anyio import Event, to_thread
 from starlette.exceptions import HTTPException
 
-from masthead.api.capacity import RETRY_AFTER_S
+from masthead.api.capacity import RETRY_AFTER_S, Turns
 from masthead.errors import StoreUnavailable
 
-__all__ = ["Backlog", "Space"]
+__all__ = ["LONG_AT_ONCE", "LONG_OF_AN_ACCOUNT", "Backlog", "Making", "Space"]
 
 FILE_BYTES = 16 * 1024 * 1024
 """A file that is not smaller is followed by another one, so that its space is free once it is
 sent."""
+
+SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
+"""So many answers that may be short are made at a time; others wait so many seconds at most."""
+
+LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
+"""So many long answers are made at a time, of them so many of one account; others wait so many
+seconds at most. Any number may be sent."""
 
 _CHUNK_BYTES = 262_144
 _FRESH_BYTES = 64 * _CHUNK_BYTES
@@ -78,6 +85,18 @@ class Space:
             self._held[account_id] -= count
             if not self._held[account_id]:
                 del self._held[account_id]
+
+
+class Making:
+    """What the making of all answers that may be long shares: turns, and space to wait in.
+
+    ``short`` are the turns of answers that may be short, ``long`` those of long ones.
+    """
+
+    def __init__(self, unread_bytes_max: int) -> None:
+        self.short = Turns(SHORT_AT_ONCE, wait_s_max=SHORT_WAIT_S_MAX)
+        self.long = Turns(LONG_AT_ONCE, each=LONG_OF_AN_ACCOUNT, wait_s_max=LONG_WAIT_S_MAX)
+        self.space = Space(unread_bytes_max)
 
 
 class _File:

@@ -90,7 +90,7 @@ def spooled(call: Call, question: Question, body: Body | None = None, **options:
     return Spooled(
         partial(opened, question, body),
         account_id=call.account_id,
-        space=call.service.space,
+        making=call.service.making,
         is_head=call.is_head,
         **options,
     )

@@ -26,7 +26,7 @@ def download_mailing_list(call: Call) -> Spooled:
     return Spooled(
         partial(_opened, call),
         account_id=call.account_id,
-        space=call.service.space,
+        making=call.service.making,
         is_head=call.is_head,
     )
 

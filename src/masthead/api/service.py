@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from masthead.api.allowance import Allowances
-from masthead.api.backlog import Space
+from masthead.api.backlog import Making
 from masthead.api.credentials import Callers
 from masthead.store import Database, Store
 from masthead.store.keys import Uses
@@ -19,8 +19,7 @@ class Service(NamedTuple):
     needs threads. ``feed_overlap_us`` is how much earlier than asked the change feed begins,
     ``limits`` are those of the login check, ``uses`` the last uses of credentials; ``allowances``
     counts the requests of each account, None where there may be any number. ``callers`` asks who
-    calls for the event loop. ``space`` is what answers may take up until their clients have read
-    them.
+    calls for the event loop. ``making`` is what the making of long answers shares.
     """
 
     store: Store
@@ -28,6 +27,6 @@ class Service(NamedTuple):
     feed_overlap_us: int
     limits: Limits
     uses: Uses
-    space: Space
+    making: Making
     allowances: Allowances | None = None
     callers: Callers = Callers(lambda end_turn: end_turn())

@@ -24,28 +24,19 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from masthead.api.answers import Answer, head, json, stream_fields
-from masthead.api.backlog import Backlog, Space
+from masthead.api.backlog import Backlog, Making
 from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
 from masthead.api.operation import PATIENCE_S, threads
 from masthead.api.threads import Work
 from masthead.errors import StoreUnavailable
 
-__all__ = ["LONG_AT_ONCE", "LONG_OF_AN_ACCOUNT", "WHOLE_BYTES_MAX", "Content", "Spooled"]
+__all__ = ["WHOLE_BYTES_MAX", "Content", "Spooled"]
 
 WHOLE_BYTES_MAX = 65_536
 """A body that is not longer is sent with its length, and needs no file."""
 
-SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
-"""So many answers that may be short are made at a time; others wait so many seconds at most."""
-
-LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
-"""So many long answers are made at a time, of them so many of one account; others wait so many
-seconds at most. Any number may be sent."""
-
 _COMPRESSED_BYTES_MIN = 1_024
-_short = Turns(SHORT_AT_ONCE, wait_s_max=SHORT_WAIT_S_MAX)
-_long = Turns(LONG_AT_ONCE, each=LONG_OF_AN_ACCOUNT, wait_s_max=LONG_WAIT_S_MAX)
 
 
 Begun = Answer | Mapping[str, str]
@@ -67,7 +58,8 @@ class Spooled:
     begun, the connection breaks without the last chunk, so that the client can tell. The body comes
     in the best coding that the client accepts. A client of HTTP/1.0, which knows no chunks, gets it
     with its length, once all of it is made (RFC 9112 section 6.1). What is longer than
-    ``whole_bytes_max`` is long: it is sent while it is made, through a backlog in the ``space``.
+    ``whole_bytes_max`` is long: it is sent while it is made, through a backlog, as ``making``
+    has turns and space for it.
     """
 
     def __init__(
@@ -75,17 +67,18 @@ class Spooled:
         opened: Callable[[], AbstractContextManager[Content]],
         *,
         account_id: int,
-        space: Space,
+        making: Making,
         is_head: bool,
         whole_bytes_max: int = WHOLE_BYTES_MAX,
     ) -> None:
         self.opened = opened
         self._account_id = account_id
-        self._backlog = Backlog(space, account_id)
+        self._making = making
+        self._backlog = Backlog(making.space, account_id)
         self._is_head = is_head
         self._whole_bytes_max = whole_bytes_max
         self._coding = "identity"
-        self._turns = _short
+        self._turns = making.short
         self._begun: Future[Begun | None]
         self._done: Future[Answer | None]
 
@@ -104,7 +97,7 @@ class Spooled:
         return answer
 
     async def _answer(self, scope: Scope, send: Send) -> Answer | None:
-        begun = await self._begin(_short) or await self._begin(_long)
+        begun = await self._begin(self._making.short) or await self._begin(self._making.long)
         assert begun
         if isinstance(begun, Answer):
             return begun
@@ -189,11 +182,11 @@ class Spooled:
         """Go on as a long answer, if there is a turn for that; return whether there was."""
         if self._begun.done():
             raise CancelledError
-        if self._turns is _short:
-            if not _long.take_now(self._account_id):
+        if self._turns is self._making.short:
+            if not self._making.long.take_now(self._account_id):
                 return False
-            _short.give(self._account_id)
-            self._turns = _long
+            self._making.short.give(self._account_id)
+            self._turns = self._making.long
         return True
 
 
