@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from difflib import get_close_matches
@@ -126,8 +127,8 @@ def find_files(paths: Sequence[Path]) -> list[InputFile]:
             found.append(path)
         else:
             raise BadInput(f"{path}: there is no such file or folder")
-    names = [path.name for path in found]
-    return [_input_file(path, is_alone=names.count(path.name) == 1) for path in found]
+    names = Counter(path.name for path in found)
+    return [_input_file(path, is_alone=names[path.name] == 1) for path in found]
 
 
 def _stem_and_format(path: Path) -> tuple[str, str]:
