@@ -132,7 +132,6 @@ def serve(
         # uvicorn drains first, and then leaves the signal to this.
         signal.signal(number, _end)
     with ExitStack() as stack:
-        stack.enter_context(listener)
         folder = None
         if serving.workers > 1:
             folder = stack.enter_context(TemporaryDirectory(prefix="masthead-"))

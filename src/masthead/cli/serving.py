@@ -59,11 +59,13 @@ def serve_command(
     """Serve the ten operations over HTTP until SIGTERM."""
     if bool(certificate) != bool(certificate_key):
         raise BadUsage("give both --certificate and --certificate-key, or neither")
-    listener = bind(host, port)
+    context = click.get_current_context()
+    listener = context.with_resource(bind(host, port))
     base_url = _base_url(listener, host, is_tls=bool(certificate))
     metrics = None
     if metrics_port is not None:
-        metrics = bind("127.0.0.1", metrics_port, flag=SETTINGS["metrics_port"].flag)
+        flag = SETTINGS["metrics_port"].flag
+        metrics = context.with_resource(bind("127.0.0.1", metrics_port, flag=flag))
 
     def ready() -> None:
         if not (behind_proxy or certificate or _is_loopback(listener)):
@@ -119,7 +121,7 @@ def demo(port: int, database: str) -> None:
 
     A second start keeps its data.
     """
-    listener = bind("127.0.0.1", port)
+    listener = click.get_current_context().with_resource(bind("127.0.0.1", port))
     base_url = _base_url(listener, "127.0.0.1", is_tls=False)
     make_demo(database)
     serve(listener, Serving(database), ready=lambda: click.echo(curl_lines(base_url)))
