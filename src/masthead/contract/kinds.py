@@ -191,11 +191,12 @@ class Credential(Text):
 
     def parse(self, text: str) -> str:
         """Return the text as it is."""
-        if _CONTROL.search(text):
+        parsed = super().parse(text)
+        if _CONTROL.search(parsed):
             raise ValueError("holds a control character, which HTTP Basic cannot carry")
-        if self.is_user_name and ":" in text:
+        if self.is_user_name and ":" in parsed:
             raise ValueError("holds a colon, which ends the user name in HTTP Basic")
-        return super().parse(text)
+        return parsed
 
 
 class OneOf(Kind):
