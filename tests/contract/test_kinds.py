@@ -127,7 +127,7 @@ KEY, LOGIN = kinds.Credential(is_user_name=True), kinds.Credential(is_user_name=
         (kinds.Text(), "\udc80", "is not valid UTF-8"),
         (KEY, "a:b", "holds a colon, which ends the user name in HTTP Basic"),
         (KEY, ":", "holds a colon, which ends the user name in HTTP Basic"),
-        *((kind, f"a{c}b", NOT_IN_BASIC) for kind in (KEY, LOGIN) for c in "\x00\t\r\n\x1f\x7f"),
+        *((kind, f"a{c}b", NOT_IN_BASIC) for kind in (KEY, LOGIN) for c in "\x01\t\r\n\x1f\x7f"),
         (LOGIN, "\udc80", "is not valid UTF-8"),
         (kinds.OneOf("Print", "Both"), "printed", "not one of Print, Both"),
         (kinds.Bool(), "yes", NOT_BOOLEAN),
