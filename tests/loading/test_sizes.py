@@ -13,11 +13,14 @@ import pytest
 
 from masthead.loading import files as reading
 from masthead.loading.files import CELLS_MAX, QUOTED_MAX, ROW_BYTES_MAX, find_files, read_batches
-from tests.loading.publisher import SMALL, Publisher
+from masthead.loading.load import load
+from masthead.store import accounts
 from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.loading.publisher import Publisher
 
 MIB = 1024 * 1024
 MEMORY_MIB_MAX = 200
@@ -205,7 +208,6 @@ def test_rows_of_different_columns_keep_what_they_do_not_have(small: Publisher) 
     assert one == before[0] | {"email": "new@example.org"}
     assert two == before[1] | {"first_name": "Bea"}
     assert three["password_md5"] == four["password_md5"]
-    assert SMALL["subscribers.csv"].startswith("subscriber_id")
 
 
 def test_a_new_row_that_lacks_a_column_has_its_missing_value(small: Publisher) -> None:
@@ -218,3 +220,27 @@ def test_a_new_row_that_lacks_a_column_has_its_missing_value(small: Publisher) -
     *_, five, six = small.table("orders")
     assert (five["is_gift"], five["grand_total"], five["tax_total"]) == (1, "2.5", "0")
     assert (six["is_gift"], six["grand_total"], six["tax_total"]) == (0, "0", "0")
+
+
+def test_accounts_of_different_columns_keep_what_they_do_not_have(publisher: Publisher) -> None:
+    """As rows of data do."""
+    number = publisher.account_id
+    lines = [
+        {"account_id": number, "company_name": "Tide", "plan": "Premium"},
+        {"account_id": number + 1_000_000, "website": "https://example.org"},
+    ]
+    load(publisher.store, [ndjson(publisher, lines)], account_id=None)
+    lines = [
+        {"account_id": number, "plan": None},
+        {"account_id": number + 1_000_000, "company_name": "Harbour"},
+    ]
+    load(publisher.store, [ndjson(publisher, lines)], account_id=None)
+    with publisher.store.writer() as database:
+        first = accounts.settings_of(database, number)
+        second = accounts.settings_of(database, number + 1_000_000)
+    assert (first["company_name"], first["plan"]) == ("Tide", None)
+    assert (second["company_name"], second["website"]) == ("Harbour", "https://example.org")
+
+
+def ndjson(publisher: Publisher, lines: list[dict[str, object]]) -> Path:
+    return publisher.write({"accounts.ndjson": "\n".join(map(json.dumps, lines))})

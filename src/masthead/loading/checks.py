@@ -6,6 +6,7 @@ contract say what fits; what only the whole of a load can show is left to ``mast
 
 from collections.abc import Sequence
 from hashlib import md5
+from itertools import compress
 from typing import NamedTuple
 
 from masthead.contract.kinds import Missing, Text
@@ -22,13 +23,14 @@ Value = int | str | None
 class CheckedBatch(NamedTuple):
     """The good rows of a batch, ready to be stored, and what is wrong with the others.
 
-    A row is its line, the mask of the columns that it has (``staging.mask_of``), then the values of
-    ``columns``. A problem is a line, a column and a sentence. ``refused_keys`` are the keys of bad
-    rows, as far as they can be read.
+    A row is its line, then the values of ``columns``. ``masks`` says of each row which of these it
+    has (``staging.mask_of``); None: all of them. A problem is a line, a column and a sentence.
+    ``refused_keys`` are the keys of bad rows, as far as they can be read.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Value]]
+    masks: Sequence[int] | None
     problems: Sequence[tuple[int, str, str]]
     refused_keys: Sequence[int]
 
@@ -45,30 +47,41 @@ def check_batch(table: Table, batch: Batch) -> CheckedBatch:
     columns = [name if name != "password" else "password_md5" for name in batch.columns]
     values: list[list[Value]] = []
     bad_columns = []
-    masks = [mask_of(table, columns)] * len(batch.lines)
     for name, column, cells in zip(batch.columns, columns, batch.cells, strict=True):
         read, is_bad = _read_column(fields[column], cells, is_password=name == "password")
         values.append(read)
         if is_bad:
             bad_columns.append((name, read))
-        if None in cells:
-            bit = mask_of(table, [column])
-            masks = [m - bit if cell is None else m for m, cell in zip(masks, cells, strict=True)]
+    masks = _masks(table, columns, batch)
     problems: list[tuple[int, str, str]] = list(batch.unreadable)
-    rows = list(zip(batch.lines, masks, *values, strict=True))
+    rows = list(zip(batch.lines, *values, strict=True))
     if not bad_columns:
-        return CheckedBatch(columns, rows, problems, ())
+        return CheckedBatch(columns, rows, masks, problems, ())
     bad_lines = set()
     for name, read in bad_columns:
         for line, value in zip(batch.lines, read, strict=True):
             if isinstance(value, _Bad):
                 problems.append((line, name, str(value)))
                 bad_lines.add(line)
-    key = columns.index(table.key[0]) + 2
+    key = columns.index(table.key[0]) + 1
     refused = [row for row in rows if row[0] in bad_lines]
     keys = [value for row in refused if isinstance(value := row[key], int)]
-    good = [row for row in rows if row[0] not in bad_lines]
-    return CheckedBatch(columns, good, problems, keys if len(table.key) == 1 else ())
+    is_good = [line not in bad_lines for line in batch.lines]
+    good = list(compress(rows, is_good))
+    masks = masks and list(compress(masks, is_good))
+    return CheckedBatch(columns, good, masks, problems, keys if len(table.key) == 1 else ())
+
+
+def _masks(table: Table, columns: Sequence[str], batch: Batch) -> list[int] | None:
+    """Return which columns each row has, None where each has all."""
+    masks = [mask_of(table, columns)] * len(batch.lines)
+    has_all = True
+    for column, cells in zip(columns, batch.cells, strict=True):
+        if None in cells:
+            has_all = False
+            bit = mask_of(table, [column])
+            masks = [m - bit if cell is None else m for m, cell in zip(masks, cells, strict=True)]
+    return None if has_all else masks
 
 
 def _read_column(

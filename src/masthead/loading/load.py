@@ -6,6 +6,7 @@ a load leaves what was there before.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from masthead.loading.files import InputFile, find_files, read_batches
 from masthead.loading.rejects import write_rejects
 from masthead.store import Store, accounts, audit, checking, commits, erasing, merging
 from masthead.store.merging import Counts
-from masthead.store.staging import Problem, Staging, column_names
+from masthead.store.staging import Problem, Staging, column_names, mask_of
 
 __all__ = ["PROBLEMS_SHOWN_MAX", "Loaded", "load"]
 
@@ -132,7 +133,7 @@ def _summary(loaded: Loaded) -> str:
 def _stage(staging: Staging, number: int, file: InputFile, advance: Advance) -> None:
     for batch in read_batches(file):
         checked = check_batch(file.table, batch)
-        staging.add(file.table, number, checked.columns, checked.rows)
+        staging.add(file.table, number, checked.columns, checked.rows, checked.masks)
         staging.refuse(Problem(number, *problem) for problem in checked.problems)
         staging.refuse_keys(file.table, checked.refused_keys)
         advance(file, batch.done)
@@ -162,9 +163,10 @@ def _load_accounts(store: Store, files: list[InputFile], by: audit.Deed | None) 
         for batch in read_batches(file):
             checked = check_batch(file.table, batch)
             problems += [Problem(number, *problem) for problem in checked.problems]
-            for line, mask, *values in checked.rows:
+            every = mask_of(ACCOUNTS, checked.columns)
+            masks = checked.masks or repeat(every, len(checked.rows))
+            for mask, (line, *values) in zip(masks, checked.rows, strict=True):
                 assert isinstance(line, int)
-                assert isinstance(mask, int)
                 known = column_names(ACCOUNTS, mask)
                 named = zip(checked.columns, values, strict=True)
                 row = {name: value for name, value in named if name in known}

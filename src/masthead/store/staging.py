@@ -94,23 +94,34 @@ class Staging:
         )
 
     def add(
-        self, table: Table, file: int, columns: Sequence[str], rows: Iterable[Sequence[Value]]
+        self,
+        table: Table,
+        file: int,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        masks: Iterable[int] | None = None,
     ) -> None:
-        """Stage rows of a file; each is its line, its mask, and then the values of ``columns``.
+        """Stage rows of a file; each is its line and then the values of ``columns``.
 
-        The mask says which of the columns the row has (:func:`mask_of`).
+        ``masks`` says of each row which of the columns it has (:func:`mask_of`); None: all of them.
         """
         if table.name not in self.tables:
             self._create(table)
         derived = [
-            (name, 2 + columns.index(source), make)
+            (name, 1 + columns.index(source), make)
             for name, (source, make) in DERIVED.get(table.name, {}).items()
             if source in columns
         ]
         if derived:
             rows = [(*row, *(make(row[n]) for _, n, make in derived)) for row in rows]
-        names = ["line", "present", *columns, *(name for name, _, _ in derived)]
-        self.database.insert_many(f"staged_{table.name}", names, rows, file=file)
+        names = ["line", *columns, *(name for name, _, _ in derived)]
+        same = {"file": file}
+        if masks is None:
+            same["present"] = mask_of(table, columns)
+        else:
+            names = ["present", *names]
+            rows = ((mask, *row) for mask, row in zip(masks, rows, strict=True))
+        self.database.insert_many(f"staged_{table.name}", names, rows, **same)
 
     def _create(self, table: Table) -> None:
         self.tables.add(table.name)
