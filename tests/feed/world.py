@@ -19,7 +19,7 @@ from masthead.loading.load import load
 from masthead.store import accounts, checking, commits, merging, open_store
 from masthead.store.keys import Uses
 from masthead.store.logins import Limits
-from masthead.store.staging import Staging, mask_of
+from masthead.store.staging import Staging
 from tests.feed.model import Model
 
 if TYPE_CHECKING:
@@ -139,8 +139,7 @@ class World:
             database = stack.enter_context(self.store.writer(patient=patient))
             staging = Staging(database, account_id)
             for line, (table, row) in enumerate(edits):
-                staged = (line, mask_of(TABLES_BY_NAME[table], row), *row.values())
-                staging.add(TABLES_BY_NAME[table], 0, list(row), [staged])
+                staging.add(TABLES_BY_NAME[table], 0, list(row), [(line, *row.values())])
             staging.finish()
             stack.enter_context(database.transaction())
             database.lock_account(account_id)
