@@ -6,14 +6,10 @@ import asyncio
 import threading
 from asyncio import CancelledError
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.api.threads import Threads
-
-if TYPE_CHECKING:
-    from masthead.api.threads import Work
+from masthead.api.threads import Threads, Work
 
 WAIT_S_MAX = 30
 
@@ -85,17 +81,14 @@ def test_who_is_given_up_can_tell_and_its_thread_is_used_again() -> None:
 
 def test_who_is_given_up_before_it_begins_does_not_begin() -> None:
     begun: list[int] = []
+    ended: list[int] = []
 
     async def give_up() -> None:
-        threads = Threads()
-        tasks = [
-            threads.run(lambda _, n=n: begun.append(n))  # type: ignore[misc]
-            for n in range(5)
-        ]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await threads.run(lambda _: None)
+        work = Work(lambda _: begun.append(1), asyncio.get_running_loop(), lambda: ended.append(1))
+        work.future.cancel()
+        work.end(*await asyncio.to_thread(work.call))
+        await asyncio.sleep(0)
 
     asyncio.run(give_up())
     assert begun == []
+    assert ended == [1]

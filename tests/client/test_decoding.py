@@ -29,6 +29,7 @@ IN_PYTHON: dict[type[Kind], Any] = {
     kinds.Integer: int,
     kinds.Identifier: int,
     kinds.Text: str,
+    kinds.Credential: str,
     kinds.OneOf: str,
     kinds.Bool: bool,
     kinds.Flag: bool,

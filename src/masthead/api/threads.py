@@ -61,21 +61,20 @@ class Work:
             raise CancelledError from None
         return found.result()
 
-    def run(self) -> None:
-        """Call the function, and hand what it returns or raises to the event loop."""
-        result: Any = None
-        error: BaseException | None = None
+    def call(self) -> tuple[Any, BaseException | None]:
+        """Call the function, unless nobody waits for it; return its result, or what it raised."""
         try:
             self.check()
-            result = self._function(self)
-        except BaseException as reason:  # noqa: BLE001 - it is raised where it is waited for
-            error = reason
+            return self._function(self), None
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            return None, error
+
+    def end(self, result: object, error: BaseException | None) -> None:
+        """Hand what the function returned or raised to the event loop."""
         try:
             self._loop.call_soon_threadsafe(self._end, result, error)
         except RuntimeError:  # the loop has ended, and nobody waits
             self._ended()
-        # An error holds this frame, which must not hold the error.
-        del result, error
 
     def _end(self, result: object, error: BaseException | None) -> None:
         self._ended()
@@ -119,10 +118,9 @@ class Threads:
     def _take(self) -> None:
         while True:
             work = self._queue.get()
-            try:
-                work.run()
-            finally:
-                with self._lock:
-                    self._busy -= 1
-            # Else it would be kept until there is more work.
-            del work
+            result, error = work.call()
+            with self._lock:
+                self._busy -= 1
+            work.end(result, error)
+            # Else they would be kept until there is more work.
+            del work, result, error
