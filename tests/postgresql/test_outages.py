@@ -298,7 +298,7 @@ def test_a_feed_whose_database_stays_frozen_breaks_off(cluster: Cluster, long: s
     ):
         download.read_to_the_end()
         assert not download.is_complete
-        assert "answer broken off" in server.output()
+        wait_until(lambda: "answer broken off" in server.output())
         assert "silent for 1 seconds" in server.output()
 
 

@@ -36,7 +36,9 @@ _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
 """Lets the planner walk the staged rows, not the stored ones, of which there may be many more."""
 
-_ANALYZED_ROWS_MIN = 10_000
+_ANALYZED_ROWS_MIN, _FIRST_ANALYZED_ROWS_MIN = 10_000, 100
+"""So many new rows are worth new statistics, the second number where there were none before: until
+PostgreSQL collects them by itself, a list can take seconds."""
 
 
 class Counts(NamedTuple):
@@ -74,7 +76,7 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
 def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
     """Add the kinds of subscriptions that the commit brings to those that the account has."""
     kind = "account_id, publication_id, type, copies, issues, renew_campaign_active"
-    database.change(
+    new = database.change(
         f"""
         INSERT INTO subscription_kinds ({kind})
         SELECT {kind} FROM subscriptions
@@ -84,6 +86,8 @@ def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
         account_id=account_id,
         commit_id=commit_id,
     )
+    if new >= _FIRST_ANALYZED_ROWS_MIN:
+        database.analyze("subscription_kinds")
 
 
 class _Merge:
@@ -120,7 +124,8 @@ class _Merge:
             self._make_way()
             changed = self._update()
         inserted = self._insert()
-        if inserted + changed >= _ANALYZED_ROWS_MIN:
+        worth_it = _ANALYZED_ROWS_MIN if has_rows else _FIRST_ANALYZED_ROWS_MIN
+        if inserted + changed >= worth_it:
             self.database.analyze(name)
         return Counts(inserted, changed, staged - inserted - changed)
 
