@@ -104,6 +104,8 @@ def environment(database: str) -> dict[str, str]:
     ours = {
         "MASTHEAD_DATABASE": database,
         "PYTHONUNBUFFERED": "1",
+        # Programs of the tests are found from every working directory.
+        "PYTHONPATH": str(Path(__file__).parents[1]),
         # What is left to the garbage collector to close is an error.
         "PYTHONWARNINGS": "error::ResourceWarning",
     }
