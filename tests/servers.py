@@ -39,6 +39,7 @@ LOG_LINE = re.compile(
     r"timestamp='|\{\"timestamp\":|Masthead serves on |numbers for Prometheus on |warning: "
 )
 
+MASTHEAD = [sys.executable, "-m", "masthead"]
 SERVES = re.compile(r"Masthead serves on (http://\S+)")
 
 
@@ -114,20 +115,32 @@ def environment(database: str) -> dict[str, str]:
     return {**kept, **ours}
 
 
-def masthead(
-    *arguments: object, database: str, exit_status: int = 0, module: str = "masthead"
+def run(
+    *arguments: object,
+    database: str,
+    settings: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    command: Sequence[str] = MASTHEAD,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``masthead`` with the arguments; raise CommandFailedError on any other exit status."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
-    done = subprocess.run(
-        command,
-        env=environment(database),
+    """Run a command to its end: in a folder, if one is given, with settings in its environment."""
+    return subprocess.run(
+        [*command, *map(str, arguments)],
+        env={**environment(database), **(settings or {})},
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         encoding="utf-8",
         timeout=COMMAND_SECONDS_MAX,
         check=False,
     )
+
+
+def masthead(
+    *arguments: object, database: str, exit_status: int = 0, module: str = "masthead"
+) -> subprocess.CompletedProcess[str]:
+    """Run ``masthead`` with the arguments; raise CommandFailedError on any other exit status."""
+    done = run(*arguments, database=database, command=[sys.executable, "-m", module])
     if done.returncode != exit_status:
         message = (
             f"masthead {' '.join(map(str, arguments))} ended with {done.returncode}, "

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
+from tests.servers import masthead, run
 
 if TYPE_CHECKING:
     from tests.servers import Store
@@ -47,15 +46,7 @@ def test_the_app_logs_under_any_server_whether_or_not_logs_are_set_up(
     database = store.new_database(f"logs-{configured}")
     masthead("accounts", "add", 1, database=database)
     set_up = "from masthead.log import configure_logs\nconfigure_logs('json')\n" * configured
-    done = subprocess.run(
-        [sys.executable, "-c", set_up + RUN],
-        env=environment(database),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=COMMAND_SECONDS_MAX,
-        check=False,
-    )
+    done = run(database=database, command=[sys.executable, "-c", set_up + RUN])
     assert done.returncode == 0, done.stderr
     assert "a secret" not in done.stdout + done.stderr
     (request,) = [line for line in done.stderr.splitlines() if "/2/orders/{order_id}" in line]

@@ -1,10 +1,9 @@
-"""Commands with an environment of their own, and servers that a test talks to while they end."""
+"""Commands that go on until they are told to end, and what tests do to them."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,35 +11,12 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from tests.servers import COMMAND_SECONDS_MAX, STOP_SECONDS_MAX, environment
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tests.servers import Store
-
-MASTHEAD = [sys.executable, "-m", "masthead"]
-
-
-def run(
-    *arguments: object,
-    database: str,
-    settings: Mapping[str, str] | None = None,
-    cwd: Path,
-    command: Sequence[str] = MASTHEAD,
-) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, with settings in its environment."""
-    return subprocess.run(
-        [*command, *map(str, arguments)],
-        env={**environment(database), **(settings or {})},
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=COMMAND_SECONDS_MAX,
-        check=False,
-    )
 
 
 @contextmanager

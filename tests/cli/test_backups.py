@@ -18,8 +18,17 @@ import pytest
 from masthead.errors import MastheadError
 from masthead.store import audit, find_store, open_store
 from masthead.store.backups import restore_backup
-from tests.cli.running import MASTHEAD, run, spoil
-from tests.servers import Store, environment, import_files, masthead, serving, write_ndjson
+from tests.cli.running import spoil
+from tests.servers import (
+    MASTHEAD,
+    Store,
+    environment,
+    import_files,
+    masthead,
+    run,
+    serving,
+    write_ndjson,
+)
 
 if TYPE_CHECKING:
     from tests.postgres import Databases

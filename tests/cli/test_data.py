@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import MASTHEAD, run
 from tests.loading.publisher import SMALL
-from tests.servers import environment, import_files, masthead
+from tests.servers import MASTHEAD, environment, import_files, masthead, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

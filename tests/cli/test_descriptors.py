@@ -6,8 +6,8 @@ import socket
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.cli.running import MASTHEAD, address_of, running
-from tests.servers import STOP_SECONDS_MAX
+from tests.cli.running import address_of, running
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX
 
 LIMIT, CONNECTIONS = 64, 200
 LIMITED = ["sh", "-c", f'ulimit -n {LIMIT}; exec "$@"', "sh", *MASTHEAD]

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import MASTHEAD
-from tests.servers import COMMAND_SECONDS_MAX, environment, import_files, masthead, write_ndjson
+from tests.servers import (
+    COMMAND_SECONDS_MAX,
+    MASTHEAD,
+    environment,
+    import_files,
+    masthead,
+    write_ndjson,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from contextlib import closing
@@ -23,11 +22,11 @@ import pytest
 
 from masthead.store import audit, open_store
 from masthead.store.sqlite import WAL_BYTES_KEPT
-from tests.cli.running import run
 from tests.faulty import POWER_FAILED
-from tests.servers import COMMAND_SECONDS_MAX, environment, masthead, serving, write_ndjson
+from tests.servers import masthead, run, serving, write_ndjson
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
 KEY = ("key", "login")
@@ -58,15 +57,11 @@ class Disk:
 
     def faulty(self, *arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
         """Run a command over the disk that fails as the settings say."""
-        return subprocess.run(
-            [sys.executable, "-m", "tests.faulty", *map(str, arguments)],
-            env={**environment(self.database), "DISK_FAULTS": str(self.faults), **settings},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=COMMAND_SECONDS_MAX,
-            check=False,
+        return run(
+            *arguments,
+            database=self.database,
+            settings={"DISK_FAULTS": str(self.faults), **settings},
+            command=[sys.executable, "-m", "tests.faulty"],
         )
 
     def count(self) -> int:

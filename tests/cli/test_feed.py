@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from tests.cli.running import holds_nothing, lines_until, run, running
-from tests.servers import import_files, masthead, serving, write_ndjson
+from tests.cli.running import holds_nothing, lines_until, running
+from tests.servers import import_files, masthead, run, serving, write_ndjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

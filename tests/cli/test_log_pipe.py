@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import MASTHEAD, address_of, running
-from tests.servers import STOP_SECONDS_MAX, Store, masthead
+from tests.cli.running import address_of, running
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX, Store, masthead
 
 if TYPE_CHECKING:
     import subprocess

@@ -12,9 +12,8 @@ import httpx2
 import pytest
 
 from tests.api.conftest import DATA
-from tests.cli.running import MASTHEAD, run
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD
-from tests.servers import environment, import_files, masthead, serving
+from tests.servers import MASTHEAD, environment, import_files, masthead, run, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,8 @@ import apsw
 import pytest
 
 from tests.api.callers import Caller
-from tests.cli.running import run
 from tests.loading.publisher import SMALL
-from tests.servers import SECRET_KEY, masthead, serving
+from tests.servers import SECRET_KEY, masthead, run, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

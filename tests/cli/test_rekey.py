@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_accounts import show
-from tests.servers import SECRET_KEY, environment, masthead
+from tests.servers import SECRET_KEY, environment, masthead, run
 
 DIES_WHEN = """
 import os, signal, sys
@@ -62,13 +62,8 @@ def replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, Path
 
 
 def killed(moment: str, url: str, *options: object) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", DIES_WHEN, moment, "accounts", "rekey", *map(str, options)],
-        env=environment(url),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", DIES_WHEN, moment]
+    done = run("accounts", "rekey", *options, database=url, command=command)
     assert done.returncode == -signal.SIGKILL, f"never came to {moment!r}: {done.stderr}"
     assert done.stdout == ""
 

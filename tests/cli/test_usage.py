@@ -11,9 +11,8 @@ import pytest
 from masthead.cli import cli
 from masthead.settings import SETTINGS
 from masthead.store import open_store
-from tests.cli.running import run
 from tests.loading.publisher import SMALL
-from tests.servers import masthead
+from tests.servers import masthead, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

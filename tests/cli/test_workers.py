@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import address_of, children, is_running, run, running
-from tests.servers import STOP_SECONDS_MAX
+from tests.cli.running import address_of, children, is_running, running
+from tests.servers import STOP_SECONDS_MAX, run
 
 UNSTARTABLE = [sys.executable, "-m", "tests.cli.unstartable"]
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from masthead.loading import files as reading
 from masthead.loading.files import CELLS_MAX, QUOTED_MAX, ROW_BYTES_MAX, find_files, read_batches
 from masthead.loading.load import load
 from masthead.store import accounts
-from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
+from tests.servers import masthead, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,15 +42,8 @@ main()
 
 def refusal(path: Path, account: str) -> tuple[str, int]:
     """Import a file that is refused; return why, and the peak of the memory in MiB."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURED, "import", str(path), "--account=1"],
-        env=environment(account),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=COMMAND_SECONDS_MAX,
-        check=False,
-    )
+    command = [sys.executable, "-c", MEASURED]
+    done = run("import", path, "--account=1", database=account, command=command)
     assert done.returncode == 1, done.stderr
     *lines, peak = done.stderr.strip().splitlines()
     return lines[0].strip(), int(peak.removeprefix("peak ")) // 1024

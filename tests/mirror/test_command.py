@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.store import commits
-from tests.cli.running import MASTHEAD, lines_until, run, running
+from tests.cli.running import lines_until, running
 from tests.client.service import Asked, Reply, Serve, forwarding, refused
 from tests.mirror.kept import Kept
 from tests.mirror.other import OtherService
 from tests.postgres import Cluster
-from tests.servers import STOP_SECONDS_MAX, environment
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX, environment, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,7 +19,7 @@ from masthead.api.operation import Call, route, route_for
 from masthead.api.orders import order_record
 from masthead.api.records import array
 from masthead.api.service import Service
-from masthead.api.spool import Content, Spooled
+from masthead.api.spool import Content, spooled
 from masthead.api.subscribers import PASSWORD_MD5
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_moment, format_second, http_date, parse_moment
@@ -29,7 +29,7 @@ from masthead.errors import BadInput
 from masthead.store import Database, accounts, commits, reading
 from masthead.store.changes import CHANGED, has_changed
 
-__all__ = ["Question", "entities_in", "opened", "records", "routes", "spooled"]
+__all__ = ["Question", "entities_in", "opened", "records", "routes"]
 
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
@@ -75,25 +75,14 @@ def changes(call: Call) -> Answer | Rest:
     question = Question(call.service, call.account_id, entities, since)
     if nothing := _nothing(question, call.database):
         return nothing
-    return spooled(call, question)
+    return spooled(call, partial(opened, question))
 
 
 def snapshot(call: Call) -> Rest:
     """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
     entities = entities_in(str(call.values["entities"]))
     question = Question(call.service, call.account_id, entities, None)
-    return spooled(call, question)
-
-
-def spooled(call: Call, question: Question, body: Body | None = None, **options: int) -> Spooled:
-    """Return the answer to a question: the records, or another body (``Spooled``: options)."""
-    return Spooled(
-        partial(opened, question, body),
-        account_id=call.account_id,
-        making=call.service.making,
-        is_head=call.is_head,
-        **options,
-    )
+    return spooled(call, partial(opened, question))
 
 
 @contextmanager

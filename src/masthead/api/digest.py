@@ -1,10 +1,11 @@
 """``GET /digest``: the digest of all records, with which a client proves its copy complete."""
 
 from collections.abc import Generator
+from functools import partial
 
 from masthead.api import changes
 from masthead.api.operation import Call, route_for
-from masthead.api.spool import Spooled
+from masthead.api.spool import Spooled, spooled
 from masthead.contract.digest import SHAPES, Digest
 from masthead.contract.encoding import encode
 from masthead.contract.operations import DIGEST
@@ -24,7 +25,7 @@ def digest(call: Call) -> Spooled:
     """
     entities = changes.entities_in(str(call.values["entities"]))
     question = changes.Question(call.service, call.account_id, entities, None)
-    return changes.spooled(call, question, _body, whole_bytes_max=0)
+    return spooled(call, partial(changes.opened, question, _body), whole_bytes_max=0)
 
 
 def _body(

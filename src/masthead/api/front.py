@@ -83,7 +83,7 @@ class Front:
 
         It is logged, and counted, when its answer is complete.
         """
-        scope["masthead.id"] = f"{_PROCESS}{next(self._numbers):08x}"
+        scope["masthead.id"] = self._new_id()
         path = scope["raw_path"].decode("latin-1")
         scope["path"] = path = path[:-1] if len(path) > 1 and path.endswith("/") else path
         try:

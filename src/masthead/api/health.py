@@ -1,11 +1,11 @@
 """``GET /health``: whether the service and its database answer, for whoever watches it."""
 
-from asyncio import Task, create_task, shield, timeout
+from asyncio import Task, create_task, shield
 
 from starlette.types import Receive, Scope, Send
 
 from masthead.api.answers import Answer, Rest, json
-from masthead.api.operation import PATIENCE_S, threads
+from masthead.api.operation import result_in_time, threads
 from masthead.api.routes import Route
 from masthead.api.service import Service
 from masthead.contract.encoding import encode
@@ -44,11 +44,8 @@ class Health:
         if self._has_thread:
             raise StoreUnavailable("the database has not answered an earlier question yet")
         self._has_thread = True
-        try:
-            async with timeout(PATIENCE_S):
-                await threads.run(lambda _: ask(self._store), ended=self._give_thread)
-        except TimeoutError:
-            raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
+        asked = threads.run(lambda _: ask(self._store), ended=self._give_thread)
+        await result_in_time(asked)
 
     def _give_thread(self) -> None:
         self._has_thread = False

@@ -6,7 +6,7 @@ from functools import partial
 
 from masthead.api.operation import Call, route
 from masthead.api.records import array
-from masthead.api.spool import Content, Spooled
+from masthead.api.spool import Content, Spooled, spooled
 from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import MailingListEntry
 from masthead.errors import NotFound
@@ -23,12 +23,7 @@ def download_mailing_list(call: Call) -> Spooled:
     With ``download=true`` a browser saves the answer as a file. Raises NotFound for a list that
     does not exist.
     """
-    return Spooled(
-        partial(_opened, call),
-        account_id=call.account_id,
-        making=call.service.making,
-        is_head=call.is_head,
-    )
+    return spooled(call, partial(_opened, call))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ where it can take longer. On any other database all of the path runs in a thread
 has no answer in time gets 503, however long the database makes the thread wait.
 """
 
-from asyncio import get_running_loop, timeout_at
+from asyncio import Future, get_running_loop, timeout_at
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -27,7 +27,16 @@ from masthead.errors import StoreUnavailable
 from masthead.store import Database
 from masthead.store.keys import Caller
 
-__all__ = ["PATIENCE_S", "Call", "Handler", "in_time", "route", "route_for", "threads"]
+__all__ = [
+    "PATIENCE_S",
+    "Call",
+    "Handler",
+    "in_time",
+    "result_in_time",
+    "route",
+    "route_for",
+    "threads",
+]
 
 PATIENCE_S = 1.7
 """So long may a database take until a request is given up, with 503."""
@@ -181,8 +190,19 @@ async def in_time(function: Callable[[Work], Result], *, turns: Turns) -> Result
     """
     gives_up_at = get_running_loop().time() + PATIENCE_S
     await turns.take()
+    return await result_in_time(threads.run(function, ended=turns.give), gives_up_at)
+
+
+async def result_in_time(result: Future[Result], gives_up_at: float | None = None) -> Result:
+    """Return the result of a future that waits for the database, or raise what it raises.
+
+    Raises StoreUnavailable, and cancels the future, where there is no result at ``gives_up_at`` of
+    the event loop's time (None: :data:`PATIENCE_S` from now).
+    """
+    if gives_up_at is None:
+        gives_up_at = get_running_loop().time() + PATIENCE_S
     try:
         async with timeout_at(gives_up_at):
-            return await threads.run(function, ended=turns.give)
+            return await result
     except TimeoutError:
         raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None

@@ -14,8 +14,9 @@ _ANSWERS_TOGETHER, _BYTES_TOGETHER = 16, 65_536
 class Outbox:
     """Answers of one turn of the event loop, which are sent together.
 
-    To send wakes whoever reads on the same machine, a proxy say, and that takes as long as to make
-    an answer; who is awake is not woken again. Only so many wait that none waits for long.
+    A write wakes the process that reads from the connection, such as a proxy on the same machine,
+    and that takes as long as to make an answer; writes in a row wake it once. At most 16 answers or
+    64 KiB wait, so that none waits for long.
     """
 
     def __init__(self) -> None:

@@ -26,7 +26,8 @@ LOOK_EVERY_S = 1
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
 _BYTES_ACKED = slice(120, 128)
 """Where Linux has ``tcpi_bytes_acked`` in its ``struct tcp_info``."""
-_TCP_CLOSED = 7
+_TCP_CLOSED = bytes([7])
+"""What is in the first byte of that struct, the state, where the connection has ended."""
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 _NO_LINGERING = struct.pack("ii", 1, 0)
@@ -64,11 +65,9 @@ def acknowledged(transport: Transport) -> int:
     transport does not tell: of a slow client's answer the system's own buffer takes megabytes, and
     asks for more only when a third of them is gone. Elsewhere it is all that there is.
     """
-    found = transport.get_extra_info("socket")
-    if _TCP_INFO is not None and found is not None and found.family != socket.AF_UNIX:
-        information = found.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, _BYTES_ACKED.stop)
-        if len(information) == _BYTES_ACKED.stop:
-            return int.from_bytes(information[_BYTES_ACKED], "little")
+    information = _tcp_info(transport, _BYTES_ACKED.stop)
+    if len(information) == _BYTES_ACKED.stop:
+        return int.from_bytes(information[_BYTES_ACKED], "little")
     return -transport.get_write_buffer_size()
 
 
@@ -79,18 +78,22 @@ def probe(transport: Transport, http_version: str) -> None:
     event loop does not see while it neither reads nor writes. Any client of HTTP/1.1 takes a 100
     for nothing (RFC 9110 section 15.2).
     """
-    if _state(transport) == _TCP_CLOSED:
+    if _tcp_info(transport, 1) == _TCP_CLOSED:
         transport.abort()
     elif http_version == "1.1":
         transport.write(_CONTINUE)
 
 
-def _state(transport: Transport) -> int | None:
-    """Return the state of a connection as Linux numbers them; None elsewhere."""
+def _tcp_info(transport: Transport, size: int) -> bytes:
+    """Return the first bytes of Linux's ``struct tcp_info`` of a connection; fewer, or none, else.
+
+    Older kernels have a shorter one, and other systems and other kinds of sockets have none.
+    """
     found = transport.get_extra_info("socket")
     if _TCP_INFO is None or found is None or found.family == socket.AF_UNIX:
-        return None
-    return int(found.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 1)[0])
+        return b""
+    information: bytes = found.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, size)
+    return information
 
 
 def cut(transport: Transport) -> None:

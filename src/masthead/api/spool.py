@@ -13,7 +13,7 @@ After each piece the thread waits for the event loop to have had a turn: look-up
 go on between two pieces.
 """
 
-from asyncio import CancelledError, Future, get_running_loop, timeout
+from asyncio import CancelledError, Future, get_running_loop
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
@@ -27,11 +27,10 @@ from masthead.api.answers import Answer, head, json, stream_fields
 from masthead.api.backlog import Backlog, Making
 from masthead.api.capacity import Turns
 from masthead.api.compression import coding_for, compressor
-from masthead.api.operation import PATIENCE_S, threads
+from masthead.api.operation import Call, result_in_time, threads
 from masthead.api.threads import Work
-from masthead.errors import StoreUnavailable
 
-__all__ = ["WHOLE_BYTES_MAX", "Content", "Spooled"]
+__all__ = ["WHOLE_BYTES_MAX", "Content", "Spooled", "spooled"]
 
 WHOLE_BYTES_MAX = 65_536
 """A body that is not longer is sent with its length, and needs no file."""
@@ -131,10 +130,7 @@ class Spooled:
         self._done = threads.run(self._make, ended=lambda: self._turns.give(self._account_id))
         self._done.add_done_callback(self._end)
         try:
-            async with timeout(PATIENCE_S):
-                return await self._begun
-        except TimeoutError:
-            raise StoreUnavailable(f"the database took more than {PATIENCE_S} seconds") from None
+            return await result_in_time(self._begun)
         finally:
             if self._begun.cancelled():
                 self._done.cancel()
@@ -188,6 +184,22 @@ class Spooled:
             self._making.short.give(self._account_id)
             self._turns = self._making.long
         return True
+
+
+def spooled(
+    call: Call,
+    opened: Callable[[], AbstractContextManager[Content]],
+    *,
+    whole_bytes_max: int = WHOLE_BYTES_MAX,
+) -> Spooled:
+    """Return the answer to a call, made of the content that ``opened`` lends."""
+    return Spooled(
+        opened,
+        account_id=call.account_id,
+        making=call.service.making,
+        is_head=call.is_head,
+        whole_bytes_max=whole_bytes_max,
+    )
 
 
 async def _cancel_when_gone(receive: Receive, scope: CancelScope) -> None:

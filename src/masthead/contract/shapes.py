@@ -361,6 +361,11 @@ class Field(NamedTuple):
     kind: Kind
     missing: Missing
 
+    @property
+    def is_required(self) -> bool:
+        """Whether a new row has to have it: it can be neither missing nor filled in."""
+        return self.missing is Missing.NEVER and self.kind.when_missing is None
+
 
 @cache
 def fields_of(shape: type) -> tuple[Field, ...]:

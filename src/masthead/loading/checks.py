@@ -9,7 +9,7 @@ from hashlib import md5
 from itertools import compress
 from typing import NamedTuple
 
-from masthead.contract.kinds import Missing, Text
+from masthead.contract.kinds import Text
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
 from masthead.loading.files import Batch
@@ -89,8 +89,7 @@ def _read_column(
 ) -> tuple[list[Value], bool]:
     """Return the stored values of a column, and whether some are bad."""
     read = _digest if is_password else field.kind.parse
-    required = field.missing is Missing.NEVER and field.kind.when_missing is None
-    when_missing: Value = _Bad("missing") if required else field.kind.when_missing
+    when_missing: Value = _Bad("missing") if field.is_required else field.kind.when_missing
     known: dict[str | None, Value] = {"": when_missing, None: None}
     for text in set(cells):
         if not text:

@@ -5,9 +5,8 @@ compares the rows with each other one by one, so that the time of a load grows w
 not with their square, whatever they hold (decisions, "The time that a load takes").
 """
 
-from masthead.contract.kinds import Missing
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.staging import Staging, mask_of, option_ids_of
+from masthead.store.staging import Staging, has_column, option_ids_of
 
 __all__ = ["check"]
 
@@ -65,12 +64,12 @@ def _check_duplicates(staging: Staging, table: Table) -> None:
 def _check_required(staging: Staging, table: Table) -> None:
     same = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
     for column in table.columns:
-        if column.missing is Missing.NEVER and column.kind.when_missing is None:
+        if column.is_required:
             staging.find(
                 table,
                 column.name,
                 "'missing: a new row needs it'",
-                f"""NOT ({_has(table, column.name, "s")}) AND NOT EXISTS (
+                f"""NOT ({has_column(table, column.name, "s")}) AND NOT EXISTS (
                     SELECT 1 FROM {table.name} AS o WHERE o.account_id = :account_id AND {same})""",
             )
 
@@ -93,7 +92,7 @@ def _check_unique_among_stored(staging: Staging, table: Table) -> None:
     for name in table.unique:
         owner = _owner(table, name)
         replaced = f"""SELECT 1 FROM staged_{table.name} AS n
-            WHERE n.{table.key[0]} = o.{table.key[0]} AND {_has(table, name, "n")}"""
+            WHERE n.{table.key[0]} = o.{table.key[0]} AND {has_column(table, name, "n")}"""
         staging.find(
             table,
             name,
@@ -116,11 +115,6 @@ def _is_taken(table: Table, name: str) -> str:
     return f"{owner} || ' has ' || s.{name} || ' already'"
 
 
-def _has(table: Table, name: str, row: str) -> str:
-    """Return the condition that a staged row has the column ``name``."""
-    return f"{row}.present & {mask_of(table, [name])} > 0"
-
-
 def _check_dependents(staging: Staging, table: Table) -> None:
     """Find the rows that cannot be loaded because others of their table have been dropped.
 
@@ -134,7 +128,7 @@ def _check_dependents(staging: Staging, table: Table) -> None:
             table,
             name,
             f"SELECT s.{key}, o.{key} FROM staged_{table.name} AS s, {_owner(table, name)}",
-            stands=_has(table, name, "n"),
+            stands=has_column(table, name, "n"),
             sentence=_is_taken(table, name),
         )
     for name, target in table.references.items():
@@ -246,7 +240,7 @@ def _check_bundle_or_product(staging: Staging, table: Table) -> None:
     def is_missing(name: str) -> str:
         stored = f"""(SELECT o.{name} FROM order_items AS o
             WHERE o.account_id = :account_id AND o.order_item_id = s.order_item_id)"""
-        return f"CASE WHEN {_has(table, name, 's')} THEN s.{name} ELSE {stored} END IS NULL"
+        return f"CASE WHEN {has_column(table, name, 's')} THEN s.{name} ELSE {stored} END IS NULL"
 
     staging.find(
         table,

@@ -9,11 +9,10 @@ shows differs (design, "The change feed").
 from collections.abc import Callable
 from typing import NamedTuple
 
-from masthead.contract.kinds import Missing
 from masthead.contract.records import ERASURES, TABLES_BY_NAME, Table
 from masthead.store import commits, erasing
 from masthead.store.database import Database, Dialect
-from masthead.store.staging import DERIVED, Staging, column_names, option_ids_of
+from masthead.store.staging import Staging, column_names, has_column, option_ids_of
 
 __all__ = ["Counts", "merge"]
 
@@ -100,11 +99,10 @@ class _Merge:
         self.values = {"account_id": staging.account_id, "commit_id": commit_id}
         self._account = {"account_id": staging.account_id}
         self.same_key = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
-        self._always, ever = staging.masks(table)
+        always, ever = staging.masks(table)
+        self._always = set(column_names(table, always))
         self.columns = column_names(table, ever)
-        self._positions = {column.name: n for n, column in enumerate(table.columns)}
-        for name, (source, _) in DERIVED.get(table.name, {}).items():
-            self._positions[name] = self._positions[source]
+        self._when_missing = {column.name: column.kind.when_missing for column in table.columns}
 
     def run(self) -> Counts:
         name, staged = self.table.name, self.staging.count(self.table)
@@ -157,11 +155,7 @@ class _Merge:
             )
 
     def _insert(self) -> int:
-        required = {
-            column.name
-            for column in self.table.columns
-            if column.missing is Missing.NEVER and column.kind.when_missing is None
-        }
+        required = {column.name for column in self.table.columns if column.is_required}
         if not required <= set(self.columns):
             return 0
         into = ", ".join(f'"{name}"' for name in self.columns)
@@ -185,8 +179,7 @@ class _Merge:
 
     def _has(self, name: str) -> str:
         """Return the condition that a staged row has the column; empty where all rows have it."""
-        position = self._positions[name]
-        return "" if self._always >> position & 1 else f"s.present & {1 << position} > 0"
+        return "" if name in self._always else has_column(self.table, name, "s")
 
     def _new_value(self, name: str) -> str:
         """Return the new value of the column of a stored row ``o``: that of ``s``, or its own."""
@@ -196,7 +189,7 @@ class _Merge:
 
     def _first_value(self, name: str) -> str:
         """Return the value of the column of a new row, which its file may not have."""
-        when_missing = self.table.columns[self._positions[name]].kind.when_missing
+        when_missing = self._when_missing.get(name)  # of a derived column: nothing
         if self._has(name) and when_missing is not None:
             return f'coalesce(s."{name}", {when_missing!r})'
         return f's."{name}"'

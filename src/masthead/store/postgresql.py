@@ -383,15 +383,13 @@ class PostgresStore:
             connection = connect(self._url)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(f"the database cannot be opened: {line(error)}") from error
-        with closing(connection):
-            try:
+        database = PostgresDatabase(connection, self._stamp_clock, self.secret)
+        try:
+            with closing(database):
                 connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
-                with closing(
-                    PostgresDatabase(connection, self._stamp_clock, self.secret)
-                ) as database:
-                    yield database
-            except UNAVAILABLE as error:
-                raise explained(error) from error
+                yield database
+        except UNAVAILABLE as error:
+            raise explained(error) from error
 
     def leave_no_traces(self) -> None:
         """Do nothing: replaced rows are taken away by the server's vacuum, as it is set up."""

@@ -385,16 +385,14 @@ class SqliteStore:
         if patient:
             connection.set_busy_handler(_wait_for_ever)
         try:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            # SQLite cuts the log when a connection begins it anew, to the limit of that connection.
-            connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
             with closing(self._database(connection)) as database:
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA foreign_keys = ON")
+                # A log is cut to the limit of the connection that begins it anew.
+                connection.execute(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
                 yield database
         except _UNAVAILABLE as error:
             raise _explained(error) from error
-        finally:
-            connection.close()
 
     def _database(self, connection: apsw.Connection) -> SqliteDatabase:
         return SqliteDatabase(connection, self.clock, self.secret)

@@ -15,7 +15,15 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.database import Database, Dialect
 
-__all__ = ["DERIVED", "Problem", "Staging", "column_names", "mask_of", "option_ids_of"]
+__all__ = [
+    "DERIVED",
+    "Problem",
+    "Staging",
+    "column_names",
+    "has_column",
+    "mask_of",
+    "option_ids_of",
+]
 
 Value = int | str | None
 
@@ -63,6 +71,12 @@ def column_names(table: Table, present: int) -> list[str]:
     names = [c.name for n, c in enumerate(table.columns) if present >> n & 1]
     derived = DERIVED.get(table.name, {})
     return names + [name for name, (source, _) in derived.items() if source in names]
+
+
+def has_column(table: Table, name: str, row: str) -> str:
+    """Return the condition that a staged row ``row`` has the column, or the one it is made from."""
+    name, _ = DERIVED.get(table.name, {}).get(name, (name, None))
+    return f"{row}.present & {mask_of(table, [name])} > 0"
 
 
 def option_ids_of(row: str, dialect: Dialect) -> str:
