@@ -1,4 +1,4 @@
-"""Commands that go on until they are told to end, and what tests do to them."""
+"""Commands that a test does not wait for, and what it does to them meanwhile."""
 
 from __future__ import annotations
 
@@ -46,6 +46,12 @@ def running(
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
+
+
+def begun(*arguments: object, database: str) -> subprocess.Popen[bytes]:
+    """Begin a command, and do not wait for it."""
+    command = [*MASTHEAD, *map(str, arguments)]
+    return subprocess.Popen(command, env=environment(database), stdout=subprocess.DEVNULL)
 
 
 def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> list[str]:

@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import signal
-import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +17,9 @@ import pytest
 from masthead.errors import MastheadError
 from masthead.store import audit, find_store, open_store
 from masthead.store.backups import restore_backup
-from tests.cli.running import spoil
+from tests.cli.running import begun, spoil
 from tests.servers import (
-    MASTHEAD,
     Store,
-    environment,
     import_files,
     masthead,
     run,
@@ -31,6 +28,8 @@ from tests.servers import (
 )
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tests.postgres import Databases
 
 HEADER = "Masthead-Changes-Through"
@@ -125,11 +124,7 @@ def test_a_backup_while_a_load_goes_on_is_what_was_before_it_or_after(
     """decisions, "Backups": one moment, for a reader of the file who has nothing but it."""
     rows = [{"subscriber_id": number} for number in range(4, MANY + 1)]
     files = write_ndjson(tmp_path / "many", {"subscribers": rows})
-    with subprocess.Popen(
-        [*MASTHEAD, "import", *map(str, files), "--account=1"],
-        env=environment(loaded),
-        stdout=subprocess.DEVNULL,
-    ) as loading:
+    with begun("import", *files, "--account=1", database=loaded) as loading:
         backups: list[Path] = []
         while loading.poll() is None:
             backups.append(tmp_path / f"backup-{len(backups)}")
@@ -362,9 +357,7 @@ def test_what_a_killed_command_leaves_is_removed_by_the_next(
     masthead("backup", kept, database=big)
     folder = tmp_path if command == "backup" else path_of(big).parent
     options = [tmp_path / "killed"] if command == "backup" else [kept, "--replace"]
-    with subprocess.Popen(
-        [*MASTHEAD, command, *map(str, options)], env=environment(big)
-    ) as process:
+    with begun(command, *options, database=big) as process:
         wait_for_unfinished(process, folder)
         process.kill()
     (left,) = unfinished(folder)
@@ -381,9 +374,7 @@ def test_what_a_killed_command_leaves_is_removed_by_the_next(
 
 def test_what_a_running_backup_makes_is_left_alone(big: str, tmp_path: Path) -> None:
     """decisions, "Backups"."""
-    with subprocess.Popen(
-        [*MASTHEAD, "backup", str(tmp_path / "slow")], env=environment(big)
-    ) as process:
+    with begun("backup", tmp_path / "slow", database=big) as process:
         wait_for_unfinished(process, tmp_path)
         process.send_signal(signal.SIGSTOP)
         try:

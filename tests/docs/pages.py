@@ -88,8 +88,11 @@ def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list
         commands = commands.replace("serve make demo", f"serve {_DEMO}")
         commands = re.sub(r"^make .*$", ":", commands, flags=re.MULTILINE)
         script += f"{{\n{commands}\n}} > block-{number}.out 2>&1\n"
+    # Without the variables of the `make test` that runs this, which a page's `make` would take.
     environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("MASTHEAD_")
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("MASTHEAD_", "MAKE", "MFLAGS", "ARGS"))
     }
     environment |= {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -61,7 +61,7 @@ def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
         opened = feed.opened
 
         @contextmanager
-        def other(question: feed.Question, body: feed.Body | None) -> Iterator[Content]:
+        def other(question: feed.Question, body: feed.Body | None = None) -> Iterator[Content]:
             with opened(question, body) as content:
                 yield content._replace(headers={**content.headers, **headers(question, now)})
 
