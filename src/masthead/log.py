@@ -32,7 +32,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "end_logs", "get_logger"]
+__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "end_logs", "get_logger", "timestamp"]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """So many characters of lines may wait to be written; further lines are dropped."""
@@ -119,8 +119,10 @@ LOG_FORMATS: dict[str, Line] = {
 _renderer = _Renderer(_text)
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat().replace("+00:00", "Z")
+def timestamp(moment: datetime | None = None) -> str:
+    """Return the moment, in UTC, as all lines have it; None: now."""
+    moment = moment or datetime.now(UTC)
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 class _Writer:
@@ -193,7 +195,7 @@ class _Writer:
         with self._lock:
             count, self._dropped = self._dropped, 0
         event = {"level": "warning", "event": "log lines were dropped", "lines": count}
-        if not self._put(f"{_renderer.line({'timestamp': _now(), **event})}\n"):
+        if not self._put(f"{_renderer.line({'timestamp': timestamp(), **event})}\n"):
             with self._lock:
                 self._dropped += count - 1  # the line about the others is not one of them
 
@@ -256,7 +258,7 @@ class RequestLog:
         if not self._lines:
             self._at_end_of_turn(self.write)
         self._lines.append(
-            self._line({"timestamp": _now(), "level": "info", "event": "request", **event})
+            self._line({"timestamp": timestamp(), "level": "info", "event": "request", **event})
         )
 
     def write(self) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 
+from masthead.log import timestamp
 from tests.cli.running import spoil
 from tests.servers import masthead, serving
 
@@ -41,7 +43,7 @@ def test_each_line_is_an_object_that_begins_with_time_level_and_event(
         json.loads(line) for line in lines_of(store, "--log-format=json", *options)
     ]
     assert all(list(found)[:3] == ["timestamp", "level", "event"] for found in objects)
-    assert all(re.fullmatch(r"[-0-9]{10}T[:0-9]{8}\.\d+Z", o["timestamp"]) for o in objects)
+    assert all(re.fullmatch(r"[-0-9]{10}T[:0-9]{8}\.\d{6}Z", o["timestamp"]) for o in objects)
     requests = [found for found in objects if found["event"] == "request"]
     # In whatever order: two workers write when each has the time.
     assert {
@@ -60,3 +62,7 @@ def test_each_line_is_an_object_that_begins_with_time_level_and_event(
 def test_text_has_the_same_as_pairs(store: Store) -> None:
     for line in lines_of(store):
         assert re.match(r"timestamp='[^']+' level='(info|warning|error)' event=['\"]", line), line
+
+
+def test_a_moment_has_its_microseconds_where_they_are_zero_too() -> None:
+    assert timestamp(datetime(2026, 11, 22, 17, 59, 2, tzinfo=UTC)) == "2026-11-22T17:59:02.000000Z"

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.loading.publisher import SMALL
-from tests.postgresql.service import ACCOUNT, PASSWORD, fill, new_database, outage, session
+from tests.postgresql.service import (
+    ACCOUNT,
+    PASSWORD,
+    fill,
+    load_files,
+    new_database,
+    outage,
+    session,
+)
 from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
 
 if TYPE_CHECKING:
@@ -86,6 +94,16 @@ def emails(database: str) -> list[str]:
         return [email for (email,) in found]
 
 
+def expected_subscribers(database: str) -> int:
+    """Return how many subscribers the planner thinks the account has."""
+    with session(database) as connection:
+        found = connection.execute(
+            "EXPLAIN (FORMAT JSON) SELECT 1 FROM subscribers WHERE account_id = %s", [ACCOUNT]
+        ).fetchone()
+        assert found
+        return int(found[0][0]["Plan"]["Plan Rows"])
+
+
 @contextmanager
 def load_at(moment: str, database: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Run ``masthead import`` up to that moment, from which it goes on when it is given a line."""
@@ -141,3 +159,18 @@ def test_a_load_goes_on_when_a_frozen_database_does(
         _, err = process.communicate(timeout=COMMAND_SECONDS_MAX)
     assert (process.returncode, err) == (0, "")
     assert emails(database) == NEWER
+
+
+def test_a_load_that_adds_much_leaves_statistics_behind(database: str, tmp_path: Path) -> None:
+    """The next load is planned by them, however small the account was before."""
+    with session(database) as connection:
+        connection.execute("ALTER TABLE subscribers SET (autovacuum_enabled = off)")
+
+    def add(first: int, count: int) -> None:
+        lines = ["subscriber_id", *map(str, range(first, first + count)), ""]
+        load_files(database, tmp_path / f"{first}", {"subscribers.csv": "\n".join(lines)})
+
+    add(1000, 500)
+    assert expected_subscribers(database) == 502
+    add(2000, 100)
+    assert expected_subscribers(database) == 602

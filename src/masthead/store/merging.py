@@ -35,9 +35,11 @@ _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
 """Lets the planner walk the staged rows, not the stored ones, of which there may be many more."""
 
-_ANALYZED_ROWS_MIN, _FIRST_ANALYZED_ROWS_MIN = 10_000, 100
-"""So many new rows are worth new statistics, the second number where there were none before: until
-PostgreSQL collects them by itself, a list can take seconds."""
+_ANALYZED_ROWS_MIN = 100
+_ANALYZED_PART_MIN = 10
+"""So many new or changed rows are worth new statistics, if they are at least a tenth of the
+account's: until PostgreSQL collects them by itself, it may look each row of the next load up among
+all rows of the account, and a list can take seconds."""
 
 
 class Counts(NamedTuple):
@@ -85,7 +87,7 @@ def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
         account_id=account_id,
         commit_id=commit_id,
     )
-    if new >= _FIRST_ANALYZED_ROWS_MIN:
+    if new >= _ANALYZED_ROWS_MIN:
         database.analyze("subscription_kinds")
 
 
@@ -108,24 +110,31 @@ class _Merge:
         name, staged = self.table.name, self.staging.count(self.table)
         if not staged:
             return Counts(0, 0, 0)
-        has_rows = self.database.row(
-            # In order, so that the planner takes the index, however many rows it thinks there are.
-            f"""
-            SELECT 1 FROM {name} WHERE account_id = :account_id
-            ORDER BY {self.table.key[0]} LIMIT 1
-            """,
-            **self._account,
-        )
         self._mark_dependents()
         changed = 0
-        if has_rows:
+        if self._has_more_rows_than(0):
             self._make_way()
             changed = self._update()
         inserted = self._insert()
-        worth_it = _ANALYZED_ROWS_MIN if has_rows else _FIRST_ANALYZED_ROWS_MIN
-        if inserted + changed >= worth_it:
+        written = inserted + changed
+        if written >= _ANALYZED_ROWS_MIN and not self._has_more_rows_than(
+            written * _ANALYZED_PART_MIN
+        ):
             self.database.analyze(name)
         return Counts(inserted, changed, staged - inserted - changed)
+
+    def _has_more_rows_than(self, count: int) -> bool:
+        # In order, so that the planner takes the index, however many rows it thinks there are.
+        return bool(
+            self.database.row(
+                f"""
+                SELECT 1 FROM {self.table.name} WHERE account_id = :account_id
+                ORDER BY {self.table.key[0]} LIMIT 1 OFFSET :count
+                """,
+                **self._account,
+                count=count,
+            )
+        )
 
     def _update(self) -> int:
         values = [name for name in self.columns if name not in self.table.key]
