@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import signal
 import socket
 import ssl
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,15 +112,16 @@ def test_sigterm_lets_a_running_answer_finish(loaded: str) -> None:
             path = f"/2/cdc?changed_since={since}&entities={ENTITIES}"
             request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {BASIC}\r\n\r\n"
             client.sendall(request.encode())
-            answer = client.recv(1_000)
-            assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+            answer = HTTPResponse(client)
+            answer.begin()
+            assert answer.status == 200
+            assert answer.chunked
             server._process.send_signal(signal.SIGTERM)
             assert server._process.poll() is None
-            while piece := client.recv(65_536):
-                answer += piece
-        assert answer.endswith(b"\r\n0\r\n\r\n")
-        assert len(answer) > 8_000_000
-        assert b'"list_downloads":[' in answer
+            body = answer.read()
+            assert not client.recv(1)
+        assert len(body) > 8_000_000
+        assert json.loads(body)["list_downloads"]
         assert server._process.wait(STOP_SECONDS_MAX) == 0
         server.stop()
         assert "status=200" in server.output()
