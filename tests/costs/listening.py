@@ -3,6 +3,9 @@
 Each Query and each Sync of the protocol is a round trip: PostgreSQL answers both with
 ReadyForQuery. Between requests the listener asks one thing of each session itself: that it reports
 at once how many rows it has read, which else it does when a second is over.
+
+Only sessions of the role that answers requests are noted: the stamps that a server writes every few
+seconds, whatever is asked, are written by the user of the URL.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 SECONDS_MAX = 30
 BIND, PARSE, QUERY, SYNC, READY, ROW = b"B", b"P", b"Q", b"S", b"Z", b"D"
+ANSWERS_REQUESTS = b"SET ROLE masthead_server"
 ROWS_BYTES_MAX = 256 * 1024
 REPORT = b"SELECT pg_stat_force_next_flush()\0"
 LENGTH = 4
@@ -34,7 +38,7 @@ class Listener:
     def __init__(self, url: str) -> None:
         """Begin to listen before the database at the URL."""
         self.asked: list[str] = []
-        """The SQL of each round trip so far."""
+        """The SQL of each round trip so far, of the sessions that answer requests."""
         self._there = {name: str(value) for name, value in conninfo_to_dict(url).items()}
         self._sessions: set[_Session] = set()
         self._loop = asyncio.new_event_loop()
@@ -103,7 +107,7 @@ class _Session:
         self._questions, self._to_client = client
         self._answers, self._to_database = database
         self._unanswered = 1  # the start itself
-        self._is_reporting = self._has_ended = False
+        self._is_reporting = self._has_ended = self._answers_requests = False
         self._is_through = asyncio.Event()
         self._statements: dict[bytes, str] = {}
         self._bound = ""
@@ -161,7 +165,9 @@ class _Session:
         elif kind in {QUERY, SYNC}:
             self._is_through.clear()
             self._unanswered += 1
-            self._listener.asked.append(_line(content[:-1]) if kind == QUERY else self._bound)
+            self._answers_requests |= ANSWERS_REQUESTS in content
+            if self._answers_requests:
+                self._listener.asked.append(_line(content[:-1]) if kind == QUERY else self._bound)
 
 
 def _line(sql: bytes) -> str:
