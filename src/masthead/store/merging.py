@@ -110,17 +110,18 @@ class _Merge:
         name, staged = self.table.name, self.staging.count(self.table)
         if not staged:
             return Counts(0, 0, 0)
+        has_rows = self._has_more_rows_than(0)
         self._mark_dependents()
         changed = 0
-        if self._has_more_rows_than(0):
+        if has_rows:
             self._make_way()
             changed = self._update()
         inserted = self._insert()
         written = inserted + changed
-        if written >= _ANALYZED_ROWS_MIN and not self._has_more_rows_than(
-            written * _ANALYZED_PART_MIN
-        ):
-            self.database.analyze(name)
+        if written >= _ANALYZED_ROWS_MIN:
+            many = written * _ANALYZED_PART_MIN
+            if not (has_rows and self._has_more_rows_than(many)):
+                self.database.analyze(name)
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _has_more_rows_than(self, count: int) -> bool:
