@@ -32,7 +32,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "end_logs", "get_logger", "timestamp"]
+__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "end_logs", "get_logger"]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """So many characters of lines may wait to be written; further lines are dropped."""
@@ -63,6 +63,12 @@ def _told(error: BaseException) -> Iterator[str]:
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
             yield from _told(one)
+
+
+def _with_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Do what structlog's TimeStamper does, which drops microseconds of zero."""
+    event["timestamp"] = _now()
+    return event
 
 
 def _without_what_it_says(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -119,10 +125,9 @@ LOG_FORMATS: dict[str, Line] = {
 _renderer = _Renderer(_text)
 
 
-def timestamp(moment: datetime | None = None) -> str:
-    """Return the moment, in UTC, as all lines have it; None: now."""
-    moment = moment or datetime.now(UTC)
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+def _now() -> str:
+    moment = datetime.now(UTC).isoformat(timespec="microseconds")
+    return moment.replace("+00:00", "Z")
 
 
 class _Writer:
@@ -195,7 +200,7 @@ class _Writer:
         with self._lock:
             count, self._dropped = self._dropped, 0
         event = {"level": "warning", "event": "log lines were dropped", "lines": count}
-        if not self._put(f"{_renderer.line({'timestamp': timestamp(), **event})}\n"):
+        if not self._put(f"{_renderer.line({'timestamp': _now(), **event})}\n"):
             with self._lock:
                 self._dropped += count - 1  # the line about the others is not one of them
 
@@ -258,7 +263,7 @@ class RequestLog:
         if not self._lines:
             self._at_end_of_turn(self.write)
         self._lines.append(
-            self._line({"timestamp": timestamp(), "level": "info", "event": "request", **event})
+            self._line({"timestamp": _now(), "level": "info", "event": "request", **event})
         )
 
     def write(self) -> None:
@@ -269,7 +274,7 @@ class RequestLog:
 
 _common: list[Processor] = [
     structlog.processors.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    _with_time,
     _without_what_it_says,
 ]
 

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+import sys
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 
-from masthead.log import timestamp
 from tests.cli.running import spoil
-from tests.servers import masthead, serving
+from tests.servers import masthead, run, serving
 
 if TYPE_CHECKING:
     from tests.servers import Store
+
+
+LOG_ON_A_WHOLE_SECOND = """
+import logging
+from datetime import datetime
+from masthead import log
+
+class Clock(datetime):
+    @classmethod
+    def now(cls, tz):
+        return cls(2026, 11, 22, 17, 59, 2, tzinfo=tz)
+
+log.datetime = Clock
+log.configure_logs("json")
+requests = log.RequestLog(lambda write: None)
+requests.note(status=200)
+requests.write()
+log.get_logger().warning("by Masthead")
+logging.getLogger("library").warning("by a library")
+"""
 
 
 def lines_of(store: Store, *options: str) -> list[str]:
@@ -64,5 +83,10 @@ def test_text_has_the_same_as_pairs(store: Store) -> None:
         assert re.match(r"timestamp='[^']+' level='(info|warning|error)' event=['\"]", line), line
 
 
-def test_a_moment_has_its_microseconds_where_they_are_zero_too() -> None:
-    assert timestamp(datetime(2026, 11, 22, 17, 59, 2, tzinfo=UTC)) == "2026-11-22T17:59:02.000000Z"
+def test_each_line_has_its_microseconds_where_they_are_zero_too() -> None:
+    """decisions, "The form of the log": a request's, Masthead's own, and that of a library."""
+    done = run(database="", command=[sys.executable, "-c", LOG_ON_A_WHOLE_SECOND])
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["event"] for line in lines] == ["request", "by Masthead", "library: by a library"]
+    assert {line["timestamp"] for line in lines} == {"2026-11-22T17:59:02.000000Z"}
