@@ -24,20 +24,35 @@ from benchmarks.servers import STATIC_PATH
 
 LOOKS_PER_S = 1_000
 PARTS = {
-    "credentials": ("masthead/api/credentials.py", "masthead/store/keys.py"),
-    "log, metrics": ("masthead/log.py", "structlog/", "masthead/api/metrics.py", "prometheus_"),
-    "threads": ("masthead/api/threads.py", "anyio/", "concurrent/futures/"),
+    "credentials": ("masthead/api/http/credentials.py", "masthead/store/keys.py"),
+    "log, metrics": (
+        "masthead/log.py",
+        "structlog/",
+        "masthead/api/http/metrics.py",
+        "prometheus_",
+    ),
+    "threads": ("masthead/api/http/threads.py", "anyio/", "concurrent/futures/"),
     "query": ("masthead/store/", "psycopg/", "psycopg_pool/"),
-    "parameters": ("masthead/api/parameters.py", "masthead/contract/kinds.py"),
+    "parameters": ("masthead/api/http/parameters.py", "masthead/contract/kinds.py"),
     "encoding": (
-        *("masthead/contract/", "masthead/api/lists.py", "masthead/api/records.py", "(<string>"),
+        *(
+            "masthead/contract/",
+            "masthead/api/operations/lists.py",
+            "masthead/api/operations/json_arrays.py",
+            "(<string>",
+        ),
         *(
             f"masthead/api/{name}.py"
             for name in ("accounts", "changes", "custom_fields", "orders", "subscribers")
         ),
     ),
     "framework": ("starlette/", "masthead/api/"),
-    "server": ("uvicorn/", "masthead/api/protocol.py", "masthead/api/heads.py", "asyncio/"),
+    "server": (
+        "uvicorn/",
+        "masthead/api/http/protocol.py",
+        "masthead/api/http/request_checks.py",
+        "asyncio/",
+    ),
 }
 """What of the stack's files is which part; the innermost call that is in any of them decides."""
 
@@ -45,7 +60,7 @@ _ALL_OF_IT = ("credentials", "log, metrics")
 """Parts that have what they call, whichever part that is in."""
 
 _SERVER = PARTS["server"][:3]
-_WAITING = (".wait (threading.py", ".get (queue.py", "._take (masthead/api/threads.py")
+_WAITING = (".wait (threading.py", ".get (queue.py", "._take (masthead/api/http/threads.py")
 """Where a thread is that has nothing to do."""
 
 

@@ -33,9 +33,9 @@ from benchmarks.report import (
     data,
     table,
 )
-from masthead.api.backlog import Making
-from masthead.api.changes import Question, opened
-from masthead.api.service import Service
+from masthead.api.http.service import Service
+from masthead.api.http.temporary_files import Making
+from masthead.api.operations.change_feed import Question, opened
 from masthead.contract.operations import ENTITIES
 from masthead.store import open_store
 from masthead.store.keys import Uses

@@ -14,7 +14,7 @@ from benchmarks.databases import settle
 from benchmarks.plainly import SAME
 from benchmarks.publisher import ACCOUNT_ID, add_account, make_files, masthead
 from masthead.contract.records import TABLES
-from masthead.store import Database, find_store
+from masthead.store import Connection, find_store
 from masthead.store.staging import DERIVED
 
 LOADED_MAX = 1_000_000
@@ -52,7 +52,7 @@ _INDEXES = {
 }
 
 
-def _scalar(database: Database, sql: str) -> Any:
+def _scalar(database: Connection, sql: str) -> Any:
     ((value,),) = database.rows(sql)
     return value
 

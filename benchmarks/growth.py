@@ -32,8 +32,8 @@ from benchmarks.processes import serving
 from benchmarks.publisher import ACCOUNT_ID, AUTHORIZATION
 from benchmarks.questions import ENTITY_NAMES
 from benchmarks.report import Aim, Figures, Found, Scale, grid
-from masthead.loading.generate_values import password
-from masthead.store import Database, find_store
+from masthead.sample_data.generate_values import password
+from masthead.store import Connection, find_store
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 COMPARED_TO = 100_000
@@ -113,7 +113,7 @@ def questions(url: str, port: int, folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def _sample(database: Database, table: str, key: str) -> list[int]:
+def _sample(database: Connection, table: str, key: str) -> list[int]:
     """Return ids from the whole table."""
     first, last = database.rows(f"SELECT min({key}), max({key}) FROM {table}")[0]
     wanted = range(first, last + 1, max(1, (last + 1 - first) // SAMPLES))
@@ -121,7 +121,7 @@ def _sample(database: Database, table: str, key: str) -> list[int]:
     return [id_ for each in wanted for (id_,) in database.rows(sql, id=each)]
 
 
-def _logins(database: Database, subscriber_id: int, base: int) -> list[dict[str, str] | None]:
+def _logins(database: Connection, subscriber_id: int, base: int) -> list[dict[str, str] | None]:
     """Return the two logins of a subscriber, of which either may be missing."""
     email, code, digest, zip_code = database.rows(
         """

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from benchmarks.publisher import ACCOUNT_ID, AUTHORIZATION, PATHS, paths, spread
 from benchmarks.reader import answered
 from masthead.contract.operations import ENTITIES
-from masthead.loading.generate_values import password
+from masthead.sample_data.generate_values import password
 
 __all__ = ["ENTITY_NAMES", "PEERS_WORK", "poll", "questions"]
 

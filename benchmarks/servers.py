@@ -15,8 +15,8 @@ import uvicorn
 import uvloop
 
 from benchmarks.machine import SERVER_CORE, pin
-from masthead.api.answers import Answer, json
 from masthead.api.app import create_app
+from masthead.api.http.responses import Answer, json
 from masthead.api.operation import Call, route_for
 from masthead.contract.operations import Operation
 from masthead.log import configure_logs
@@ -26,7 +26,7 @@ from masthead.store.logins import Limits
 STATIC_PATH = "/2/static"
 STATIC_BODY = b'{"static":"' + b"x" * 400 + b'"}'
 _APPS = {
-    "masthead": ("benchmarks.servers:masthead", "masthead.api.protocol:Protocol", True),
+    "masthead": ("benchmarks.servers:masthead", "masthead.api.http.protocol:Protocol", True),
     "fastapi": ("benchmarks.peers.fastapi_peer:app", "httptools", False),
     "datasette": ("benchmarks.peers.datasette_peer:app", "httptools", True),
 }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from masthead.api.allowance import Allowances
+from masthead.api.http.rate_limit import Allowances
 from tests.servers import Server, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.api.answers import head, json
+from masthead.api.http.responses import head, json
 
 
 @given(st.text(min_size=1))

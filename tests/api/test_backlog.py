@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
-from masthead.api import backlog
-from masthead.api.backlog import Backlog, Space
+from masthead.api.http import temporary_files
+from masthead.api.http.temporary_files import Backlog, Space
 from tests.api.callers import basic
 from tests.servers import import_files, masthead, serving, write_ndjson
 
@@ -98,7 +98,7 @@ def test_all_that_is_written_is_read_in_its_order_and_what_was_read_is_given_bac
         return received
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backlog, "FILE_BYTES", file_bytes)
+        patch.setattr(temporary_files, "FILE_BYTES", file_bytes)
         assert asyncio.run(pass_on()) == b"".join(pieces)
     assert space.held == 0
 

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from starlette.exceptions import HTTPException
 
-from masthead.api.capacity import WAIT_S_MAX, Turns, check_wait
+from masthead.api.http.overload import WAIT_S_MAX, Turns, check_wait
 from masthead.api.operation import LOOK_UPS_AT_ONCE
 from tests.api.callers import basic
 from tests.servers import Store, masthead, serving

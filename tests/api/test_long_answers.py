@@ -25,8 +25,8 @@ import psycopg
 import pytest
 from anyio import to_thread
 
-from masthead.api.backlog import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Making
-from masthead.api.spool import WHOLE_BYTES_MAX, Content, Spooled
+from masthead.api.http.streaming import WHOLE_BYTES_MAX, Content, Spooled
+from masthead.api.http.temporary_files import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Making
 from masthead.store import open_store
 from tests.api.callers import Caller, basic, send_raw
 from tests.servers import STOP_SECONDS_MAX, import_files, masthead, serving, write_ndjson

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.api.answers import Answer, json
-from masthead.api.routes import Route, Routes
+from masthead.api.http.responses import Answer, json
+from masthead.api.http.routing import Route, Routes
 from masthead.errors import NotFound
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-    from masthead.api.service import Service
+    from masthead.api.http.service import Service
 
 
 def begin(_scope: Scope, _path_id: int | None, _service: Service) -> Answer:

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from masthead.api.threads import Threads, Work
+from masthead.api.http.threads import Threads, Work
 
 WAIT_S_MAX = 30
 

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from masthead.api.metrics import CONNECTIONS_MAX
+from masthead.api.http.metrics import CONNECTIONS_MAX
 from tests.cli.running import holds_nothing, spoil
 from tests.servers import Server, import_files, masthead, serving, write_ndjson
 

@@ -12,7 +12,7 @@ from tests.servers import write_ndjson
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from masthead.store import Database, Store
+    from masthead.store import Connection, Store
 
     Records = list[dict[str, Any]]
 
@@ -78,13 +78,13 @@ def _accounts() -> Records:
     ]
 
 
-def _add_keys(database: Database) -> None:
+def _add_keys(database: Connection) -> None:
     """Add keys, so many that PostgreSQL looks one up by an index, as it does with the accounts."""
     rows = ((f"{n:064}", f"{n:064}") for n in range(KEYS))
     database.insert_many("api_keys", ("key_hash", "login_hash"), rows, account_id=ACCOUNTS)
 
 
-def _add_history(database: Database, account_id: int, count: int) -> None:
+def _add_history(database: Connection, account_id: int, count: int) -> None:
     """Let the account have as many commits of the days before as it has subscribers."""
     database.change("DELETE FROM commits WHERE account_id = :id", id=account_id)
     end = database.now() - _A_DAY_US

@@ -14,7 +14,7 @@ import pytest
 
 from masthead.loading.load import load
 from masthead.store import commits, erasing, open_store
-from masthead.store.sqlite import SqliteDatabase
+from masthead.store.sqlite import SqliteConnection
 from masthead.store.subscriber_data import held_of
 from tests.costs.data import LARGE, SMALL, SUBSCRIBERS, fill
 from tests.costs.limits import A_FEW, ALLOWANCE
@@ -23,7 +23,7 @@ from tests.servers import write_ndjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from tests.servers import Store
 
@@ -58,10 +58,10 @@ class Visited:
 
 
 @contextmanager
-def visits(database: Database) -> Iterator[Visited]:
+def visits(database: Connection) -> Iterator[Visited]:
     """Count what a block visits, inside of a transaction."""
     visited = Visited()
-    if not isinstance(database, SqliteDatabase):
+    if not isinstance(database, SqliteConnection):
         ((before,),) = database.rows(READ)
         yield visited
         ((after,),) = database.rows(READ)
@@ -76,7 +76,7 @@ def visits(database: Database) -> Iterator[Visited]:
     database._connection.trace_v2(0, None)
 
 
-def erase(database: Database, account_id: int) -> None:
+def erase(database: Connection, account_id: int) -> None:
     whose = {"account_id": account_id, "subscriber_id": WHO}
     commit_id = commits.begin_commit(database, account_id)
     database.change(
@@ -116,7 +116,7 @@ def test_to_give_out_what_is_held_of_one_costs_the_same_there_too(filled: OpenSt
     counts = {}
     for account_id in (SMALL, LARGE):
         with filled.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             with database.snapshot(), visits(database) as visited:
                 held = held_of(database, account_id, WHO)
         assert [len(rows) for rows in (held.orders, held.purchases, held.entries)] == [1, 1, 1]

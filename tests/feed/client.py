@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from starlette.exceptions import HTTPException
 
-from masthead.api import changes
-from masthead.api.answers import Answer
+from masthead.api.http.responses import Answer
+from masthead.api.http.streaming import Spooled
 from masthead.api.operation import Call
-from masthead.api.spool import Spooled
+from masthead.api.operations import change_feed
 from masthead.errors import BadInput
 from masthead.store.keys import Caller
 from tests.feed.model import ENTITIES, seen
@@ -26,7 +26,7 @@ from tests.feed.model import ENTITIES, seen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from masthead.api.answers import Rest
+    from masthead.api.http.responses import Rest
     from tests.feed.model import Shown
     from tests.feed.world import World
 
@@ -125,7 +125,7 @@ class Client:
             return None
         try:
             with self._call(changed_since=form.of(self._time)) as call:
-                answer = changes.changes(call)
+                answer = change_feed.changes(call)
             return opened(answer)
         except HTTPException as refusal:
             if refusal.status_code == HTTPStatus.GONE:
@@ -136,7 +136,7 @@ class Client:
 
     def _snapshot(self) -> OpenContent:
         with self._call() as call:
-            answer = changes.snapshot(call)
+            answer = change_feed.snapshot(call)
         return opened(answer)
 
     def read_on(self) -> None:

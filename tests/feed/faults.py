@@ -11,20 +11,20 @@ from contextlib import contextmanager, nullcontext
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from masthead.api import changes as feed
+from masthead.api.operations import change_feed as feed
 from masthead.contract.moments import format_moment, http_date, parse_moment
 from masthead.store import changes as queries
 from masthead.store import commits, merging, postgresql
-from masthead.store.postgresql import PostgresDatabase
-from masthead.store.sqlite import SqliteDatabase
+from masthead.store.postgresql import PostgresConnection
+from masthead.store.sqlite import SqliteConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pytest
 
-    from masthead.api.spool import Content
-    from masthead.store import Database
+    from masthead.api.http.streaming import Content
+    from masthead.store import Connection
 
     Now = Callable[[], int]
     Plant = Callable[[pytest.MonkeyPatch, Now], None]
@@ -36,10 +36,10 @@ def _sql(pattern: str, by: str) -> Plant:
     """Return what lets the store run other SQL wherever ``pattern`` stands in a statement."""
 
     def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
-        for kind, name in product((SqliteDatabase, PostgresDatabase), ("rows", "stream")):
+        for kind, name in product((SqliteConnection, PostgresConnection), ("rows", "stream")):
             run = getattr(kind, name)
 
-            def other(self: Database, sql: str, /, run: Any = run, **values: Any) -> Any:
+            def other(self: Connection, sql: str, /, run: Any = run, **values: Any) -> Any:
                 return run(self, re.sub(pattern, by, sql), **values)
 
             patch.setattr(kind, name, other)
@@ -73,7 +73,7 @@ def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
 def _header_of_later(question: feed.Question, now: Now) -> dict[str, str]:
     now()
     with question.service.store.reader() as database:
-        database.speak_for(question.account_id)
+        database.set_tenant(question.account_id)
         newest = commits.position_of(database, question.account_id).newest_stamp
     return {"Masthead-Changes-Through": format_moment(newest + 1)}
 
@@ -90,7 +90,7 @@ def _date_of_later(_question: feed.Question, now: Now) -> dict[str, str]:
 def _stamps_before_the_commit(patch: pytest.MonkeyPatch, now: Now) -> None:
     begin = commits.begin_commit
 
-    def begun(database: Database, account_id: int) -> int:
+    def begun(database: Connection, account_id: int) -> int:
         newest = commits.position_of(database, account_id).newest_stamp
         commit_id = begin(database, account_id)
         commits._stamp(database, account_id, commit_id, max(now(), newest + 1))
@@ -102,27 +102,27 @@ def _stamps_before_the_commit(patch: pytest.MonkeyPatch, now: Now) -> None:
 def _stamps_of_the_clock_alone(patch: pytest.MonkeyPatch, now: Now) -> None:
     stamp = commits._stamp
 
-    def stamped(database: Database, account_id: int, commit_id: int, _visible_at: int) -> None:
+    def stamped(database: Connection, account_id: int, commit_id: int, _visible_at: int) -> None:
         stamp(database, account_id, commit_id, _not_taken(database, account_id, now()))
 
     patch.setattr(commits, "_stamp", stamped)
 
 
 def _stamps_without_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(PostgresDatabase, "lock_stamps", lambda *_: None)
+    patch.setattr(PostgresConnection, "lock_stamps", lambda *_: None)
 
 
 def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
     stamp_waiting, stamp = commits._stamp_waiting, commits._stamp
     known: list[int] = []
 
-    def waiting(database: Database, account_id: int) -> None:
+    def waiting(database: Connection, account_id: int) -> None:
         newest = commits.position_of(database, account_id).newest_stamp
         known.append(max(database.now(), newest + 1))
         stamp_waiting(database, account_id)
         known.pop()
 
-    def stamped(database: Database, account_id: int, commit_id: int, visible_at: int) -> None:
+    def stamped(database: Connection, account_id: int, commit_id: int, visible_at: int) -> None:
         moment = _not_taken(database, account_id, known[-1]) if known else visible_at
         stamp(database, account_id, commit_id, moment)
 
@@ -130,7 +130,7 @@ def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
     patch.setattr(commits, "_stamp", stamped)
 
 
-def _not_taken(database: Database, account_id: int, moment: int) -> int:
+def _not_taken(database: Connection, account_id: int, moment: int) -> int:
     """Return the moment or the next one that no commit of the account has for its stamp."""
     taken = "SELECT 1 FROM commits WHERE account_id = :account_id AND visible_at = :moment"
     while database.row(taken, account_id=account_id, moment=moment):
@@ -139,7 +139,7 @@ def _not_taken(database: Database, account_id: int, moment: int) -> int:
 
 
 def _no_snapshot(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(SqliteDatabase, "snapshot", lambda _: nullcontext())
+    patch.setattr(SqliteConnection, "snapshot", lambda _: nullcontext())
     patch.setattr(postgresql, "_BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;")
 
 

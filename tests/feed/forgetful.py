@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from masthead.cli import main
 from masthead.errors import ServiceError
-from masthead.mirror import applying, passing
+from masthead.mirror import applying, sync_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -34,7 +34,7 @@ def _in_spite_of_all(keep: Callable[..., None]) -> Callable[..., None]:
 
 
 if __name__ == "__main__":
-    vars(passing)["apply"] = _apply_what_came
+    vars(sync_pass)["apply"] = _apply_what_came
     for name in ("_keep_definitions", "_keep_entries"):
-        setattr(passing.Mirror, name, _in_spite_of_all(getattr(passing.Mirror, name)))
+        setattr(sync_pass.Mirror, name, _in_spite_of_all(getattr(sync_pass.Mirror, name)))
     main()

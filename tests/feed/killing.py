@@ -19,7 +19,7 @@ from signal import SIGKILL
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import urlsplit
 
-from masthead.api.spool import WHOLE_BYTES_MAX
+from masthead.api.http.streaming import WHOLE_BYTES_MAX
 from masthead.store import find_store
 from tests.feed.copier import ALL, THROUGH, authorization, records_of
 from tests.feed.cutting import Cut, CuttingProxy
@@ -390,7 +390,7 @@ class Chaos:
     def _rows(self, sql: str, **values: int) -> list[tuple[int | None, ...]]:
         """Ask the database, and leave no connection behind that could keep it alive."""
         with closing(find_store(self._database)) as store, store.reader() as database:
-            database.speak_for(1)
+            database.set_tenant(1)
             return database.rows(sql, **values)
 
     def _address(self) -> tuple[str, int] | None:

@@ -11,8 +11,8 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from masthead.api.backlog import Making
-from masthead.api.service import Service
+from masthead.api.http.service import Service
+from masthead.api.http.temporary_files import Making
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
@@ -25,7 +25,7 @@ from tests.feed.model import Model
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from tests.feed.model import Edit
     from tests.feed.places import Place
     from tests.servers import Store
@@ -109,18 +109,18 @@ class World:
         )
 
     def _stop(self) -> None:
-        if self.service.database:
-            self.service.database.close()
+        if self.service.connection:
+            self.service.connection.close()
         self.store.close()
 
     @contextmanager
-    def reader(self, account_id: int) -> Iterator[Database]:
+    def reader(self, account_id: int) -> Iterator[Connection]:
         """Lend what a request for the account reads from."""
-        if self.service.database:
-            yield self.service.database
+        if self.service.connection:
+            yield self.service.connection
             return
         with self.store.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             yield database
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from masthead.api import patience
+from masthead.api.http import timeouts
 
 REQUEST_S_MAX = 1
 STALL_S_MAX = 2
@@ -11,9 +11,9 @@ LOOK_EVERY_S = 0.1
 
 def main() -> None:
     """Shorten all times, then run the command line."""
-    patience.REQUEST_S_MAX = REQUEST_S_MAX
-    patience.STALL_S_MAX = STALL_S_MAX
-    patience.LOOK_EVERY_S = LOOK_EVERY_S  # type: ignore[assignment]
+    timeouts.REQUEST_S_MAX = REQUEST_S_MAX
+    timeouts.STALL_S_MAX = STALL_S_MAX
+    timeouts.LOOK_EVERY_S = LOOK_EVERY_S  # type: ignore[assignment]
     from masthead.cli import main as masthead_main  # noqa: PLC0415 - the server reads the times
 
     masthead_main()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from masthead.store import Database, Store
+    from masthead.store import Connection, Store
 
 SMALL: dict[str, str] = {
     "publications.csv": "publication_id,name\n1,Tide\n2,Harbour\n",
@@ -110,7 +110,7 @@ class Publisher:
         with self.store.writer() as database:
             return {name: self._records(database, name) for name in TABLES_BY_NAME}
 
-    def _records(self, database: Database, name: str) -> list[dict[str, Any]]:
+    def _records(self, database: Connection, name: str) -> list[dict[str, Any]]:
         table = TABLES_BY_NAME[name]
         names = [column.name for column in table.columns]
         return [

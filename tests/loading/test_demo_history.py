@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput
-from masthead.loading.demo_history import sample, write_history
-from masthead.loading.generate import REFERENCE_DATE
+from masthead.sample_data.demo_history import sample, write_history
+from masthead.sample_data.generate import REFERENCE_DATE
 from tests.loading.made_up import Tables, assert_fits, by_key, read_tables
 
 if TYPE_CHECKING:

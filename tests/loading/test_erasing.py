@@ -93,7 +93,7 @@ def test_it_is_one_change_of_each_record_that_showed_something(person: Publisher
     erase(person)
     assert person.commit_count() == before + 1
     with person.store.reader() as database:
-        database.speak_for(person.account_id)
+        database.set_tenant(person.account_id)
         position = commits.position_of(database, person.account_id)
         assert not position.is_stamp_awaited
         first = commits.position_of(database, person.account_id, position.newest_stamp).first_commit

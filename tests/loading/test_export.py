@@ -66,7 +66,7 @@ def test_the_time_beside_the_files_is_that_from_which_the_feed_goes_on(
     """decisions, "Mirror: a pass": a copy that began with the files asks for it next."""
     export(small.store, tmp_path / "out", account_id=small.account_id)
     with small.store.reader() as database:
-        database.speak_for(small.account_id)
+        database.set_tenant(small.account_id)
         newest = commits.position_of(database, small.account_id).newest_stamp
     written = (tmp_path / "out" / CHANGES_THROUGH).read_text()
     assert written == f"{format_moment(newest + 1)}\n"

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from masthead.contract.records import TABLES
 from masthead.errors import BadInput
-from masthead.loading.generate import REFERENCE_DATE, generate
-from masthead.loading.generate_values import SUBSCRIBERS_MAX, renewal_code
-from masthead.loading.generate_words import COUNTRIES, EMAIL_DOMAINS
+from masthead.sample_data.generate import REFERENCE_DATE, generate
+from masthead.sample_data.generate_values import SUBSCRIBERS_MAX, renewal_code
+from masthead.sample_data.generate_words import COUNTRIES, EMAIL_DOMAINS
 from tests.loading.made_up import Record, Tables, assert_fits, by_key, read_tables
 
 if TYPE_CHECKING:

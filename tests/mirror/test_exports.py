@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput
-from masthead.loading.generate import generate
 from masthead.mirror import TOO_OLD
+from masthead.sample_data.generate import generate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

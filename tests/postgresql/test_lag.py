@@ -18,10 +18,10 @@ from unittest.mock import patch
 
 import pytest
 
-from masthead.api import changes
-from masthead.api.backlog import Making
+from masthead.api.http.service import Service
+from masthead.api.http.temporary_files import Making
 from masthead.api.operation import Call
-from masthead.api.service import Service
+from masthead.api.operations import change_feed
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.store import commits, open_store
@@ -103,9 +103,9 @@ def asked(store: Store, since: str | None = None) -> OpenContent:
     if since:
         values["changed_since"] = since
     with store.reader() as database:
-        database.speak_for(ACCOUNT)
+        database.set_tenant(ACCOUNT)
         call = Call(Caller(ACCOUNT, 0, 0), values, None, database, service, is_head=False)
-        answer = changes.changes(call) if since else changes.snapshot(call)
+        answer = change_feed.changes(call) if since else change_feed.snapshot(call)
     return opened(answer)
 
 
@@ -139,7 +139,7 @@ class Lagging:
             "stamp": self.stamp,
             "stamp-begins": self.begin_stamp,
             "stamp-ends": self._stamping.close,
-            "beat": self.front.beat,
+            "beat": self.front.write_heartbeat,
             "replay": self.replay,
             "poll": lambda: self.poll(self.front),
             "poll-primary": lambda: self.poll(self.primary),
@@ -188,7 +188,7 @@ class Lagging:
 
     def beat_and_replay(self) -> None:
         """Let the replica show the time that it is."""
-        self.front.beat()
+        self.front.write_heartbeat()
         self.replay()
 
     def replay(self) -> None:
@@ -257,7 +257,7 @@ def test_a_replica_is_behind_when_the_last_beat_it_shows_is_older_than_30_second
     lagging.now += 30 * SECOND_US
     assert answers(lagging.front)
     lagging.now += 1
-    lagging.front.beat()
+    lagging.front.write_heartbeat()
     assert not answers(lagging.front)
     assert answers(lagging.primary)
     lagging.replay()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from masthead.api.metrics import CONNECTIONS_MAX
+from masthead.api.http.metrics import CONNECTIONS_MAX
 from tests.cli.test_metrics import read, threads
 from tests.postgresql.service import fill, new_database, outage, wait_until
 from tests.servers import serving

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from masthead.contract.operations import OPERATIONS
-from masthead.loading.generate import generate
+from masthead.sample_data.generate import generate
 from tests.api.callers import next_page
 from tests.loading.made_up import read_tables
 from tests.postgres import Cluster

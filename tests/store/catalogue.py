@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from masthead.store import Database
+    from masthead.store import Connection
 
 __all__ = ["Column", "Index", "Reference", "columns", "indexes", "references", "tables"]
 
@@ -42,7 +42,7 @@ class Index(NamedTuple):
     is_unique: bool
 
 
-def tables(database: Database) -> set[str]:
+def tables(database: Connection) -> set[str]:
     """Return the names of all tables, and of what looks like one."""
     if database.dialect == "sqlite":
         rows = database.rows("SELECT name FROM pragma_table_list WHERE schema = 'main'")
@@ -54,7 +54,7 @@ def tables(database: Database) -> set[str]:
     return {name for (name,) in rows}
 
 
-def columns(database: Database, table: str) -> list[Column]:
+def columns(database: Connection, table: str) -> list[Column]:
     """Return the columns of a table in their order."""
     if database.dialect == "sqlite":
         sql = 'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(:table)'
@@ -73,7 +73,7 @@ def columns(database: Database, table: str) -> list[Column]:
     ]
 
 
-def references(database: Database, table: str) -> set[Reference]:
+def references(database: Connection, table: str) -> set[Reference]:
     """Return the foreign keys of a table."""
     if database.dialect == "sqlite":
         found: dict[int, list[tuple[str, str, str]]] = {}
@@ -99,7 +99,7 @@ def references(database: Database, table: str) -> set[Reference]:
     return {Reference(tuple(own), target, tuple(others)) for own, target, others in rows}
 
 
-def indexes(database: Database, table: str) -> dict[str, Index]:
+def indexes(database: Connection, table: str) -> dict[str, Index]:
     """Return the indexes of a table by name."""
     if database.dialect == "sqlite":
         listed = database.rows(

@@ -17,7 +17,7 @@ from tests.loading.publisher import SMALL
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from tests.loading.publisher import Publisher
 
     Statement = tuple[str, dict[str, Any]]
@@ -31,7 +31,7 @@ __all__ = [
     "statements",
 ]
 
-POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
+POINT_LOOKUPS: dict[str, Callable[[Connection], object]] = {
     "one account": lambda database: accounts.get_account(database, 1),
     "settings": lambda database: accounts.settings_of(database, 1),
     "hidden digests": lambda database: accounts.hides_password_md5(database, 1),
@@ -50,7 +50,7 @@ POINT_LOOKUPS: dict[str, Callable[[Database], object]] = {
     ),
     "position": lambda database: commits.position_of(database, 1, 5),
 }
-OF_ONE_SUBSCRIBER: dict[str, Callable[[Database], object]] = {
+OF_ONE_SUBSCRIBER: dict[str, Callable[[Connection], object]] = {
     "erased": lambda database: erasing.blank(database, 1, 5, ":subscriber_id", subscriber_id=1),
     "held": lambda database: held_of(database, 1, 1),
 }
@@ -71,7 +71,7 @@ CHANGES = {
 
 
 @contextmanager
-def statements(database: Database) -> Iterator[list[Statement]]:
+def statements(database: Connection) -> Iterator[list[Statement]]:
     """Collect the statements that are run on the connection, with their values."""
     found: list[Statement] = []
 
@@ -94,7 +94,7 @@ def statements(database: Database) -> Iterator[list[Statement]]:
 @contextmanager
 def load_in_steps(
     publisher: Publisher, files: dict[str, str], *, discard: bool
-) -> Iterator[tuple[Database, list[Statement]]]:
+) -> Iterator[tuple[Connection, list[Statement]]]:
     """Load the files, and give the statements of checking and merging while all is still there."""
     with publisher.store.writer() as database:
         staging = Staging(database, publisher.account_id)

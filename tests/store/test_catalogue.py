@@ -17,7 +17,7 @@ from tests.store.conftest import ON_POSTGRESQL, ON_SQLITE, new_url, opening
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from tests.postgres import Databases
 
 OF_THE_FEED = {
@@ -33,16 +33,16 @@ KINDS = "subscription_kinds"
 KIND = "kind"
 TENANTS_TABLES = ("commits", KINDS, *TABLES_BY_NAME)
 GLOBAL_TABLES = {"accounts", "api_keys", "audit", "migrations", "secret_key"}
-# The heartbeat is for replicas, which a file does not have; the tally is a file of its own there.
-TALLY = {"key_uses", "login_failures"}
-TABLES_OF_A_SERVER: dict[str, set[str]] = {"sqlite": set(), "postgresql": {"heartbeat", *TALLY}}
+# The heartbeat is for replicas, which a file does not have. A file's counters are in another file.
+COUNTERS = {"key_uses", "login_failures"}
+TABLES_OF_A_SERVER: dict[str, set[str]] = {"sqlite": set(), "postgresql": {"heartbeat", *COUNTERS}}
 
 each_table = pytest.mark.parametrize("table", TABLES_BY_NAME.values(), ids=list(TABLES_BY_NAME))
 each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES)
 
 
 @pytest.fixture(scope="module")
-def made(store: Store) -> Iterator[Database]:
+def made(store: Store) -> Iterator[Connection]:
     """A fresh database, seen by who made it."""
     with new_url(store) as url, opening(url) as opened, opened.writer() as database:
         yield database
@@ -50,7 +50,7 @@ def made(store: Store) -> Iterator[Database]:
 
 @each_table
 def test_a_table_has_the_columns_of_the_contract_under_the_account(
-    made: Database, table: Table
+    made: Connection, table: Table
 ) -> None:
     """design, "The store": every key begins with account_id."""
     expected = [("account_id", "INTEGER"), *((c.name, c.kind.column) for c in table.columns)]
@@ -67,7 +67,7 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
 
 
 def test_accounts_have_the_columns_of_the_contract_settings_and_their_epoch(
-    made: Database,
+    made: Connection,
 ) -> None:
     expected = [(column.name, column.kind.column) for column in ACCOUNTS.columns]
     assert [(column.name, column.type) for column in columns(made, "accounts")] == [
@@ -78,7 +78,7 @@ def test_accounts_have_the_columns_of_the_contract_settings_and_their_epoch(
     ]
 
 
-def test_all_but_a_few_tables_are_a_tenants(made: Database) -> None:
+def test_all_but_a_few_tables_are_a_tenants(made: Connection) -> None:
     """design, "The store"."""
     expected = {*TENANTS_TABLES, *GLOBAL_TABLES, *TABLES_OF_A_SERVER[made.dialect]}
     assert tables(made) == expected
@@ -86,7 +86,7 @@ def test_all_but_a_few_tables_are_a_tenants(made: Database) -> None:
 
 @each_table
 def test_references_are_kept_by_the_database_too_and_inside_the_account(
-    made: Database, table: Table
+    made: Connection, table: Table
 ) -> None:
     found = {
         (reference.target, reference.columns)
@@ -100,7 +100,7 @@ def test_references_are_kept_by_the_database_too_and_inside_the_account(
 
 @each_tenants_table
 def test_keys_references_and_unique_indexes_begin_with_the_account(
-    made: Database, table: str
+    made: Connection, table: str
 ) -> None:
     """design, "The store": a row cannot even refer to another tenant's."""
     first = columns(made, table)[0]
@@ -113,7 +113,7 @@ def test_keys_references_and_unique_indexes_begin_with_the_account(
 
 
 @ON_SQLITE
-def test_every_table_is_strict(made: Database) -> None:
+def test_every_table_is_strict(made: Connection) -> None:
     """SQLite alone takes text for a number unless it is told not to."""
     rows = made.rows("SELECT name, strict FROM pragma_table_list WHERE schema = 'main'")
     found = {name for name, is_strict in rows if is_strict}
@@ -124,7 +124,9 @@ def test_every_table_is_strict(made: Database) -> None:
 
 
 @pytest.fixture(scope="module")
-def both(postgres: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Database]]:
+def both(
+    postgres: Databases, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[Connection]]:
     """A fresh database of each kind."""
     folder = tmp_path_factory.mktemp("both")
     with ExitStack() as stack:
@@ -144,7 +146,7 @@ def test_both_kinds_have_the_same_migrations() -> None:
     assert named[0] == named[1]
 
 
-def test_both_kinds_have_the_same_tables_with_the_same_columns(both: list[Database]) -> None:
+def test_both_kinds_have_the_same_tables_with_the_same_columns(both: list[Connection]) -> None:
     sqlite, postgresql = (
         {
             table: {
@@ -160,7 +162,7 @@ def test_both_kinds_have_the_same_tables_with_the_same_columns(both: list[Databa
     assert set(sqlite["subscribers"]) >= {"email_lower", "renewal_code_lower", "source_lower"}
 
 
-def test_both_kinds_keep_the_same_values_apart(both: list[Database]) -> None:
+def test_both_kinds_keep_the_same_values_apart(both: list[Connection]) -> None:
     sqlite, postgresql = (
         {
             table: {index.columns for index in indexes(database, table).values() if index.is_unique}
@@ -172,7 +174,7 @@ def test_both_kinds_keep_the_same_values_apart(both: list[Database]) -> None:
     assert ("account_id", "renewal_code_lower") in sqlite["subscribers"]
 
 
-def test_both_kinds_keep_the_same_references(both: list[Database]) -> None:
+def test_both_kinds_keep_the_same_references(both: list[Connection]) -> None:
     sqlite, postgresql = (
         {table: references(database, table) for table in TENANTS_TABLES} for database in both
     )
@@ -183,7 +185,7 @@ def test_both_kinds_keep_the_same_references(both: list[Database]) -> None:
 
 
 @ON_POSTGRESQL
-def test_a_server_sees_rows_by_a_policy_that_names_the_account(made: Database) -> None:
+def test_a_server_sees_rows_by_a_policy_that_names_the_account(made: Connection) -> None:
     """design, "The store": a tenant is kept in by the database, whatever a query forgets."""
     guarded = made.rows(
         "SELECT relname FROM pg_class WHERE relrowsecurity AND relnamespace = "
@@ -207,7 +209,7 @@ def test_a_server_sees_rows_by_a_policy_that_names_the_account(made: Database) -
 
 
 @ON_POSTGRESQL
-def test_the_servers_role_is_nobody_and_owns_nothing(made: Database) -> None:
+def test_the_servers_role_is_nobody_and_owns_nothing(made: Connection) -> None:
     (attributes,) = made.rows(
         """
         SELECT rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
@@ -225,7 +227,7 @@ def test_the_servers_role_is_nobody_and_owns_nothing(made: Database) -> None:
     )
 
 
-def rights_of(database: Database, role: str) -> set[tuple[str, str]]:
+def rights_of(database: Connection, role: str) -> set[tuple[str, str]]:
     """Return (what, right) of each right that a role, or "0" for PUBLIC, has by name."""
     return {
         (what, right)
@@ -260,7 +262,7 @@ DEFINERS = {
 
 
 @ON_POSTGRESQL
-def test_a_server_may_read_stamp_and_beat_and_nothing_else(made: Database) -> None:
+def test_a_server_may_read_stamp_and_beat_and_nothing_else(made: Connection) -> None:
     """design, "The store"."""
     every_table = {*TENANTS_TABLES, *GLOBAL_TABLES, "heartbeat"} - {"api_keys", "audit"}
     assert rights_of(made, "'masthead_server'::REGROLE") == {
@@ -275,7 +277,7 @@ def test_a_server_may_read_stamp_and_beat_and_nothing_else(made: Database) -> No
 
 
 @ON_POSTGRESQL
-def test_a_server_has_rights_to_nothing_but_tables_and_functions(made: Database) -> None:
+def test_a_server_has_rights_to_nothing_but_tables_and_functions(made: Connection) -> None:
     """No schema, no sequence, no type: what is not asked for above does not exist."""
     kinds = made.rows(
         """
@@ -289,7 +291,7 @@ def test_a_server_has_rights_to_nothing_but_tables_and_functions(made: Database)
 
 
 @ON_POSTGRESQL
-def test_few_functions_answer_with_their_owners_rights(made: Database) -> None:
+def test_few_functions_answer_with_their_owners_rights(made: Connection) -> None:
     """Their names were resolved when they were made: no search_path leads them elsewhere."""
     found = made.rows(
         """
@@ -302,7 +304,7 @@ def test_few_functions_answer_with_their_owners_rights(made: Database) -> None:
 
 
 @ON_POSTGRESQL
-def test_every_text_is_ordered_and_lowered_by_code_points(made: Database) -> None:
+def test_every_text_is_ordered_and_lowered_by_code_points(made: Connection) -> None:
     """As SQLite does it, whatever the language of the server (design, "The store")."""
     collations = made.rows(
         """

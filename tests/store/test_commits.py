@@ -25,7 +25,7 @@ def begin(store: OpenStore, account_id: int = 1) -> int:
 
 def stamps(store: OpenStore, account_id: int = 1) -> list[int | None]:
     with store.reader() as database:
-        database.speak_for(account_id)
+        database.set_tenant(account_id)
         rows = database.rows(
             "SELECT visible_at FROM commits WHERE account_id = :id ORDER BY commit_id",
             id=account_id,
@@ -35,13 +35,13 @@ def stamps(store: OpenStore, account_id: int = 1) -> list[int | None]:
 
 def first_since(store: OpenStore, since: int, account_id: int = 1) -> int | None:
     with store.reader() as database:
-        database.speak_for(account_id)
+        database.set_tenant(account_id)
         return commits.position_of(database, account_id, since).first_commit
 
 
 def newest_stamp(store: OpenStore, account_id: int) -> int:
     with store.reader() as database:
-        database.speak_for(account_id)
+        database.set_tenant(account_id)
         return commits.position_of(database, account_id).newest_stamp
 
 
@@ -182,7 +182,7 @@ def test_readers_do_not_wait_for_a_writer(opened: OpenStore) -> None:
 
 def test_a_snapshot_does_not_see_what_is_written_while_it_is_read(opened: OpenStore) -> None:
     with opened.reader() as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         with database.snapshot():
             before = commits.position_of(database, 1)
             begin(opened)

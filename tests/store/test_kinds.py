@@ -120,7 +120,7 @@ def test_a_filter_selects_what_it_fits_whatever_was_loaded_before(
         "max_issues_left": lambda row, asked: -1 != row["issues"] <= asked,
     }
     with shared.store.reader() as database:
-        database.speak_for(publisher.account_id)
+        database.set_tenant(publisher.account_id)
         found = reading.subscriptions(database, publisher.account_id, filters, after=0, limit=100)
     assert [row[0] for row in found] == sorted(
         number

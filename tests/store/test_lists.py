@@ -18,7 +18,7 @@ from tests.store.conftest import new_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from tests.servers import Store
 
@@ -110,7 +110,7 @@ class Shared:
             )
         return self.account_id
 
-    def _insert(self, database: Database, table: str, rows: list[dict[str, Any]]) -> None:
+    def _insert(self, database: Connection, table: str, rows: list[dict[str, Any]]) -> None:
         for row in rows:
             values = {"account_id": self.account_id, **row, **COMMITS.get(table, {})}
             names = ", ".join(values)
@@ -149,7 +149,7 @@ def test_a_list_of_subscriptions_has_the_first_that_fit_by_ascending_id(
         patch.setattr(reading, "_FEW_KINDS", few_kinds)
         patch.setattr(reading, "_WALKED", walked)
         with shared.store.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             found = reading.subscriptions(database, account_id, filters, **page)
     assert [row[0] for row in found] == sorted(
         row["subscription_id"]
@@ -194,7 +194,7 @@ def test_a_search_has_the_first_subscribers_that_fit_by_ascending_id(
         patch.setattr(reading, "_MANY_FIT", 2 * few)
         patch.setattr(reading, "_WALKED", walked)
         with shared.store.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             found = reading.search_subscribers(database, account_id, filters, **page)
     assert [row[0] for row in found] == [
         row["subscriber_id"]

@@ -38,15 +38,15 @@ class Door:
     def wait(self, login: str = "ada", *, account_id: int = 1) -> int:
         """Return how long the next guess at the login has to wait."""
         attempt = attempt_of(self._store.secret, account_id, login, "right")
-        with self._store.tally() as tally:
-            return logins.wait_us(tally, self._limits, attempt, self._store.clock())
+        with self._store.counters() as counters:
+            return logins.wait_us(counters, self._limits, attempt, self._store.clock())
 
     def fail(self, *guesses: str, login: str = "ada", account_id: int = 1) -> None:
         """Guess wrong."""
         for guess in guesses:
             attempt = attempt_of(self._store.secret, account_id, login, guess)
-            with self._store.tally() as tally:
-                logins.count_failure(tally, self._limits, attempt, self._store.clock())
+            with self._store.counters() as counters:
+                logins.count_failure(counters, self._limits, attempt, self._store.clock())
 
 
 def test_a_login_is_refused_from_so_many_wrong_guesses_on(opened: OpenStore) -> None:
@@ -140,7 +140,7 @@ def test_failures_that_no_window_reaches_are_forgotten(opened: OpenStore, clock:
 
 def failures(store: OpenStore) -> list[tuple[int, str, str, int]]:
     """Return all that is kept of failed logins."""
-    lender = store.tally if store.dialect == "sqlite" else store.writer
+    lender = store.counters if store.dialect == "sqlite" else store.writer
     with lender() as database:
         return database.rows("SELECT * FROM login_failures")
 
@@ -183,7 +183,7 @@ def test_no_guess_is_lost_where_several_count_at_once(
 
 
 def test_a_load_that_holds_the_writer_delays_no_login(opened: OpenStore) -> None:
-    """decisions, "Limits of the login check": the tally is beside what loads write."""
+    """decisions, "Limits of the login check": the counters is beside what loads write."""
     with opened.writer() as database, database.transaction():
         database.lock_account(1)
         database.change("UPDATE accounts SET plan = 'x'")
@@ -193,7 +193,9 @@ def test_a_load_that_holds_the_writer_delays_no_login(opened: OpenStore) -> None
 
 
 @ON_SQLITE
-def test_a_tally_that_somebody_holds_is_an_error_in_time(opened: OpenStore, url: str) -> None:
+def test_a_counter_file_that_somebody_holds_is_an_error_in_time(
+    opened: OpenStore, url: str
+) -> None:
     """It is not waited for long: what waits is the event loop."""
     door = Door(opened)
     door.fail("a")
@@ -205,7 +207,7 @@ def test_a_tally_that_somebody_holds_is_an_error_in_time(opened: OpenStore, url:
             door.fail("b")
 
 
-def test_a_tally_that_was_removed_is_made_anew(tmp_path: Path) -> None:
+def test_a_counter_file_that_was_removed_is_made_anew(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/x.db"
     with opening(url) as opened:
         Door(opened).fail("a", "b", "c")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from masthead.store.database import Dialect
     from tests.servers import Store
@@ -108,7 +108,7 @@ def make_earlier(url: str, number: int) -> Content:
         return content(database)
 
 
-def content(database: Database) -> Content:
+def content(database: Connection) -> Content:
     """Return all rows of all tables."""
     return {
         table: sorted(
@@ -124,13 +124,13 @@ def without_pair(account: tuple[object, ...]) -> tuple[object, ...]:
     return (*account[:6], *account[8:])
 
 
-def pair_of(database: Database, account_id: int) -> tuple[object, object]:
+def pair_of(database: Connection, account_id: int) -> tuple[object, object]:
     """Return the api_key and api_login of an account, in clear."""
     found = accounts.settings_of(database, account_id)
     return found["api_key"], found["api_login"]
 
 
-def numbers(database: Database) -> list[int]:
+def numbers(database: Connection) -> list[int]:
     """Return the migrations that the database says it has had."""
     return [number for (number,) in database.rows("SELECT number FROM migrations ORDER BY number")]
 
@@ -204,7 +204,7 @@ def test_subscribers_of_an_earlier_version_are_found(
     upgraded: Upgraded, filters: dict[str, str], found: list[int]
 ) -> None:
     with upgraded.store.reader() as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         rows = reading.search_subscribers(database, 1, filters, after=0, limit=100)
     assert [row[0] for row in rows] == found
 
@@ -221,7 +221,7 @@ def test_an_account_of_an_earlier_version_goes_on_where_it_was(
             caller = keys.account_for_credentials(database, "Key-1", "Login-1")
             assert caller
             assert caller[:4] == (1, 0, 0, 1)
-            database.speak_for(1)
+            database.set_tenant(1)
             position = commits.position_of(database, 1, START_US)
             assert position == (START_US, EPOCH_US if number >= 2 else None, False, 2)
         with opened.writer() as database, pytest.raises((apsw.ConstraintError, psycopg.Error)):

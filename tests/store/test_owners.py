@@ -56,7 +56,7 @@ def works(url: str) -> None:
             caller = keys.account_for_credentials(database, "key", "login")
             assert caller
             assert caller.account_id == 1
-            database.speak_for(1)
+            database.set_tenant(1)
             assert [row[0] for row in accounts.accounts(database)] == [1]
 
 

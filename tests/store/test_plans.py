@@ -28,13 +28,13 @@ from tests.store.plans import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from tests.servers import Store
 
 pytestmark = ON_SQLITE
 
 
-def plan(database: Database, sql: str, values: dict[str, Any]) -> list[str]:
+def plan(database: Connection, sql: str, values: dict[str, Any]) -> list[str]:
     """Return the lines of the database's plan for a statement."""
     return [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}", **values)]
 

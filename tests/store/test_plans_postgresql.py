@@ -18,7 +18,7 @@ import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import accounts, changes, exporting, keys, reading
-from masthead.store.postgresql import PostgresDatabase
+from masthead.store.postgresql import PostgresConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, new_url
@@ -33,7 +33,7 @@ from tests.store.plans import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from tests.servers import Store
 
     Node = dict[str, Any]
@@ -133,13 +133,13 @@ def large(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pu
 
 
 def plan(
-    database: Database, sql: str, values: dict[str, Any], *, for_any: bool = False
+    database: Connection, sql: str, values: dict[str, Any], *, for_any: bool = False
 ) -> list[Node]:
     """Return the nodes of the plan for a statement, with these values or for any: a parent first.
 
     PostgreSQL puts a node "Result" where it has nothing else to say; those are left out.
     """
-    assert isinstance(database, PostgresDatabase)
+    assert isinstance(database, PostgresConnection)
     if for_any:
         names = list(dict.fromkeys(PARAMETER.findall(sql)))
         asked = PARAMETER.sub(lambda found: f"${1 + names.index(found[1])}", sql)
@@ -159,11 +159,11 @@ def nodes(node: Node) -> Iterator[Node]:
 
 @contextmanager
 def asking(
-    publisher: Publisher, ask: Callable[[Database], object], *, as_a_stream: bool = False
-) -> Iterator[tuple[Database, list[tuple[str, dict[str, Any]]]]]:
+    publisher: Publisher, ask: Callable[[Connection], object], *, as_a_stream: bool = False
+) -> Iterator[tuple[Connection, list[tuple[str, dict[str, Any]]]]]:
     """A server's connection that speaks for the account 1, and the statements of the question."""
     with publisher.store.reader() as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         with database.snapshot() if as_a_stream else nullcontext():
             with statements(database) as found:
                 ask(database)
@@ -225,7 +225,7 @@ def test_what_is_erased_of_one_subscriber_is_found_by_an_index(large: Publisher)
 def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> None:
     """A function of the database looks there, whose plan nobody shows: its scans are counted."""
 
-    def scans(database: Database) -> tuple[int, int]:
+    def scans(database: Connection) -> tuple[int, int]:
         ((walks, looks),) = database.rows(
             "SELECT seq_scan, coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
             "WHERE relname = 'api_keys'"
@@ -265,7 +265,7 @@ def test_a_search_for_a_beginning_is_planned_for_what_is_asked(
 ) -> None:
     """decisions, "Filters that few fit": no plan for any value is kept, which could be used."""
     with large.store.reader() as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         for _ in range(10):
             reading.search_subscribers(database, 1, {"source": asked}, after=0, limit=100)
         condition = "source_lower >=%" if asked.endswith("*") else "source_lower =%"

@@ -41,7 +41,7 @@ def shared(store: Store) -> Iterator[OpenStore]:
 
 def write_as_a_server(shared: OpenStore, statement: str, *, account_id: int | None = None) -> None:
     """Run a statement that must be refused, in a transaction such as stamping has."""
-    with shared.tally() as database, database.transaction():
+    with shared.counters() as database, database.transaction():
         if account_id is not None:
             database.lock_account(account_id)
         database.change(statement)
@@ -89,7 +89,7 @@ def test_a_server_begins_and_stamps_commits_of_its_account_and_no_more(
 
 def test_a_server_cannot_stamp_another_accounts_commits(shared: OpenStore) -> None:
     stamp = f"UPDATE commits SET visible_at = {START_US} WHERE visible_at IS NULL"
-    with shared.tally() as database, database.transaction():
+    with shared.counters() as database, database.transaction():
         assert database.change(stamp) == 0
         database.lock_stamps(1)
         assert database.change(stamp) == 1
@@ -98,7 +98,7 @@ def test_a_server_cannot_stamp_another_accounts_commits(shared: OpenStore) -> No
 def test_what_is_read_for_an_account_cannot_write_at_all(shared: OpenStore) -> None:
     def write_where_it_reads() -> None:
         with shared.reader() as database:
-            database.speak_for(1)
+            database.set_tenant(1)
             database.change("INSERT INTO commits (account_id, commit_id) VALUES (1, 99)")
 
     with pytest.raises(StoreUnavailable, match="read-only transaction"):
@@ -137,7 +137,7 @@ def test_a_servers_user_opens_a_database_that_is_up_to_date(
     with opening(web(url)) as served:
         with served.reader() as database:
             assert database.rows("SELECT * FROM commits") == []
-            database.speak_for(1)
+            database.set_tenant(1)
             assert database.rows("SELECT account_id FROM commits") == [(1,)]
             assert accounts.settings_of(database, 1)["api_login"] == "login-1"
         with served.writer() as database:
@@ -166,7 +166,7 @@ def test_a_servers_user_stamps_commits_of_all_accounts(
         commits.stamp_all(served)
         for account_id in (1, 2):
             with served.reader() as database:
-                database.speak_for(account_id)
+                database.set_tenant(account_id)
                 position = commits.position_of(database, account_id, 2**62)
                 assert position.newest_stamp >= clock.now
                 assert position.first_commit is None

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from masthead.contract.records import Table
-    from masthead.store import Database
+    from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from tests.servers import Store
 
-    Query = Callable[[Database], Any]
+    Query = Callable[[Connection], Any]
 
 pytestmark = ON_POSTGRESQL
 
@@ -112,7 +112,7 @@ def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
     for account_id in (1, 2):
         own = [row for row in rows if row[0] == account_id]
         with shared.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             assert database.rows(everything) == own
             assert list(database.stream(everything)) == own
             with database.snapshot():
@@ -124,7 +124,7 @@ def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore
 
     def seen() -> list[int]:
         with shared.reader() as database:
-            database.speak_for(2)
+            database.set_tenant(2)
             for table in TENANTS_TABLES:
                 assert {row[0] for row in database.rows(f"SELECT * FROM {table}")} == {2}
             return [row[0] for row in accounts.accounts(database)]
@@ -141,35 +141,35 @@ def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore
 # What becomes of the account that a connection has spoken for.
 
 
-def read(database: Database) -> None:
+def read(database: Connection) -> None:
     database.rows("SELECT 1")
 
 
-def read_a_snapshot(database: Database) -> None:
+def read_a_snapshot(database: Connection) -> None:
     with database.snapshot():
         read(database)
 
 
-def leave_a_stream(database: Database) -> None:
+def leave_a_stream(database: Connection) -> None:
     next(database.stream("SELECT * FROM subscribers"))
 
 
-def leave_a_snapshot(database: Database) -> None:
+def leave_a_snapshot(database: Connection) -> None:
     with database.snapshot():
         leave_a_stream(database)
         raise ZeroDivisionError
 
 
-def fail(database: Database) -> None:
+def fail(database: Connection) -> None:
     read(database)
     raise ZeroDivisionError
 
 
-def fail_in_the_database(database: Database) -> None:
+def fail_in_the_database(database: Connection) -> None:
     database.rows("SELECT 1 / 0 FROM subscribers")
 
 
-def write(database: Database) -> None:
+def write(database: Connection) -> None:
     database.change("DELETE FROM subscribers")
 
 
@@ -186,18 +186,18 @@ def write(database: Database) -> None:
     ],
 )
 def test_an_account_is_spoken_for_until_the_connection_is_given_back(
-    shared: OpenStore, use: Callable[[Database], None]
+    shared: OpenStore, use: Callable[[Connection], None]
 ) -> None:
     """Whatever happened meanwhile, the next borrower sees nothing until it names an account."""
     failures = (ZeroDivisionError, psycopg.DataError, MastheadError)
     with suppress(*failures), shared.reader() as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {1}
         use(database)
     with shared.reader() as database:
         assert not database.rows("SELECT * FROM subscribers")
         assert database.rows("SELECT current_account()") == [(None,)]
-        database.speak_for(2)
+        database.set_tenant(2)
         assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {2}
 
 
@@ -206,7 +206,7 @@ def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) ->
     for _ in range(2):
         with shared.reader() as database:
             assert database.rows("SELECT current_account()") == [(None,)]
-            database.speak_for(1)
+            database.set_tenant(1)
             assert database.rows("SELECT current_account()") == [(1,)]
             with database.snapshot():
                 assert database.rows("SELECT current_account()") == [(1,)]
@@ -220,7 +220,7 @@ def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
     with shared.reader() as database:
         keys.account_for_credentials(database, "key-2", login)
         assert database.rows("SELECT current_account()") == [(None,)]
-        database.speak_for(2)
+        database.set_tenant(2)
         assert database.rows("SELECT current_account()") == [(2,)]
 
 
@@ -229,7 +229,7 @@ def test_a_connection_that_is_borrowed_again_is_the_same_one(shared: OpenStore) 
     pids = set()
     for account_id in (1, 2, 1):
         with shared.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             pids |= set(database.rows("SELECT pg_backend_pid()"))
     assert len(pids) == 1
 
@@ -237,7 +237,7 @@ def test_a_connection_that_is_borrowed_again_is_the_same_one(shared: OpenStore) 
 def test_a_connection_speaks_for_the_account_that_was_named_last(shared: OpenStore) -> None:
     with shared.reader() as database:
         for account_id in (1, 2):
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             assert accounts.accounts(database)[0][0] == account_id
         with database.snapshot():
             assert accounts.accounts(database)[0][0] == 2
@@ -286,7 +286,7 @@ QUERIES |= {f"export of {table.name}": export(table) for table in TABLES_BY_NAME
 
 
 @contextmanager
-def forgetful(lent: AbstractContextManager[Database]) -> Iterator[Database]:
+def forgetful(lent: AbstractContextManager[Connection]) -> Iterator[Connection]:
     """A connection whose queries have lost the account out of their conditions."""
 
     def forgetting(ask: Callable[..., Any]) -> Callable[..., Any]:
@@ -316,11 +316,11 @@ def test_a_query_that_forgets_the_account_shows_nothing_of_another(
     """design, "The store": the policy is the second lock on that door."""
     ask = QUERIES[name]
     with shared.reader() as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         with database.snapshot():
             expected = ask(database)
     with forgetful(shared.reader()) as database:
-        database.speak_for(1)
+        database.set_tenant(1)
         assert ask(database) == expected
         with database.snapshot():
             assert ask(database) == expected
@@ -336,10 +336,10 @@ def test_where_the_feed_stands_is_told_of_the_own_account_alone(
     found = {}
     for account_id in (1, 2):
         with shared.reader() as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             found[account_id] = commits.position_of(database, account_id, 2**61)
         with forgetful(shared.reader()) as database:
-            database.speak_for(account_id)
+            database.set_tenant(account_id)
             assert commits.position_of(database, account_id, 2**61) == found[account_id]
     assert found[1].newest_stamp < found[2].newest_stamp
     # Whom no policy binds would have seen both.

@@ -65,7 +65,7 @@ def test_an_erasure_beside_a_writer_is_done_and_says_that_traces_are_left(
         other.transaction(),
         pytest.raises(StoreUnavailable, match=f"{SENTENCE}.* is writing to it"),
     ):
-        person.store.leave_no_traces()
+        person.store.vacuum_after_erase()
 
 
 def test_a_writer_does_not_wait_behind_an_erasure_that_waits_for_a_reader(

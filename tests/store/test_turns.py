@@ -12,7 +12,7 @@ from tests.store.conftest import ON_SQLITE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from masthead.store import Store as OpenStore
 
 pytestmark = ON_SQLITE
@@ -25,7 +25,7 @@ class Loop:
         self._ends: list[Callable[[], None]] = []
         reader = opened.open_loop_reader(self._ends.append)
         assert reader
-        self.reader: Database = reader
+        self.reader: Connection = reader
 
     def end_turn(self) -> None:
         """Call what has to be called before the loop looks for new requests."""
@@ -49,7 +49,7 @@ def test_all_that_a_turn_asks_is_answered_from_one_state(opened: OpenStore, loop
     """decisions, "What one turn asks"."""
     accounts.add_account(opened, {"account_id": 3})
     assert loop.accounts() == 2
-    with loop.reader.one_state():
+    with loop.reader.read_snapshot():
         assert loop.accounts() == 2
     loop.end_turn()
     assert loop.accounts() == 3

@@ -19,7 +19,7 @@ from tests.store.conftest import ON_POSTGRESQL, START_US
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from masthead.store import Database
+    from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from tests.store.conftest import Clock
 
@@ -39,12 +39,12 @@ class Beside:
         except BaseException as failure:  # noqa: BLE001 - whoever asks for the result gets it
             self._failure = failure
 
-    def wait_until_it_waits(self, database: Database, count: int = 1) -> None:
+    def wait_until_it_waits(self, database: Connection, count: int = 1) -> None:
         """Return once so many sessions of the database wait for a lock."""
         while waiting_sessions(database) < count:
             assert self._thread.is_alive(), "it has ended, and never had to wait"
 
-    def end_without_waiting(self, database: Database) -> None:
+    def end_without_waiting(self, database: Connection) -> None:
         """Return once it has ended, and no session of the database waited for a lock."""
         while self._thread.is_alive():
             assert waiting_sessions(database) == 0, "it waits"
@@ -56,7 +56,7 @@ class Beside:
         return self._failure
 
 
-def waiting_sessions(database: Database) -> int:
+def waiting_sessions(database: Connection) -> int:
     """Return how many sessions of the same database wait for a lock."""
     ((count,),) = database.rows(
         "SELECT count(*) FROM pg_stat_activity "
@@ -74,7 +74,7 @@ def load(store: OpenStore, account_id: int) -> None:
 
 def stamps(store: OpenStore, account_id: int) -> list[int | None]:
     with store.reader() as database:
-        database.speak_for(account_id)
+        database.set_tenant(account_id)
         rows = database.rows("SELECT visible_at FROM commits ORDER BY account_id, commit_id")
     return [stamp for (stamp,) in rows]
 

@@ -21,9 +21,19 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Router
 from starlette.types import Scope
 
-from masthead.api import (
+from masthead.api.front import Front
+from masthead.api.http.credentials import Callers
+from masthead.api.http.metrics import count_database_error
+from masthead.api.http.overload import RETRY_AFTER_S, Turns
+from masthead.api.http.rate_limit import Allowances
+from masthead.api.http.responses import ONLY_READS, Answer, error
+from masthead.api.http.routing import Routes
+from masthead.api.http.service import Service
+from masthead.api.http.temporary_files import Making
+from masthead.api.operation import in_time
+from masthead.api.operations import (
     accounts,
-    changes,
+    change_feed,
     custom_fields,
     digest,
     docs_page,
@@ -32,17 +42,7 @@ from masthead.api import (
     subscribers,
     subscriptions,
 )
-from masthead.api.allowance import Allowances
-from masthead.api.answers import ONLY_READS, Answer, error
-from masthead.api.backlog import Making
-from masthead.api.capacity import RETRY_AFTER_S, Turns
-from masthead.api.credentials import Callers
-from masthead.api.front import Front
-from masthead.api.health import Health
-from masthead.api.metrics import count_database_error
-from masthead.api.operation import in_time
-from masthead.api.routes import Routes
-from masthead.api.service import Service
+from masthead.api.operations.health import Health
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import RequestLog, end_logs, get_logger
 from masthead.store import Store, commits, keys, logins
@@ -100,8 +100,8 @@ def create_app(
         stamping.cancel()
         with suppress(StoreUnavailable):
             await in_time(lambda _: uses.write(store, every_us=0), turns=Turns(1))
-        if front.service.database:
-            front.service.database.close()
+        if front.service.connection:
+            front.service.connection.close()
         store.close()
         front.log.write()
         end_logs()
@@ -112,7 +112,7 @@ def create_app(
             *orders.routes,
             *subscribers.routes,
             *custom_fields.routes,
-            *changes.routes,
+            *change_feed.routes,
             *digest.routes,
             *accounts.routes,
             *mailing_lists.routes,
@@ -136,7 +136,7 @@ async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
 
 def _stamp(store: Store, uses: keys.Uses) -> None:
     store.check()
-    store.beat()
+    store.write_heartbeat()
     commits.stamp_all(store)
     uses.write(store)
 

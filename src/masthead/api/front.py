@@ -6,7 +6,7 @@ or the query string as they were sent.
 
 This takes the place of a framework's application, whose layers for routes, middleware and errors
 cost more than a look-up's query. Most answers are ready as soon as they are asked for: these need
-no task. How they are sent is the business of ``masthead.api.protocol``.
+no task. How they are sent is the business of ``masthead.api.http.protocol``.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from masthead.api.answers import Answer, Rest, error
-from masthead.api.metrics import count_request
-from masthead.api.routes import Routes
-from masthead.api.service import Service
+from masthead.api.http.metrics import count_request
+from masthead.api.http.responses import Answer, Rest, error
+from masthead.api.http.routing import Routes
+from masthead.api.http.service import Service
 from masthead.errors import MastheadError
 from masthead.log import RequestLog, get_logger
 

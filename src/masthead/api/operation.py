@@ -14,17 +14,17 @@ from typing import NamedTuple, TypeVar
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.answers import Answer, Rest
-from masthead.api.capacity import Turns, check_wait
-from masthead.api.credentials import caller_of, credentials_in
-from masthead.api.parameters import Values, has_body, read_body, read_parameters
-from masthead.api.routes import Route
-from masthead.api.service import Service
-from masthead.api.threads import Threads, Work
+from masthead.api.http.credentials import caller_of, credentials_in
+from masthead.api.http.overload import Turns, check_wait
+from masthead.api.http.parameters import Values, has_body, read_body, read_parameters
+from masthead.api.http.responses import Answer, Rest
+from masthead.api.http.routing import Route
+from masthead.api.http.service import Service
+from masthead.api.http.threads import Threads, Work
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import StoreUnavailable
-from masthead.store import Database
+from masthead.store import Connection
 from masthead.store.keys import Caller
 
 __all__ = [
@@ -61,7 +61,7 @@ class Call(NamedTuple):
     caller: Caller
     values: Values
     path_id: int | None
-    database: Database
+    connection: Connection
     service: Service
     is_head: bool
     raw_path: bytes = b""
@@ -72,7 +72,7 @@ class Call(NamedTuple):
         return self.caller.account_id
 
 
-CallerAt = Callable[[Database, int], Caller]
+CallerAt = Callable[[Connection, int], Caller]
 Handler = Callable[[Call], Answer | Rest]
 """Returns the answer, or what makes and sends it."""
 
@@ -132,40 +132,40 @@ class _Answering:
         authorization: bytes | None,
         body: bytes,
     ) -> Answer | Rest:
-        def call_on(database: Database, caller_at: CallerAt) -> Call:
+        def call_on(connection: Connection, caller_at: CallerAt) -> Call:
             now = service.store.clock()
-            caller = caller_at(database, now)
+            caller = caller_at(connection, now)
             service.uses.note(caller, now)
             scope["masthead.account_id"] = caller.account_id
             if service.allowances:
                 taken = service.allowances.take(caller.account_id)
                 scope["masthead.headers"] = taken.headers
                 taken.check()
-            database.speak_for(caller.account_id)
+            connection.set_tenant(caller.account_id)
             values = read_parameters(self._operation, scope["query_string"], body)
             if path_id is not None and path_id > BIGGEST_INTEGER:
                 raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
             is_head = scope["method"] == "HEAD"
             raw_path: bytes = scope["raw_path"]
-            return Call(caller, values, path_id, database, service, is_head, raw_path)
+            return Call(caller, values, path_id, connection, service, is_head, raw_path)
 
-        if service.database is None:
+        if service.connection is None:
             caller_at = partial(caller_of, credentials_in(authorization))
-            work = partial(self._answer, service, lambda database: call_on(database, caller_at))
+            work = partial(self._answer, service, lambda connection: call_on(connection, caller_at))
             return _awaited(lambda _: in_time(work, turns=self._turns))
-        call = call_on(service.database, partial(service.callers.caller_of, authorization))
+        call = call_on(service.connection, partial(service.callers.caller_of, authorization))
         if self._in_thread(call.values):
-            work = partial(self._answer, service, lambda reader: call._replace(database=reader))
+            work = partial(self._answer, service, lambda reader: call._replace(connection=reader))
             return _awaited(lambda _: _scan(work, self._turns))
         return self._handler(call)
 
     def _answer(
-        self, service: Service, call_on: Callable[[Database], Call], work: Work
+        self, service: Service, call_on: Callable[[Connection], Call], work: Work
     ) -> Answer | Rest:
-        with service.store.reader() as database:
+        with service.store.reader() as connection:
             # A request that was given up while it waited for its turn asks nothing any more.
             work.check()
-            return self._handler(call_on(database))
+            return self._handler(call_on(connection))
 
 
 def _awaited(waiting: Callable[[Receive], Awaitable[Answer | Rest]]) -> Rest:

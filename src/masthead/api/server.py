@@ -17,10 +17,10 @@ import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from masthead.api.allowance import Allowances
 from masthead.api.app import create_app
 from masthead.api.front import Front
-from masthead.api.metrics import serve_metrics
+from masthead.api.http.metrics import serve_metrics
+from masthead.api.http.rate_limit import Allowances
 from masthead.errors import BadUsage, MastheadError
 from masthead.log import configure_logs, end_logs, get_logger
 from masthead.settings import SETTINGS
@@ -115,8 +115,8 @@ def serve(
         "masthead.api.server:app_of_environment",
         factory=True,
         workers=serving.workers,
-        http="masthead.api.protocol:Protocol",
-        loop="masthead.api.loop:Loop",
+        http="masthead.api.http.protocol:Protocol",
+        loop="masthead.api.http.event_loop:Loop",
         ws="none",
         lifespan="on",
         access_log=False,

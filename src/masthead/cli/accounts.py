@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import click
 
-from masthead.cli.deeds import deed
+from masthead.cli.audit import deed
 from masthead.cli.options import Command, setting
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.records import ACCOUNTS

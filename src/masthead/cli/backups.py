@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from masthead.cli.deeds import deed
+from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.loading.erasures import read_erasures

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from masthead.cli.deeds import deed
+from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.errors import BadUsage
 from masthead.loading.export import export
 from masthead.loading.files import InputFile, find_files
-from masthead.loading.generate import generate
 from masthead.loading.load import Loaded, load
+from masthead.sample_data.generate import generate
 from masthead.store import open_store
 
 __all__ = ["export_command", "generate_command", "import_command"]

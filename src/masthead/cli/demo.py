@@ -9,8 +9,8 @@ from urllib.parse import quote
 import click
 
 from masthead.errors import BadUsage
-from masthead.loading.demo_history import sample, write_history
 from masthead.loading.load import load
+from masthead.sample_data.demo_history import sample, write_history
 from masthead.store import Store, accounts, open_store, system_clock
 
 __all__ = ["DEMO_DATABASE", "curl_lines", "make_demo"]

@@ -2,7 +2,7 @@
 
 import click
 
-from masthead.cli.deeds import deed
+from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.store import commits, open_store
 

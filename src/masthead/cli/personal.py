@@ -5,7 +5,7 @@ import sys
 import click
 import msgspec
 
-from masthead.cli.deeds import deed
+from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.contract.moments import format_second, parse_moment
 from masthead.errors import BadUsage

@@ -6,7 +6,7 @@ import socket
 import click
 import msgspec
 
-from masthead.api.allowance import RATE_MAX
+from masthead.api.http.rate_limit import RATE_MAX
 from masthead.api.server import Serving, bind, serve
 from masthead.cli.demo import DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import setting

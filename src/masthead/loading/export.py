@@ -55,11 +55,11 @@ def export(
             store, by, "the account's data were written out", account_id=account_id
         )
         with ExitStack() as stack:
-            database = stack.enter_context(store.reader())
-            database.speak_for(account_id)
-            stack.enter_context(database.snapshot())
-            accounts.settings_of(database, account_id)
-            through = commits.position_of(database, account_id).newest_stamp + 1
+            connection = stack.enter_context(store.reader())
+            connection.set_tenant(account_id)
+            stack.enter_context(connection.snapshot())
+            accounts.settings_of(connection, account_id)
+            through = commits.position_of(connection, account_id).newest_stamp + 1
             for table in TABLES_BY_NAME.values():
                 path = folder / f"{table.name}.csv"
                 unfinished = path.with_suffix(".csv.unfinished")
@@ -67,7 +67,7 @@ def export(
                     writer = csv.writer(out)
                     writer.writerow(column.name for column in table.columns)
                     count = 0
-                    for rows in exporting.batches(database, account_id, table):
+                    for rows in exporting.batches(connection, account_id, table):
                         writer.writerows(map(_harmless, rows) if for_spreadsheets else rows)
                         count += len(rows)
                         advance(table.name, count)

@@ -91,15 +91,15 @@ def _load_data(
     advance: Advance,
     tell: Tell,
 ) -> Loaded:
-    with store.writer() as database:
-        accounts.settings_of(database, account_id)
-        staging = Staging(database, account_id)
+    with store.writer() as connection:
+        accounts.settings_of(connection, account_id)
+        staging = Staging(connection, account_id)
         for number, file in enumerate(files):
             _stage(staging, number, file, advance)
         staging.finish()
         tell("waiting for other writers")
-        with database.transaction():
-            database.lock_account(account_id)
+        with connection.transaction():
+            connection.lock_account(account_id)
             tell("checking")
             kept_blank = erasing.blank_staged(staging)
             checking.check(staging, discard=reject is not None)
@@ -111,12 +111,12 @@ def _load_data(
             counts = merging.merge(staging, tell)
             rejected = write_rejects(reject, files, staging) if reject else {}
             loaded = Loaded(counts, rejected, kept_blank)
-            audit.record(database, by, _summary(loaded), account_id=account_id)
+            audit.record(connection, by, _summary(loaded), account_id=account_id)
     commits.stamp_commits(store, account_id)
     has_erased = ERASURES.name in counts and counts[ERASURES.name].inserted
     if has_erased and any(count.changed for count in counts.values()):
         tell("taking traces away")
-        store.leave_no_traces()
+        store.vacuum_after_erase()
     return loaded
 
 

@@ -24,11 +24,11 @@ def subscriber_data(
 
     The record of it is ``by``'s. Raises NotFound where there is no such account or subscriber.
     """
-    with store.reader() as database:
-        database.speak_for(account_id)
-        with database.snapshot():
-            accounts.settings_of(database, account_id)
-            held = held_of(database, account_id, subscriber_id)
+    with store.reader() as connection:
+        connection.set_tenant(account_id)
+        with connection.snapshot():
+            accounts.settings_of(connection, account_id)
+            held = held_of(connection, account_id, subscriber_id)
     summary = f"gave out what is held of subscriber {subscriber_id}"
     audit.record_reading(store, by, summary, account_id=account_id)
     return msgspec.json.format(encode(_object(held)), indent=2).decode()

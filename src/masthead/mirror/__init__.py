@@ -8,9 +8,9 @@ from pathlib import Path
 
 from masthead.errors import BadUsage
 from masthead.mirror.database import Copy, State, Tell
-from masthead.mirror.passing import EMPTY, TOO_OLD, Mirror, Pass
 from masthead.mirror.postgresql import PostgresCopy
 from masthead.mirror.sqlite import SqliteCopy
+from masthead.mirror.sync_pass import EMPTY, TOO_OLD, Mirror, Pass
 from masthead.mirror.verifying import Difference, Verified, verify
 
 __all__ = [

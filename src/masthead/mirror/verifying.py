@@ -16,15 +16,8 @@ from masthead.contract.operations import LIMIT_MAX
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
 from masthead.errors import ServiceError
 from masthead.mirror.applying import in_batches
-from masthead.mirror.offered import (
-    FEED_REACHES,
-    listed,
-    offered_of,
-    subscriptions_of,
-    unless_unknown,
-)
-from masthead.mirror.passing import Mirror, entries_of, is_not_there
 from masthead.mirror.records import digest_of, rows_by_owner, shown_of
+from masthead.mirror.sync_pass import Mirror, entries_of, is_not_there
 from masthead.mirror.tables import (
     DEFINITIONS,
     ENTITIES,
@@ -35,6 +28,13 @@ from masthead.mirror.tables import (
     Table,
     entity_named,
     rows_of,
+)
+from masthead.mirror.without_snapshot import (
+    FEED_REACHES,
+    listed,
+    offered_of,
+    subscriptions_of,
+    unless_unknown,
 )
 
 __all__ = ["Difference", "Verified", "verify"]

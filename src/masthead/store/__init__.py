@@ -9,10 +9,10 @@ in the order of the contract's fields, and know neither HTTP nor the wire's form
 from pathlib import Path
 
 from masthead.errors import BadUsage
-from masthead.store.database import Clock, Database, Later, Store, system_clock
+from masthead.store.database import Clock, Connection, Later, Store, system_clock
 from masthead.store.sqlite import SqliteStore
 
-__all__ = ["Clock", "Database", "Later", "Store", "find_store", "open_store", "system_clock"]
+__all__ = ["Clock", "Connection", "Later", "Store", "find_store", "open_store", "system_clock"]
 
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")

@@ -8,7 +8,7 @@ from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, commits, migrations
-from masthead.store.database import Database, Store, Value
+from masthead.store.database import Connection, Store, Value
 from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
 from masthead.store.secret import Secret
@@ -42,54 +42,56 @@ _SECRETS = ("api_key", "api_login")
 _PLACES = {name: SETTINGS.index(name) for name in _SECRETS}
 
 
-def hides_password_md5(database: Database, account_id: int) -> bool:
+def hides_password_md5(connection: Connection, account_id: int) -> bool:
     """Return whether the account hides ``password_md5``, in what ``database`` sees."""
-    row = database.row(
+    row = connection.row(
         "SELECT hide_password_md5 FROM accounts WHERE account_id = :account_id",
         account_id=account_id,
     )
     return row == (1,)
 
 
-def accounts(database: Database) -> list[Row]:
+def accounts(connection: Connection) -> list[Row]:
     """Return all accounts by ascending id, shape Account."""
-    found = database.rows(f"SELECT {columns_of(shapes.Account)} FROM accounts ORDER BY account_id")
-    return [_unsealed(database, row) for row in found]
+    found = connection.rows(
+        f"SELECT {columns_of(shapes.Account)} FROM accounts ORDER BY account_id"
+    )
+    return [_unsealed(connection, row) for row in found]
 
 
-def get_account(database: Database, account_id: int) -> Row | None:
+def get_account(connection: Connection, account_id: int) -> Row | None:
     """Return one account, shape Account, or None."""
-    found = database.row(
+    found = connection.row(
         f"SELECT {columns_of(shapes.Account)} FROM accounts WHERE account_id = :account_id",
         account_id=account_id,
     )
-    return found and _unsealed(database, found)
+    return found and _unsealed(connection, found)
 
 
-def settings_of(database: Database, account_id: int) -> Settings:
+def settings_of(connection: Connection, account_id: int) -> Settings:
     """Return all settings of an account by name, as :data:`SETTINGS` orders them.
 
     Raises NotFound where there is no such account.
     """
-    found = _found(database, account_id)
+    found = _found(connection, account_id)
     if found is None:
         raise NotFound(f"there is no account {account_id}: `masthead accounts list` shows them all")
     return found
 
 
-def _found(database: Database, account_id: Value) -> Settings | None:
-    row = database.row(
+def _found(connection: Connection, account_id: Value) -> Settings | None:
+    row = connection.row(
         f"SELECT {_COLUMNS} FROM accounts WHERE account_id = :account_id", account_id=account_id
     )
-    return dict(zip(SETTINGS, _unsealed(database, row), strict=True)) if row else None
+    return dict(zip(SETTINGS, _unsealed(connection, row), strict=True)) if row else None
 
 
-def _unsealed(database: Database, row: Row) -> Row:
+def _unsealed(connection: Connection, row: Row) -> Row:
     """Return a row of an account, which begins as :data:`SETTINGS` does, with its pair in clear."""
     values = list(row)
     for name, place in _PLACES.items():
         if row[place] is not None:
-            values[place] = database.secret.unseal(row[place], _sealed_for(row[0], name))
+            values[place] = connection.secret.unseal(row[place], _sealed_for(row[0], name))
     return tuple(values)
 
 
@@ -103,12 +105,12 @@ def add_account(store: Store, values: Values, *, by: audit.Deed | None = None) -
     Raises BadInput where the id or the api_key is taken.
     """
     account_id = values["account_id"]
-    with store.writer() as database, database.transaction():
-        database.lock_accounts()
-        if _found(database, account_id):
+    with store.writer() as connection, connection.transaction():
+        connection.lock_accounts()
+        if _found(connection, account_id):
             raise BadInput(f"account {account_id} exists already")
-        _save(database, values, None)
-        audit.record(database, by, "account added", account_id=int(account_id or 0))
+        _save(connection, values, None)
+        audit.record(connection, by, "account added", account_id=int(account_id or 0))
 
 
 def set_account(
@@ -119,20 +121,20 @@ def set_account(
     Hiding ``password_md5``, or showing it again, changes every subscriber's record (decisions,
     "Passwords"). Raises NotFound, and BadInput where the api_key is another account's.
     """
-    with store.writer() as database, database.transaction():
-        database.lock_accounts()
-        before = settings_of(database, account_id)
-        _save(database, {**values, "account_id": account_id}, before)
+    with store.writer() as connection, connection.transaction():
+        connection.lock_accounts()
+        before = settings_of(connection, account_id)
+        _save(connection, {**values, "account_id": account_id}, before)
         hides = values.get("hide_password_md5", before["hide_password_md5"])
         changes_subscribers = hides != before["hide_password_md5"]
         if changes_subscribers:
-            database.lock_account(account_id)
-            database.change(
+            connection.lock_account(account_id)
+            connection.change(
                 "UPDATE subscribers SET commit_id = :commit_id WHERE account_id = :account_id",
-                commit_id=commits.begin_commit(database, account_id),
+                commit_id=commits.begin_commit(connection, account_id),
                 account_id=account_id,
             )
-        audit.record(database, by, f"set {', '.join(values)}", account_id=account_id)
+        audit.record(connection, by, f"set {', '.join(values)}", account_id=account_id)
     if changes_subscribers:
         commits.stamp_commits(store, account_id)
 
@@ -146,12 +148,14 @@ def rotate_key(
     NotFound.
     """
     values = dict(zip(_SECRETS, new_credentials(), strict=True))
-    with store.writer() as database, database.transaction():
-        database.lock_accounts()
-        before = settings_of(database, account_id)
-        _save(database, {**values, "account_id": account_id}, before, overlap_us=overlap_us)
+    with store.writer() as connection, connection.transaction():
+        connection.lock_accounts()
+        before = settings_of(connection, account_id)
+        _save(connection, {**values, "account_id": account_id}, before, overlap_us=overlap_us)
         until = f"work for {overlap_us // 1_000_000} seconds more" if overlap_us else "end"
-        audit.record(database, by, f"new credentials; those before {until}", account_id=account_id)
+        audit.record(
+            connection, by, f"new credentials; those before {until}", account_id=account_id
+        )
 
 
 def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> int | None:
@@ -164,15 +168,15 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
     MastheadError where ``old`` is not the key with which they were sealed.
     """
     store.secret.make()
-    with store.writer() as database, database.transaction():
-        if migrations.missing(database):
+    with store.writer() as connection, connection.transaction():
+        if migrations.missing(connection):
             raise BadInput(
                 "the database has to be brought up to date first: `masthead accounts list` does it"
             )
-        database.lock_accounts()
-        if migrations.has_own_secret(database):
+        connection.lock_accounts()
+        if migrations.has_own_secret(connection):
             return None
-        rows = database.rows("SELECT account_id, api_key, api_login FROM accounts")
+        rows = connection.rows("SELECT account_id, api_key, api_login FROM accounts")
         for account_id, *sealed in rows:
             if old:
                 pair = [
@@ -182,12 +186,12 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
             else:
                 pair = list(new_credentials())
             values = {"account_id": account_id, **dict(zip(_SECRETS, pair, strict=True))}
-            _save(database, values, dict.fromkeys(SETTINGS))
-        database.change(
+            _save(connection, values, dict.fromkeys(SETTINGS))
+        connection.change(
             "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
         )
         what = "credentials sealed with another key" if old else "new credentials"
-        audit.record(database, by, f"{what} (accounts: {len(rows)})")
+        audit.record(connection, by, f"{what} (accounts: {len(rows)})")
     return len(rows)
 
 
@@ -199,27 +203,27 @@ def save_accounts(
     Raises BadInput where two accounts would share an api_key.
     """
     inserted = changed = 0
-    with store.writer() as database, database.transaction():
-        database.lock_accounts()
+    with store.writer() as connection, connection.transaction():
+        connection.lock_accounts()
         for values in rows:
-            before = _found(database, values["account_id"])
+            before = _found(connection, values["account_id"])
             if before is None:
                 inserted += 1
             elif any(before[name] != value for name, value in values.items()):
                 changed += 1
             else:
                 continue
-            _save(database, values, before)
-        audit.record(database, by, f"accounts: {inserted} inserted, {changed} changed")
+            _save(connection, values, before)
+        audit.record(connection, by, f"accounts: {inserted} inserted, {changed} changed")
     return inserted, changed, len(rows) - inserted - changed
 
 
 def _save(
-    database: Database, values: Values, before: Settings | None, *, overlap_us: int = 0
+    connection: Connection, values: Values, before: Settings | None, *, overlap_us: int = 0
 ) -> None:
     account_id = int(values["account_id"] or 0)
     if before is None:
-        created = datetime.fromtimestamp(database.now() // 1_000_000, UTC)
+        created = datetime.fromtimestamp(connection.now() // 1_000_000, UTC)
         defaults = {
             **dict(zip(_SECRETS, new_credentials(), strict=True)),
             "created": f"{created:%Y-%m-%d %H:%M:%S}",
@@ -234,11 +238,11 @@ def _save(
     }
     values = {name: value for name, value in values.items() if name in pair or name not in _SECRETS}
     sealed = {
-        name: value and database.secret.seal(str(value), _sealed_for(account_id, name))
+        name: value and connection.secret.seal(str(value), _sealed_for(account_id, name))
         for name, value in pair.items()
     }
     changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "account_id")
-    database.change(
+    connection.change(
         f"""
         INSERT INTO accounts ({", ".join(values)}) VALUES (:{", :".join(values)})
         ON CONFLICT (account_id) DO {f"UPDATE SET {changes}" if changes else "NOTHING"}
@@ -248,20 +252,20 @@ def _save(
     if pair:
         api_key, api_login = ({**(before or {}), **pair}[name] for name in _SECRETS)
         replace_pair(
-            database,
+            connection,
             account_id,
             str(api_key) if api_key else None,
             str(api_login) if api_login else None,
             overlap_us=overlap_us,
         )
     if before is None:
-        commit_id = commits.begin_commit(database, account_id)
-        database.change(
+        commit_id = commits.begin_commit(connection, account_id)
+        connection.change(
             """
             UPDATE commits SET visible_at = :now
             WHERE account_id = :account_id AND commit_id = :commit_id
             """,
-            now=database.now(),
+            now=connection.now(),
             account_id=account_id,
             commit_id=commit_id,
         )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from masthead.errors import NotFound
 from masthead.store import migrations
-from masthead.store.database import Database, Store
+from masthead.store.database import Connection, Store
 
 __all__ = ["Deed", "Entry", "carry_over", "entries", "record", "record_reading"]
 
@@ -33,17 +33,17 @@ class Entry(NamedTuple):
 
 
 def record(
-    database: Database, deed: Deed | None, summary: str, *, account_id: int | None = None
+    connection: Connection, deed: Deed | None, summary: str, *, account_id: int | None = None
 ) -> None:
     """Add a record, inside the caller's transaction; nothing where ``deed`` is None."""
     if deed is None:
         return
-    database.change(
+    connection.change(
         """
         INSERT INTO audit (at, user_name, command, account_id, summary)
         VALUES (:at, :user_name, :command, :account_id, :summary)
         """,
-        at=database.now(),
+        at=connection.now(),
         user_name=deed.user_name,
         command=deed.command,
         account_id=account_id,
@@ -62,26 +62,26 @@ def record_reading(
     """
     if deed is None:
         return
-    with store.writer() as database, database.transaction():
-        if account_id is not None and not database.row(
+    with store.writer() as connection, connection.transaction():
+        if account_id is not None and not connection.row(
             "SELECT 1 FROM accounts WHERE account_id = :account_id", account_id=account_id
         ):
             raise NotFound(
                 f"there is no account {account_id}: `masthead accounts list` shows them all"
             )
-        if migrations.has_table(database, "audit"):
-            record(database, deed, summary, account_id=account_id)
+        if migrations.has_table(connection, "audit"):
+            record(connection, deed, summary, account_id=account_id)
 
 
 def entries(
-    database: Database, *, account_id: int | None = None, since_us: int = 0
+    connection: Connection, *, account_id: int | None = None, since_us: int = 0
 ) -> Iterator[Entry]:
     """Yield the records, the newest last; of one account, and since a time, where these are given.
 
     Of an account are those, too, of all accounts at once.
     """
     of_account = " AND (account_id = :account_id OR account_id IS NULL)"
-    rows = database.stream(
+    rows = connection.stream(
         f"""
         SELECT at, user_name, command, account_id, summary FROM audit
         WHERE at >= :since_us{"" if account_id is None else of_account} ORDER BY entry_id
@@ -92,16 +92,16 @@ def entries(
     return (Entry(*row) for row in rows)
 
 
-def carry_over(database: Database, records: Sequence[Entry]) -> int:
+def carry_over(connection: Connection, records: Sequence[Entry]) -> int:
     """Add another database's records that this one does not have; return how many they are.
 
     All are in the order of their times then. Runs inside the caller's transaction.
     """
-    own = list(entries(database))
+    own = list(entries(connection))
     missing = set(records).difference(own)
     if missing:
-        database.change("DELETE FROM audit")
+        connection.change("DELETE FROM audit")
         added = [each for each in records if each in missing]
         rows = sorted((*own, *added), key=lambda entry: entry.at)
-        database.insert_many("audit", Entry._fields, rows)
+        connection.insert_many("audit", Entry._fields, rows)
     return len(missing)

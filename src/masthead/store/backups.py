@@ -17,7 +17,7 @@ import apsw
 
 from masthead.errors import BadInput, BadUsage, MastheadError
 from masthead.store import audit, commits, erasing, migrations
-from masthead.store.database import Database, Store
+from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
 
 __all__ = ["Restored", "back_up", "restore_backup"]
@@ -181,11 +181,11 @@ def _carry_over(
     for account_id in erased:
         commits.stamp_commits(store, account_id)
     if has_erased:
-        store.leave_no_traces()
+        store.vacuum_after_erase()
     return erased, records
 
 
-def _blank_again(database: Database, account_id: int, count: int, by: audit.Deed | None) -> None:
+def _blank_again(database: Connection, account_id: int, count: int, by: audit.Deed | None) -> None:
     if not database.rows("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id):
         return  # the list holds for an account, too, that is made again
     commit_id = commits.begin_commit(database, account_id)

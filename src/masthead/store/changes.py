@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from masthead.contract import shapes
-from masthead.store.database import Database
+from masthead.store.database import Connection
 from masthead.store.reading import columns_of
 
 __all__ = ["CHANGED", "has_changed"]
@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 Grouped = Iterator[tuple[Row, list[Row]]]
 
 
-def _plain(table: str, shape: type) -> Callable[[Database, int, int], Iterator[Row]]:
+def _plain(table: str, shape: type) -> Callable[[Connection, int, int], Iterator[Row]]:
     key = next(iter(shape.__annotations__))
     sql = f"""
         SELECT {columns_of(shape)} FROM {table}
@@ -26,15 +26,15 @@ def _plain(table: str, shape: type) -> Callable[[Database, int, int], Iterator[R
         ORDER BY commit_id, {key}
         """
 
-    def changed(database: Database, account_id: int, first_commit: int) -> Iterator[Row]:
-        return database.stream(sql, account_id=account_id, first_commit=first_commit)
+    def changed(connection: Connection, account_id: int, first_commit: int) -> Iterator[Row]:
+        return connection.stream(sql, account_id=account_id, first_commit=first_commit)
 
     return changed
 
 
-def _subscribers(database: Database, account_id: int, first_commit: int) -> Iterator[Row]:
+def _subscribers(connection: Connection, account_id: int, first_commit: int) -> Iterator[Row]:
     """Yield rows of Subscriber, each with the stamp of its last change (None: just now)."""
-    return database.stream(
+    return connection.stream(
         f"""
         SELECT {columns_of(shapes.Subscriber, "s.")}, c.visible_at FROM subscribers AS s
         LEFT JOIN commits AS c ON c.account_id = s.account_id AND c.commit_id = s.commit_id
@@ -46,9 +46,9 @@ def _subscribers(database: Database, account_id: int, first_commit: int) -> Iter
     )
 
 
-def _answers(database: Database, account_id: int, first_commit: int) -> Grouped:
+def _answers(connection: Connection, account_id: int, first_commit: int) -> Grouped:
     """Yield (subscriber_id,) and that subscriber's answers, as ``reading.answers_of`` has them."""
-    rows = database.stream(
+    rows = connection.stream(
         """
         SELECT s.subscriber_id, a.field_id, a.option_ids, a.text_value FROM subscribers AS s
         LEFT JOIN custom_field_answers AS a
@@ -62,9 +62,9 @@ def _answers(database: Database, account_id: int, first_commit: int) -> Grouped:
     return _grouped(rows, 1)
 
 
-def _orders(database: Database, account_id: int, first_commit: int) -> Grouped:
+def _orders(connection: Connection, account_id: int, first_commit: int) -> Grouped:
     """Yield an order (shape Order, without its items) and its items (shape OrderItem)."""
-    rows = database.stream(
+    rows = connection.stream(
         f"""
         SELECT {columns_of(shapes.Order, "o.")}, {columns_of(shapes.OrderItem, "i.")}
         FROM orders AS o
@@ -93,7 +93,7 @@ def _grouped(rows: Iterator[Row], width: int) -> Grouped:
         yield parent, children
 
 
-CHANGED: dict[str, Callable[[Database, int, int], Iterator[Any]]] = {
+CHANGED: dict[str, Callable[[Connection, int, int], Iterator[Any]]] = {
     "customfields": _answers,
     "subscriptions": _plain("subscriptions", shapes.ChangedSubscription),
     "subscribers": _subscribers,
@@ -111,10 +111,10 @@ _COLUMNS = {
 }
 
 
-def has_changed(database: Database, entity: str, account_id: int, first_commit: int) -> bool:
+def has_changed(connection: Connection, entity: str, account_id: int, first_commit: int) -> bool:
     """Return whether the query of ``entity`` would yield anything."""
     table, column = _COLUMNS.get(entity, (entity, "commit_id"))
-    found = database.row(
+    found = connection.row(
         f"""
         SELECT 1 FROM {table}
         WHERE account_id = :account_id AND {column} >= :first_commit

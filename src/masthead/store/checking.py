@@ -155,12 +155,12 @@ def _check_chains(
     condition that a staged row ``n`` is what others may depend on. Each step doubles the length of
     the way that a link spans, so the logarithm of their number is enough, be there circles or not.
     """
-    database, key = staging.database, table.key[0]
-    database.script(f"CREATE TEMP TABLE {name}_links (key BIGINT PRIMARY KEY, needed BIGINT)")
-    count = database.change(f"INSERT INTO {name}_links {links}", account_id=staging.account_id)
-    database.analyze(f"{name}_links")
+    connection, key = staging.connection, table.key[0]
+    connection.script(f"CREATE TEMP TABLE {name}_links (key BIGINT PRIMARY KEY, needed BIGINT)")
+    count = connection.change(f"INSERT INTO {name}_links {links}", account_id=staging.account_id)
+    connection.analyze(f"{name}_links")
     for _ in range(count.bit_length()):
-        if not database.change(
+        if not connection.change(
             f"""
             UPDATE {name}_links AS l SET needed = n.needed FROM {name}_links AS n
             WHERE n.key = l.needed AND n.needed <> l.needed
@@ -215,7 +215,7 @@ def _check_options(staging: Staging, table: Table, *, discard: bool) -> None:
         discard=discard,
         where="o.field_id = s.field_id",
     )
-    bad = f"FROM {option_ids_of('s', staging.database.dialect)} WHERE {unknown}"
+    bad = f"FROM {option_ids_of('s', staging.connection.dialect)} WHERE {unknown}"
     staging.find(
         table,
         "option_ids",

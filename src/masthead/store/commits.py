@@ -9,14 +9,14 @@ poll did not see is stamped later than the time which that poll handed out.
 A restored backup breaks with that history: it starts a new epoch, before which no time is good.
 
 Stamps are microseconds since 1970 in UTC. The times that a request may ask for are the business of
-``masthead.api.changes``.
+``masthead.api.operations.change_feed``.
 """
 
 from operator import itemgetter
 from typing import NamedTuple
 
 from masthead.store import audit
-from masthead.store.database import Database, Dialect, Store
+from masthead.store.database import Connection, Dialect, Store
 
 __all__ = [
     "IDLE_US",
@@ -61,12 +61,12 @@ class Position(NamedTuple):
     first_commit: int | None
 
 
-def begin_commit(database: Database, account_id: int) -> int:
+def begin_commit(connection: Connection, account_id: int) -> int:
     """Add a commit that has no stamp yet, inside the caller's transaction; return its id.
 
     The caller has locked the account.
     """
-    ((commit_id,),) = database.rows(
+    ((commit_id,),) = connection.rows(
         """
         INSERT INTO commits (account_id, commit_id)
         SELECT :account_id, coalesce(max(commit_id), 0) + 1
@@ -78,9 +78,9 @@ def begin_commit(database: Database, account_id: int) -> int:
     return int(commit_id)
 
 
-def drop_commit(database: Database, account_id: int, commit_id: int) -> None:
+def drop_commit(connection: Connection, account_id: int, commit_id: int) -> None:
     """Take a commit back that changed nothing, inside the transaction that began it."""
-    database.change(
+    connection.change(
         "DELETE FROM commits WHERE account_id = :account_id AND commit_id = :commit_id",
         account_id=account_id,
         commit_id=commit_id,
@@ -92,13 +92,13 @@ def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> Non
 
     Raises StoreUnavailable where it is not ``patient`` and another process is writing.
     """
-    with store.writer(patient=patient) as database, database.transaction():
-        _stamp_waiting(database, account_id)
+    with store.writer(patient=patient) as connection, connection.transaction():
+        _stamp_waiting(connection, account_id)
 
 
-def _stamp_waiting(database: Database, account_id: int) -> None:
-    database.lock_stamps(account_id)
-    waiting = database.rows(
+def _stamp_waiting(connection: Connection, account_id: int) -> None:
+    connection.lock_stamps(account_id)
+    waiting = connection.rows(
         """
         SELECT commit_id FROM commits
         WHERE account_id = :account_id AND visible_at IS NULL ORDER BY commit_id
@@ -106,12 +106,12 @@ def _stamp_waiting(database: Database, account_id: int) -> None:
         account_id=account_id,
     )
     for (commit_id,) in waiting:
-        newest = position_of(database, account_id).newest_stamp
-        _stamp(database, account_id, commit_id, max(database.now(), newest + 1))
+        newest = position_of(connection, account_id).newest_stamp
+        _stamp(connection, account_id, commit_id, max(connection.now(), newest + 1))
 
 
-def _stamp(database: Database, account_id: int, commit_id: int, visible_at: int) -> None:
-    database.change(
+def _stamp(connection: Connection, account_id: int, commit_id: int, visible_at: int) -> None:
+    connection.change(
         """
         UPDATE commits SET visible_at = :visible_at
         WHERE account_id = :account_id AND commit_id = :commit_id
@@ -129,24 +129,24 @@ def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
     before the epoch gets 410. It starts at the next whole second, so that a client which knows its
     time only to the second comes to lie inside of it (design, "The change feed").
     """
-    with store.writer() as database, database.transaction():
-        database.lock_accounts()
-        found = database.rows("SELECT account_id FROM accounts ORDER BY account_id")
+    with store.writer() as connection, connection.transaction():
+        connection.lock_accounts()
+        found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
         account_ids = [account_id for (account_id,) in found]
         for account_id in account_ids:
-            database.lock_account(account_id)
-            _stamp_waiting(database, account_id)
-            newest = position_of(database, account_id).newest_stamp
-            epoch_at = -(-max(database.now(), newest + 1) // _SECOND_US) * _SECOND_US
-            _stamp(database, account_id, begin_commit(database, account_id), epoch_at)
-            database.change(
+            connection.lock_account(account_id)
+            _stamp_waiting(connection, account_id)
+            newest = position_of(connection, account_id).newest_stamp
+            epoch_at = -(-max(connection.now(), newest + 1) // _SECOND_US) * _SECOND_US
+            _stamp(connection, account_id, begin_commit(connection, account_id), epoch_at)
+            connection.change(
                 "UPDATE accounts SET epoch_at = :epoch_at WHERE account_id = :account_id",
                 epoch_at=epoch_at,
                 account_id=account_id,
             )
         count = len(account_ids)
         accounts = "account" if count == 1 else "accounts"
-        audit.record(database, by, f"a new epoch began in {count} {accounts}")
+        audit.record(connection, by, f"a new epoch began in {count} {accounts}")
     return count
 
 
@@ -156,24 +156,26 @@ def stamp_all(store: Store) -> None:
     Raises StoreUnavailable where another process is writing; a later call makes up for it.
     """
     # Asked by a writer, since a replica that readers are lent may not have heard of a stamp yet.
-    with store.writer(patient=False) as database:
-        found = database.rows(_TO_STAMP[database.dialect], idle_before=database.now() - IDLE_US)
+    with store.writer(patient=False) as connection:
+        found = connection.rows(
+            _TO_STAMP[connection.dialect], idle_before=connection.now() - IDLE_US
+        )
     # The idle ones last: an empty commit waits for a load of its account, a stamp does not.
     for account_id, is_idle in sorted(found, key=itemgetter(1)):
         if is_idle:
-            with store.writer(patient=False) as database, database.transaction():
-                database.lock_account(account_id)
-                begin_commit(database, account_id)
+            with store.writer(patient=False) as connection, connection.transaction():
+                connection.lock_account(account_id)
+                begin_commit(connection, account_id)
         stamp_commits(store, account_id, patient=False)
 
 
-def position_of(database: Database, account_id: int, since_us: int = 0) -> Position:
+def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:
     """Return where the account's feed stands, in what ``database`` sees.
 
     News since ``since_us`` is a commit that has no stamp, or has that time or a later one for its
     stamp. As stamps rise with the ids, the first stamp leads to the first commit.
     """
-    ((newest_stamp, epoch_at, first_without, first_since),) = database.rows(
+    ((newest_stamp, epoch_at, first_without, first_since),) = connection.rows(
         """
         SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at,
             (SELECT min(commit_id) FROM commits

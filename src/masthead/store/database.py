@@ -1,7 +1,7 @@
 """What the queries know of a database: the same few methods on SQLite and on PostgreSQL.
 
 The queries stand in the modules beside this one and are the same text for both databases, but for
-the few that a dialect has to put in its own words: those are chosen by :attr:`Database.dialect`.
+the few that a dialect has to put in its own words: those are chosen by :attr:`Connection.dialect`.
 """
 
 import time
@@ -14,7 +14,7 @@ from masthead.store.secret import Secret
 
 __all__ = [
     "Clock",
-    "Database",
+    "Connection",
     "Dialect",
     "Later",
     "Row",
@@ -58,7 +58,7 @@ class Streams:
                 self._open.pop().close()
 
 
-class Database(Protocol):
+class Connection(Protocol):
     """A connection to a database, to be used by one thread at a time.
 
     Its methods raise StoreUnavailable where the database does not answer.
@@ -67,7 +67,7 @@ class Database(Protocol):
     dialect: Dialect
     secret: Secret
 
-    def speak_for(self, account_id: int) -> None:
+    def set_tenant(self, account_id: int) -> None:
         """Let this connection see nothing but the account's data from now on."""
 
     def accounts(self, sql: str, /, **values: Value) -> list[Row]:
@@ -117,7 +117,7 @@ class Database(Protocol):
     def now(self) -> int:
         """Return the database's time in microseconds since 1970, by which stamps go."""
 
-    def one_state(self) -> AbstractContextManager[None]:
+    def read_snapshot(self) -> AbstractContextManager[None]:
         """Let the few questions of the block see one and the same state of the database."""
 
     def snapshot(self) -> AbstractContextManager[None]:
@@ -146,7 +146,7 @@ class Store(Protocol):
     """A database: where it is, and how to get connections to it.
 
     ``clock`` is the time of this machine, unless a caller has reasons of its own; stamps go by
-    :meth:`Database.now`.
+    :meth:`Connection.now`.
     """
 
     dialect: Dialect
@@ -160,7 +160,7 @@ class Store(Protocol):
         database cannot be opened.
         """
 
-    def open_loop_reader(self, at_end_of_turn: Later) -> Database | None:
+    def open_loop_reader(self, at_end_of_turn: Later) -> Connection | None:
         """Return a connection that answers within microseconds, for use by an event loop.
 
         None where there is no such thing, and each query belongs into a thread. All that is asked
@@ -168,23 +168,23 @@ class Store(Protocol):
         function called before the loop looks for new requests and then goes on.
         """
 
-    def reader(self) -> AbstractContextManager[Database]:
+    def reader(self) -> AbstractContextManager[Connection]:
         """Lend a connection that can only read; a thread at a time has it."""
 
-    def writer(self, *, patient: bool = True) -> AbstractContextManager[Database]:
+    def writer(self, *, patient: bool = True) -> AbstractContextManager[Connection]:
         """Lend a connection that can write, and sees all accounts.
 
         A ``patient`` one waits until other writers have finished, however large their loads are;
         another gives up after five seconds with StoreUnavailable.
         """
 
-    def tally(self) -> AbstractContextManager[Database]:
+    def counters(self) -> AbstractContextManager[Connection]:
         """Lend a connection to what servers count: no load ever holds that.
 
         Raises StoreUnavailable where it does not answer.
         """
 
-    def leave_no_traces(self) -> None:
+    def vacuum_after_erase(self) -> None:
         """Take away what the files of the database still hold of values that were replaced.
 
         On a server that is the server's own business (its vacuum), and nothing happens. Raises
@@ -198,7 +198,7 @@ class Store(Protocol):
         and nothing happens.
         """
 
-    def beat(self) -> None:
+    def write_heartbeat(self) -> None:
         """Let readers of a replica know how far it has followed, where there is one."""
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
 from masthead.errors import NotFound
 from masthead.store import accounts, audit, commits
-from masthead.store.database import Database, Store, Value
+from masthead.store.database import Connection, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
 __all__ = ["PERSONAL", "Erasure", "add", "blank", "blank_staged", "erase", "erasures"]
@@ -48,11 +48,11 @@ def erase(
     anew, so that its files hold nothing of it. Raises NotFound where there is no such account or
     subscriber.
     """
-    with store.writer() as database, database.transaction():
-        database.lock_account(account_id)
-        accounts.settings_of(database, account_id)
+    with store.writer() as connection, connection.transaction():
+        connection.lock_account(account_id)
+        accounts.settings_of(connection, account_id)
         whose = {"account_id": account_id, "subscriber_id": subscriber_id}
-        if not database.row(
+        if not connection.row(
             """
             SELECT 1 FROM subscribers
             WHERE account_id = :account_id AND subscriber_id = :subscriber_id
@@ -60,42 +60,42 @@ def erase(
             **whose,
         ):
             raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-        add(database, Erasure(account_id, subscriber_id, None))
-        commit_id = commits.begin_commit(database, account_id)
+        add(connection, Erasure(account_id, subscriber_id, None))
+        commit_id = commits.begin_commit(connection, account_id)
         blanked = blank(
-            database, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id
+            connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id
         )
         if not blanked:
-            commits.drop_commit(database, account_id, commit_id)
-        audit.record(database, by, _summary(subscriber_id, blanked), account_id=account_id)
+            commits.drop_commit(connection, account_id, commit_id)
+        audit.record(connection, by, _summary(subscriber_id, blanked), account_id=account_id)
     commits.stamp_commits(store, account_id)
     if not leave_traces:
-        store.leave_no_traces()
+        store.vacuum_after_erase()
     return blanked
 
 
-def add(database: Database, erasure: Erasure) -> bool:
+def add(connection: Connection, erasure: Erasure) -> bool:
     """Put a subscriber on the list of the erased; return whether that is new.
 
     It need not be one whom the account has. Runs inside the caller's transaction, which has locked
     the account.
     """
     return bool(
-        database.change(
+        connection.change(
             """
             INSERT INTO erasures (account_id, subscriber_id, erased_at)
             VALUES (:account_id, :subscriber_id, :erased_at) ON CONFLICT DO NOTHING
             """,
             account_id=erasure.account_id,
             subscriber_id=erasure.subscriber_id,
-            erased_at=erasure.erased_at or format_second(database.now()),
+            erased_at=erasure.erased_at or format_second(connection.now()),
         )
     )
 
 
-def erasures(database: Database) -> list[Erasure]:
+def erasures(connection: Connection) -> list[Erasure]:
     """Return the list of the erased, of all accounts, by ascending ids."""
-    rows = database.rows(
+    rows = connection.rows(
         """
         SELECT account_id, subscriber_id, erased_at FROM erasures
         ORDER BY account_id, subscriber_id
@@ -110,7 +110,7 @@ def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
 
 
 def blank(
-    database: Database, account_id: int, commit_id: int, whose: str, **values: Value
+    connection: Connection, account_id: int, commit_id: int, whose: str, **values: Value
 ) -> dict[str, int]:
     """Blank what the account holds of some of its erased subscribers.
 
@@ -128,7 +128,7 @@ def blank(
             sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
         where = f"account_id = :account_id AND subscriber_id IN ({whose}) AND ({held})"
         if table.name == _ANSWERS:
-            database.change(
+            connection.change(
                 f"""
                 UPDATE subscribers SET custom_fields_commit_id = :commit_id
                 WHERE account_id = :account_id
@@ -138,7 +138,7 @@ def blank(
             )
         else:
             sets.append("commit_id = :commit_id")
-        count = database.change(
+        count = connection.change(
             f"UPDATE {table.name} SET {', '.join(sets)} WHERE {where}", **values
         )
         if count:
@@ -189,12 +189,12 @@ def blank_staged(staging: Staging) -> int:
             continue
         erased = f"{_owner(table)} IN (SELECT subscriber_id FROM erased_subscribers)"
         uses = {"account_id": staging.account_id} if ":account_id" in erased else {}
-        kept_blank += staging.database.rows(
+        kept_blank += staging.connection.rows(
             f"SELECT count(*) FROM staged_{table.name} AS s WHERE ({_holds(table)}) AND {erased}",
             **uses,
         )[0][0]
         sets = [*_blanks(table), f"present = present | {_bits(table, table.personal)}"]
-        staging.database.change(
+        staging.connection.change(
             f"UPDATE staged_{table.name} AS s SET {', '.join(sets)} WHERE {erased}", **uses
         )
     if "subscribers" in staging.tables:
@@ -204,11 +204,11 @@ def blank_staged(staging: Staging) -> int:
 
 def _find_erased(staging: Staging) -> bool:
     """Make the temporary table of the erased; return whether there are any."""
-    database, account = staging.database, {"account_id": staging.account_id}
-    database.script(
+    connection, account = staging.connection, {"account_id": staging.account_id}
+    connection.script(
         "CREATE TEMP TABLE erased_subscribers (subscriber_id BIGINT PRIMARY KEY, erased_at TEXT)"
     )
-    database.change(
+    connection.change(
         """
         INSERT INTO erased_subscribers
         SELECT subscriber_id, erased_at FROM erasures WHERE account_id = :account_id
@@ -216,23 +216,23 @@ def _find_erased(staging: Staging) -> bool:
         **account,
     )
     if ERASURES.name in staging.tables:
-        database.change(
+        connection.change(
             """
             INSERT INTO erased_subscribers
             SELECT subscriber_id, coalesce(min(erased_at), :now) FROM staged_erasures
             GROUP BY subscriber_id ON CONFLICT DO NOTHING
             """,
-            now=format_second(database.now()),
+            now=format_second(connection.now()),
         )
-        database.change(
+        connection.change(
             f"""
             UPDATE staged_erasures AS s SET present = {_bits(ERASURES, ("erased_at",))} | present,
                 erased_at = (SELECT e.erased_at FROM erased_subscribers AS e
                     WHERE e.subscriber_id = s.subscriber_id)
             """
         )
-    database.analyze("erased_subscribers")
-    return bool(database.row("SELECT 1 FROM erased_subscribers LIMIT 1"))
+    connection.analyze("erased_subscribers")
+    return bool(connection.row("SELECT 1 FROM erased_subscribers LIMIT 1"))
 
 
 def _owner(table: Table) -> str:
@@ -253,7 +253,7 @@ def _bits(table: Table, names: tuple[str, ...]) -> int:
 def _keep_delete_dates(staging: Staging) -> None:
     """Let no file take the ``delete_date`` of an erased subscriber away, or change it."""
     bit = _bits(TABLES_BY_NAME["subscribers"], ("delete_date",))
-    staging.database.change(
+    staging.connection.change(
         f"""
         UPDATE staged_subscribers AS s SET present = present | {bit},
             delete_date = coalesce(

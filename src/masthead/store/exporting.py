@@ -5,17 +5,19 @@ from itertools import islice
 from typing import Any
 
 from masthead.contract.records import Table
-from masthead.store.database import Database
+from masthead.store.database import Connection
 
 __all__ = ["batches"]
 
 BATCH_ROWS = 5_000
 
 
-def batches(database: Database, account_id: int, table: Table) -> Iterator[list[tuple[Any, ...]]]:
+def batches(
+    connection: Connection, account_id: int, table: Table
+) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of ``table`` in the order of its columns and key, 5,000 at a time."""
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
-    rows = database.stream(
+    rows = connection.stream(
         f"""
         SELECT {columns} FROM {table.name} WHERE account_id = :account_id
         ORDER BY {", ".join(table.key)}

@@ -10,7 +10,7 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from masthead.errors import BadInput, StoreUnavailable
-from masthead.store.database import Database, Dialect, Store, system_clock
+from masthead.store.database import Connection, Dialect, Store, system_clock
 
 __all__ = [
     "Caller",
@@ -85,7 +85,7 @@ def new_credentials() -> tuple[str, str]:
 
 
 def account_for_credentials(
-    database: Database, user: str, password: str, *, now: int | None = None
+    connection: Connection, user: str, password: str, *, now: int | None = None
 ) -> Caller | None:
     """Return the account whose api_key and api_login these are, in either order, or None.
 
@@ -98,9 +98,9 @@ def account_for_credentials(
     """
     if now is None:
         now = system_clock()
-    first = database.secret.fingerprint("api", user)
-    second = database.secret.fingerprint("api", password)
-    rows = database.accounts(_FOR_KEYS[database.dialect], user=first, password=second)
+    first = connection.secret.fingerprint("api", user)
+    second = connection.secret.fingerprint("api", password)
+    rows = connection.accounts(_FOR_KEYS[connection.dialect], user=first, password=second)
     by_key = {row[_KEY]: row for row in rows}
     found = None
     # The last one that matches counts.
@@ -116,7 +116,7 @@ def account_for_credentials(
 
 
 def replace_pair(
-    database: Database,
+    connection: Connection,
     account_id: int,
     api_key: str | None,
     api_login: str | None,
@@ -129,31 +129,31 @@ def replace_pair(
     api_key, or a pair that works is this one the other way round (decisions, "Pairs that are
     crosswise").
     """
-    now = database.now()
-    database.change("DELETE FROM api_keys WHERE ends_at <= :now", now=now)
-    key_hash = database.secret.fingerprint("api", api_key) if api_key else None
-    login_hash = database.secret.fingerprint("api", api_login) if api_login else None
-    _check_other_way_round(database, account_id, key_hash, login_hash)
+    now = connection.now()
+    connection.change("DELETE FROM api_keys WHERE ends_at <= :now", now=now)
+    key_hash = connection.secret.fingerprint("api", api_key) if api_key else None
+    login_hash = connection.secret.fingerprint("api", api_login) if api_login else None
+    _check_other_way_round(connection, account_id, key_hash, login_hash)
     if overlap_us:
-        database.change(
+        connection.change(
             "UPDATE api_keys SET ends_at = :ends_at WHERE account_id = :id AND ends_at IS NULL",
             ends_at=now + overlap_us,
             id=account_id,
         )
     else:
-        database.change("DELETE FROM api_keys WHERE account_id = :id", id=account_id)
+        connection.change("DELETE FROM api_keys WHERE account_id = :id", id=account_id)
     if not key_hash:
         return
-    database.change(
+    connection.change(
         "DELETE FROM api_keys WHERE key_hash = :key_hash AND account_id = :id",
         key_hash=key_hash,
         id=account_id,
     )
-    if database.row("SELECT 1 FROM api_keys WHERE key_hash = :key_hash", key_hash=key_hash):
+    if connection.row("SELECT 1 FROM api_keys WHERE key_hash = :key_hash", key_hash=key_hash):
         raise BadInput(
             f"account {account_id}: api_key: another account has this key; choose another"
         )
-    database.change(
+    connection.change(
         """
         INSERT INTO api_keys (key_hash, login_hash, account_id)
         VALUES (:key_hash, :login_hash, :account_id)
@@ -165,7 +165,7 @@ def replace_pair(
 
 
 def _check_other_way_round(
-    database: Database, account_id: int, key_hash: str | None, login_hash: str | None
+    connection: Connection, account_id: int, key_hash: str | None, login_hash: str | None
 ) -> None:
     """Raise BadInput where a pair that works has this key as login and this login as key.
 
@@ -173,7 +173,7 @@ def _check_other_way_round(
     """
     if key_hash == login_hash:
         return
-    found = database.row(
+    found = connection.row(
         "SELECT account_id FROM api_keys WHERE key_hash = :login_hash AND login_hash = :key_hash",
         key_hash=key_hash,
         login_hash=login_hash,
@@ -188,18 +188,18 @@ def _check_other_way_round(
 
 def pairs_of(store: Store, account_id: int) -> list[Pair]:
     """Return the pairs that open the account now, the current one first, then the latest to end."""
-    with store.writer() as database:
-        found = database.rows(
+    with store.writer() as connection:
+        found = connection.rows(
             """
             SELECT key_hash, ends_at FROM api_keys
             WHERE account_id = :account_id AND (ends_at IS NULL OR ends_at > :now)
             ORDER BY ends_at IS NOT NULL, ends_at DESC
             """,
             account_id=account_id,
-            now=database.now(),
+            now=connection.now(),
         )
-    with store.tally() as tally:
-        uses: dict[str, int] = dict(tally.rows(_USES[tally.dialect], account_id=account_id))
+    with store.counters() as counters:
+        uses: dict[str, int] = dict(counters.rows(_USES[counters.dialect], account_id=account_id))
     return [Pair(ends_at, uses.get(key_hash)) for key_hash, ends_at in found]
 
 
@@ -228,10 +228,10 @@ class Uses:
         self._written_at = now
         latest, self._latest = self._latest, {}
         try:
-            with store.tally() as tally:
+            with store.counters() as counters:
                 for (account_id, key_hash), at in latest.items():
-                    tally.rows(
-                        _NOTE_USE[tally.dialect], account_id=account_id, key_hash=key_hash, at=at
+                    counters.rows(
+                        _NOTE_USE[counters.dialect], account_id=account_id, key_hash=key_hash, at=at
                     )
         except StoreUnavailable:
             self._latest = latest | self._latest

@@ -5,12 +5,12 @@ same wrong guess again is no other guess, and counts once in a window: a device 
 old password locks nobody out. Windows slide, and who is refused is not counted, so a lock ends by
 itself however often it is tried (decisions, "Limits of the login check").
 
-All of it is in the tally, beside what loads write: a load never delays a login.
+All of it is in the counters, beside what loads write: a load never delays a login.
 """
 
 from typing import NamedTuple
 
-from masthead.store.database import Database, Dialect
+from masthead.store.database import Connection, Dialect
 from masthead.store.secret import Secret
 
 __all__ = ["Attempt", "Limits", "attempt_of", "count_failure", "wait_us"]
@@ -81,13 +81,13 @@ def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> At
     )
 
 
-def wait_us(tally: Database, limits: Limits, attempt: Attempt, now: int) -> int:
+def wait_us(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> int:
     """Return how long it is until the attempt may be made; 0: it may be made now."""
     if limits == (0, 0):
         return 0
     # The newest failures but so many: while there is one in the window, the limit is reached.
-    ((by_login, by_account),) = tally.rows(
-        _WAIT[tally.dialect],
+    ((by_login, by_account),) = counters.rows(
+        _WAIT[counters.dialect],
         **_window(now),
         account_id=attempt.account_id,
         login=attempt.login,
@@ -102,12 +102,12 @@ def wait_us(tally: Database, limits: Limits, attempt: Attempt, now: int) -> int:
     return max(waits)
 
 
-def count_failure(tally: Database, limits: Limits, attempt: Attempt, now: int) -> None:
+def count_failure(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> None:
     """Count a guess that was wrong; forget those that no window reaches any more."""
     if limits == (0, 0):
         return
-    for statement in _COUNT[tally.dialect]:
-        tally.rows(statement, **_window(now), **attempt._asdict())
+    for statement in _COUNT[counters.dialect]:
+        counters.rows(statement, **_window(now), **attempt._asdict())
 
 
 def _window(now: int) -> dict[str, int]:

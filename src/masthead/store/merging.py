@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from masthead.contract.records import ERASURES, TABLES_BY_NAME, Table
 from masthead.store import commits, erasing
-from masthead.store.database import Database, Dialect
+from masthead.store.database import Connection, Dialect
 from masthead.store.staging import Staging, column_names, has_column, option_ids_of
 
 __all__ = ["Counts", "merge"]
@@ -55,29 +55,29 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
 
     Where nothing is new or changed there is no commit either. ``tell`` hears what is being done.
     """
-    database, account_id = staging.database, staging.account_id
-    commit_id = commits.begin_commit(database, account_id)
+    connection, account_id = staging.connection, staging.account_id
+    commit_id = commits.begin_commit(connection, account_id)
     counts = {}
     for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
             tell(f"writing {table.name}")
             counts[table.name] = _Merge(staging, table, commit_id).run()
     if "subscriptions" in staging.tables:
-        _keep_kinds(database, account_id, commit_id)
+        _keep_kinds(connection, account_id, commit_id)
     if ERASURES.name in counts and counts[ERASURES.name].inserted:
         whose = f"SELECT subscriber_id FROM staged_{ERASURES.name}"
-        for name, blanked in erasing.blank(database, account_id, commit_id, whose).items():
+        for name, blanked in erasing.blank(connection, account_id, commit_id, whose).items():
             before = counts.get(name, Counts(0, 0, 0))
             counts[name] = before._replace(changed=before.changed + blanked)
     if not any(count.inserted or count.changed for count in counts.values()):
-        commits.drop_commit(database, account_id, commit_id)
+        commits.drop_commit(connection, account_id, commit_id)
     return counts
 
 
-def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
+def _keep_kinds(connection: Connection, account_id: int, commit_id: int) -> None:
     """Add the kinds of subscriptions that the commit brings to those that the account has."""
     kind = "account_id, publication_id, type, copies, issues, renew_campaign_active"
-    new = database.change(
+    new = connection.change(
         f"""
         INSERT INTO subscription_kinds ({kind})
         SELECT {kind} FROM subscriptions
@@ -88,7 +88,7 @@ def _keep_kinds(database: Database, account_id: int, commit_id: int) -> None:
         commit_id=commit_id,
     )
     if new >= _ANALYZED_ROWS_MIN:
-        database.analyze("subscription_kinds")
+        connection.analyze("subscription_kinds")
 
 
 class _Merge:
@@ -96,7 +96,7 @@ class _Merge:
 
     def __init__(self, staging: Staging, table: Table, commit_id: int) -> None:
         self.staging = staging
-        self.database = staging.database
+        self.connection = staging.connection
         self.table = table
         self.values = {"account_id": staging.account_id, "commit_id": commit_id}
         self._account = {"account_id": staging.account_id}
@@ -121,13 +121,13 @@ class _Merge:
         if written >= _ANALYZED_ROWS_MIN:
             many = written * _ANALYZED_PART_MIN
             if not (has_rows and self._has_more_rows_than(many)):
-                self.database.analyze(name)
+                self.connection.analyze(name)
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _has_more_rows_than(self, count: int) -> bool:
         # In order, so that the planner takes the index, however many rows it thinks there are.
         return bool(
-            self.database.row(
+            self.connection.row(
                 f"""
                 SELECT 1 FROM {self.table.name} WHERE account_id = :account_id
                 ORDER BY {self.table.key[0]} LIMIT 1 OFFSET :count
@@ -147,7 +147,7 @@ class _Merge:
         return self._change(
             f"""
             UPDATE {self.table.name} AS o SET {", ".join(sets)}
-            FROM staged_{self.table.name} AS s{_SCANNED[self.database.dialect]}
+            FROM staged_{self.table.name} AS s{_SCANNED[self.connection.dialect]}
             WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ(values)})
             """
         )
@@ -159,7 +159,7 @@ class _Merge:
             self._change(
                 f"""
                 UPDATE {self.table.name} AS o SET {name} = '\x01' || o.{key}
-                FROM staged_{self.table.name} AS s{_SCANNED[self.database.dialect]}
+                FROM staged_{self.table.name} AS s{_SCANNED[self.connection.dialect]}
                 WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ([name])})
                 """
             )
@@ -223,7 +223,7 @@ class _Merge:
         changed = f"""FROM staged_{self.table.name} AS s LEFT JOIN {self.table.name} AS o
             ON o.account_id = :account_id AND {self.same_key}
             WHERE (o.account_id IS NULL OR {self._differ(values)})"""
-        if not self.database.row(f"SELECT 1 {changed} LIMIT 1", **self._account):
+        if not self.connection.row(f"SELECT 1 {changed} LIMIT 1", **self._account):
             return
         if self.table.name == "order_items":
             keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"
@@ -245,7 +245,7 @@ class _Merge:
             self._mark_answers(
                 f"""
                 SELECT a.subscriber_id AS key FROM custom_field_answers AS a
-                CROSS JOIN {option_ids_of("a", self.database.dialect)}
+                CROSS JOIN {option_ids_of("a", self.connection.dialect)}
                 WHERE a.account_id = :account_id
                     AND a.field_id IN (SELECT field_id FROM changed_options)
                     AND j.value IN (SELECT key FROM changed_options)
@@ -262,7 +262,7 @@ class _Merge:
         makes it run the query again for each row.
         """
         older = f"account_id = :account_id AND {column} < :commit_id"
-        if not self.database.row(
+        if not self.connection.row(
             f"SELECT 1 FROM {name} WHERE {older} ORDER BY {column} LIMIT 1", **self.values
         ):
             return
@@ -275,10 +275,10 @@ class _Merge:
 
     def _keep(self, name: str, query: str, *, also: str = "") -> None:
         """Keep what a query finds in a temporary table: its ``key``, and what ``also`` declares."""
-        self.database.script(f"CREATE TEMP TABLE {name} (key BIGINT PRIMARY KEY{also})")
+        self.connection.script(f"CREATE TEMP TABLE {name} (key BIGINT PRIMARY KEY{also})")
         self._change(f"INSERT INTO {name} {query}")
-        self.database.analyze(name)
+        self.connection.analyze(name)
 
     def _change(self, sql: str) -> int:
         values = {name: value for name, value in self.values.items() if f":{name}" in sql}
-        return self.database.change(sql, **values)
+        return self.connection.change(sql, **values)

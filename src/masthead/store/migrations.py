@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from masthead.errors import MastheadError
-from masthead.store.database import Database, Dialect
+from masthead.store.database import Connection, Dialect
 
 __all__ = [
     "SEALED_SINCE",
@@ -57,15 +57,15 @@ def migrations(dialect: Dialect) -> list[Migration]:
     return sorted(found)
 
 
-def status(database: Database) -> list[tuple[Migration, bool]]:
-    """Return all migrations in their order, and of each whether ``database`` has it.
+def status(connection: Connection) -> list[tuple[Migration, bool]]:
+    """Return all migrations in their order, and of each whether ``connection`` has it.
 
     Raises MastheadError where the database was made by a newer version of Masthead.
     """
-    known = migrations(database.dialect)
+    known = migrations(connection.dialect)
     applied = set()
-    if has_table(database, "migrations"):
-        applied = {number for (number,) in database.rows("SELECT number FROM migrations")}
+    if has_table(connection, "migrations"):
+        applied = {number for (number,) in connection.rows("SELECT number FROM migrations")}
     if newer := applied - {migration.number for migration in known}:
         raise MastheadError(
             f"the database has schema {max(newer)}, this version of Masthead knows schemas up to "
@@ -74,64 +74,64 @@ def status(database: Database) -> list[tuple[Migration, bool]]:
     return [(migration, migration.number in applied) for migration in known]
 
 
-def has_table(database: Database, name: str) -> bool:
-    """Return whether ``database`` has a table of that name."""
-    return bool(database.rows(_TABLE_EXISTS[database.dialect], name=name))
+def has_table(connection: Connection, name: str) -> bool:
+    """Return whether ``connection`` has a table of that name."""
+    return bool(connection.rows(_TABLE_EXISTS[connection.dialect], name=name))
 
 
-def missing(database: Database) -> list[Migration]:
-    """Return the migrations that ``database`` does not have yet, in their order.
+def missing(connection: Connection) -> list[Migration]:
+    """Return the migrations that ``connection`` does not have yet, in their order.
 
     Raises what :func:`status` does.
     """
-    return [migration for migration, is_applied in status(database) if not is_applied]
+    return [migration for migration, is_applied in status(connection) if not is_applied]
 
 
-def apply_missing(database: Database) -> None:
-    """Apply what is missing, inside the transaction that ``database`` has begun."""
-    database.script(_TABLE)
-    for migration in missing(database):
-        database.script(migration.sql)
-        database.rows(
+def apply_missing(connection: Connection) -> None:
+    """Apply what is missing, inside the transaction that ``connection`` has begun."""
+    connection.script(_TABLE)
+    for migration in missing(connection):
+        connection.script(migration.sql)
+        connection.rows(
             "INSERT INTO migrations (number, name) VALUES (:number, :name)",
             number=migration.number,
             name=migration.name,
         )
         if step := _STEPS.get(migration.number):
-            step(database)
+            step(connection)
 
 
-def check_secret(database: Database) -> None:
-    """Raise MastheadError where the secret key is missing, or is not that of ``database``."""
-    if has_table(database, "secret_key") and not has_own_secret(database):
+def check_secret(connection: Connection) -> None:
+    """Raise MastheadError where the secret key is missing, or is not that of ``connection``."""
+    if has_table(connection, "secret_key") and not has_own_secret(connection):
         raise MastheadError(
-            f"the secret key in {database.secret.where} is not the one of this database: give the "
-            "one with which its API secrets were sealed"
+            f"the secret key in {connection.secret.where} is not the one of this database: give "
+            "the one with which its API secrets were sealed"
         )
 
 
-def has_own_secret(database: Database) -> bool:
-    """Return whether the API secrets of ``database`` were sealed with its connection's key.
+def has_own_secret(connection: Connection) -> bool:
+    """Return whether the API secrets of ``connection`` were sealed with its connection's key.
 
     Raises MastheadError where there is no such key. It must have the table ``secret_key``.
     """
-    own = database.secret.fingerprint("key")
-    return bool(database.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own))
+    own = connection.secret.fingerprint("key")
+    return bool(connection.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own))
 
 
-def _seal_secrets(database: Database) -> None:
+def _seal_secrets(connection: Connection) -> None:
     """Seal what 0005 found in clear. Frozen, as a published migration is."""
-    secret = database.secret
+    secret = connection.secret
     secret.make()
-    database.change(
+    connection.change(
         "INSERT INTO secret_key (fingerprint) VALUES (:own)", own=secret.fingerprint("key")
     )
-    for account_id, *pair in database.rows("SELECT account_id, api_key, api_login FROM accounts"):
+    for account_id, *pair in connection.rows("SELECT account_id, api_key, api_login FROM accounts"):
         sealed = [
             secret.seal(text, f"accounts {account_id} {column}") if text else None
             for column, text in zip(("api_key", "api_login"), pair, strict=True)
         ]
-        database.change(
+        connection.change(
             """
             UPDATE accounts SET api_key = :api_key, api_login = :api_login
             WHERE account_id = :account_id
@@ -142,7 +142,7 @@ def _seal_secrets(database: Database) -> None:
         )
         hashes = [secret.fingerprint("api", text) if text else None for text in pair]
         if hashes[0]:
-            database.change(
+            connection.change(
                 """
                 INSERT INTO api_keys (account_id, key_hash, login_hash)
                 VALUES (:account_id, :key_hash, :login_hash)
@@ -153,4 +153,4 @@ def _seal_secrets(database: Database) -> None:
             )
 
 
-_STEPS: dict[int, Callable[[Database], None]] = {SEALED_SINCE: _seal_secrets}
+_STEPS: dict[int, Callable[[Connection], None]] = {SEALED_SINCE: _seal_secrets}

@@ -39,14 +39,14 @@ from masthead.store.postgresql_pool import (
 )
 from masthead.store.secret import Secret
 
-__all__ = ["PostgresDatabase", "PostgresStore"]
+__all__ = ["PostgresConnection", "PostgresStore"]
 
 STATEMENT_MS_MAX = 1_500
 """A server's statement that takes longer is given up; the streams of a snapshot are not bound, but
 wait no longer for a lock."""
 
 CONNECTIONS_MAX = 30
-TALLY_CONNECTIONS_MAX = 4
+COUNTERS_CONNECTIONS_MAX = 4
 BEHIND_US_MAX = 30 * 1_000_000
 """A replica that is further behind does not answer the change feed."""
 
@@ -61,7 +61,7 @@ _READER = f"""
     SET lock_timeout = {STATEMENT_MS_MAX};
     SET jit = off;
 """
-_TALLY = f"{_READER} SET default_transaction_read_only = off; SET synchronous_commit = off;"
+_COUNTERS = f"{_READER} SET default_transaction_read_only = off; SET synchronous_commit = off;"
 """Nobody waits for a disk, or for a standby: what a crash takes are the last moments of a count."""
 
 _WRITER = """
@@ -104,7 +104,7 @@ def _translated(sql: str) -> bytes:
     return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")).encode()
 
 
-class PostgresDatabase:
+class PostgresConnection:
     """A connection to the server (``store.database`` says what its methods do)."""
 
     dialect: Dialect = "postgresql"
@@ -126,7 +126,7 @@ class PostgresDatabase:
         self._account_id: int | None = None
         self.streams = Streams()
 
-    def speak_for(self, account_id: int) -> None:
+    def set_tenant(self, account_id: int) -> None:
         """Let all from now on be the account's, and the rest of this transaction."""
         self._account_id = account_id
         if self._is_in_transaction():
@@ -222,7 +222,7 @@ class PostgresDatabase:
         return int(beat_at)
 
     @contextmanager
-    def one_state(self) -> Iterator[None]:
+    def read_snapshot(self) -> Iterator[None]:
         """Read in one transaction."""
         self._enter()
         with self._reading(_BEGIN):
@@ -339,7 +339,7 @@ class PostgresStore:
         self._url = url
         self._read_url = read_url
         self._readers = Pool(read_url or url, _READER, CONNECTIONS_MAX)
-        self._tallies = Pool(url, _TALLY, TALLY_CONNECTIONS_MAX)
+        self._counters = Pool(url, _COUNTERS, COUNTERS_CONNECTIONS_MAX)
 
     def migrate(self) -> None:
         """Create the tables where there are none, and bring the schema up to date.
@@ -358,11 +358,11 @@ class PostgresStore:
         return
 
     @contextmanager
-    def reader(self) -> Iterator[PostgresDatabase]:
+    def reader(self) -> Iterator[PostgresConnection]:
         """Lend a connection of the pool, as ``masthead_server``."""
         with self._readers.connection() as connection:
             is_replica = self._read_url is not None
-            database = PostgresDatabase(
+            database = PostgresConnection(
                 connection, self._stamp_clock, self.secret, is_replica=is_replica
             )
             try:
@@ -371,19 +371,19 @@ class PostgresStore:
                 database.streams.close()
 
     @contextmanager
-    def tally(self) -> Iterator[PostgresDatabase]:
+    def counters(self) -> Iterator[PostgresConnection]:
         """Lend a connection to the primary, as ``masthead_server``, for functions that write."""
-        with self._tallies.connection() as connection:
-            yield PostgresDatabase(connection, self._stamp_clock, self.secret)
+        with self._counters.connection() as connection:
+            yield PostgresConnection(connection, self._stamp_clock, self.secret)
 
     @contextmanager
-    def writer(self, *, patient: bool = True) -> Iterator[PostgresDatabase]:
+    def writer(self, *, patient: bool = True) -> Iterator[PostgresConnection]:
         """Lend a new connection, as the user of the URL."""
         try:
             connection = connect(self._url)
         except psycopg.OperationalError as error:
             raise StoreUnavailable(f"the database cannot be opened: {line(error)}") from error
-        database = PostgresDatabase(connection, self._stamp_clock, self.secret)
+        database = PostgresConnection(connection, self._stamp_clock, self.secret)
         try:
             with closing(database):
                 connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
@@ -391,13 +391,13 @@ class PostgresStore:
         except UNAVAILABLE as error:
             raise explained(error) from error
 
-    def leave_no_traces(self) -> None:
+    def vacuum_after_erase(self) -> None:
         """Do nothing: replaced rows are taken away by the server's vacuum, as it is set up."""
 
     def check(self) -> None:
         """Do nothing: a connection to a server that is gone fails by itself."""
 
-    def beat(self) -> None:
+    def write_heartbeat(self) -> None:
         """Write the time where the replica's readers find it."""
         if self._read_url:
             with self.writer(patient=False) as database:
@@ -406,7 +406,7 @@ class PostgresStore:
     def close(self) -> None:
         """Close the pools."""
         self._readers.close()
-        self._tallies.close()
+        self._counters.close()
 
 
 def _check(url: str) -> None:

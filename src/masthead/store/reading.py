@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from masthead.contract import shapes
 from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
-from masthead.store.database import Database, Dialect
+from masthead.store.database import Connection, Dialect
 from masthead.store.searching import COLUMNS, Search, ascii_lower
 
 __all__ = [
@@ -77,7 +77,7 @@ def columns_of(shape: type, prefix: str = "") -> str:
 
 
 def subscriptions(
-    database: Database, account_id: int, filters: Filters, *, after: int, limit: int
+    connection: Connection, account_id: int, filters: Filters, *, after: int, limit: int
 ) -> list[Row]:
     """Return the subscriptions that fit all ``filters`` (shape Subscription), by ascending id.
 
@@ -88,8 +88,8 @@ def subscriptions(
     values |= filters
     fit = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
     if not filters or "subscriber_id" in filters:
-        return database.rows(_subscriptions(f"subscription_id > :after AND {fit}"), **values)
-    ((kinds,),) = database.rows(
+        return connection.rows(_subscriptions(f"subscription_id > :after AND {fit}"), **values)
+    ((kinds,),) = connection.rows(
         f"""
         SELECT count(*) FROM (SELECT 1 FROM subscription_kinds
             WHERE account_id = :account_id AND {fit} LIMIT {_FEW_KINDS + 1}) AS found
@@ -102,11 +102,11 @@ def subscriptions(
     if kinds > _FEW_KINDS:
         columns = {_SUBSCRIPTION_FILTERS[name][0] for name in filters}
         walked = _walked("subscriptions", "subscription_id", columns, fit)
-        found = database.rows(_subscriptions(f"subscription_id IN ({walked})"), **values)
+        found = connection.rows(_subscriptions(f"subscription_id IN ({walked})"), **values)
         if len(found) == limit:
             return found
-    merged = _merged(fit, _SAME_KIND[database.dialect])
-    return database.rows(_subscriptions(f"subscription_id IN ({merged})"), **values)
+    merged = _merged(fit, _SAME_KIND[connection.dialect])
+    return connection.rows(_subscriptions(f"subscription_id IN ({merged})"), **values)
 
 
 def _subscriptions(which: str) -> str:
@@ -157,7 +157,7 @@ def _merged(fit: str, same_kind: str) -> str:
 
 
 def search_subscribers(
-    database: Database, account_id: int, filters: Filters, *, after: int, limit: int
+    connection: Connection, account_id: int, filters: Filters, *, after: int, limit: int
 ) -> list[Row]:
     """Return the subscribers that fit all ``filters`` (shape Subscriber), by ascending id.
 
@@ -169,21 +169,21 @@ def search_subscribers(
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
     values |= search.values
     leads = search.names
-    if database.dialect == "sqlite" and (len(search.groups) > 1 or search.names - search.exact):
-        leads = search.narrowest(database, account_id, _FEW_FIT)
+    if connection.dialect == "sqlite" and (len(search.groups) > 1 or search.names - search.exact):
+        leads = search.narrowest(connection, account_id, _FEW_FIT)
         if not (leads or search.exact):
             fit = " AND ".join(["delete_date IS NULL", *search.conditions.values()])
             columns = {"delete_date", *(COLUMNS[name] for name in search.names)}
             walked = _walked("subscribers", "subscriber_id", columns, fit)
-            found = database.rows(_subscribers(f"subscriber_id IN ({walked})"), **values)
+            found = connection.rows(_subscribers(f"subscriber_id IN ({walked})"), **values)
             if len(found) == limit:
                 return found
         if not leads and len(search.groups) > 1:
-            leads = search.narrowest(database, account_id, _MANY_FIT)
+            leads = search.narrowest(connection, account_id, _MANY_FIT)
         leads = leads or search.exact or search.names
     which = ["subscriber_id > :after", "delete_date IS NULL", *search.led_by(leads)]
     # How many begin so decides what is best, and of a value that is not known nobody can tell.
-    ask = database.rows if search.names == search.exact else database.rows_planned
+    ask = connection.rows if search.names == search.exact else connection.rows_planned
     return ask(_subscribers(" AND ".join(which)), **values)
 
 
@@ -241,7 +241,7 @@ _BY_CODE = f"""
 
 
 def login_candidates(
-    database: Database,
+    connection: Connection,
     account_id: int,
     login: str,
     *,
@@ -256,7 +256,7 @@ def login_candidates(
     ``today``, then the lowest id. The postal code is the caller's to compare (decisions, "Login
     check").
     """
-    found = database.rows(
+    found = connection.rows(
         f"{_BY_EMAIL} UNION ALL {_BY_CODE}" if by_renewal_code else _BY_EMAIL,
         account_id=account_id,
         login=ascii_lower(login),
@@ -269,14 +269,14 @@ def login_candidates(
 
 
 def received_subscriptions(
-    database: Database, account_id: int, subscriber_id: int
+    connection: Connection, account_id: int, subscriber_id: int
 ) -> Iterator[tuple[Row, list[Row]]]:
     """Yield a subscriber's subscriptions, each with the issues received, by ascending ids.
 
     A subscription is a row of AuthenticatedSubscription without its issues; an issue one of
     ReceivedIssue.
     """
-    found = database.rows(
+    found = connection.rows(
         """
         SELECT n.subscription_id, n.date_created, n.date_expired, n.publication_id, n.issues,
             n.type, i.issue_id, i.name, i.date
@@ -317,11 +317,11 @@ _DEFINITION_ENDS = len(fields_of(shapes.CustomFieldDefinition)) - 1
 """Where in a row the field's own end; its options are no column."""
 
 
-def custom_fields(database: Database, account_id: int) -> CustomFields:
+def custom_fields(connection: Connection, account_id: int) -> CustomFields:
     """Return the definitions of all custom fields of the account."""
     fields: list[Row] = []
     options: dict[int, list[Row]] = {}
-    for row in database.rows(_DEFINITIONS, account_id=account_id):
+    for row in connection.rows(_DEFINITIONS, account_id=account_id):
         field, option = row[:_DEFINITION_ENDS], row[_DEFINITION_ENDS:]
         if field[0] not in options:
             fields.append(field)
@@ -346,9 +346,9 @@ class Answers(NamedTuple):
     answers: list[Row]
 
 
-def answers_of(database: Database, account_id: int, subscriber_id: int) -> Answers | None:
+def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> Answers | None:
     """Return a subscriber's answers, or None where there is no such subscriber."""
-    found = database.rows(
+    found = connection.rows(
         """
         SELECT (SELECT max(commit_id) FROM commits WHERE account_id = :account_id),
             (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
@@ -375,9 +375,9 @@ _ORDER_ENDS = len(fields_of(shapes.Order)) - 1
 """Where in a row the order's own fields end; its items are no column."""
 
 
-def order(database: Database, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
+def order(connection: Connection, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
     """Return an order (shape Order, without its items) and its items (OrderItem), or None."""
-    found = database.rows(_ORDER, account_id=account_id, order_id=order_id)
+    found = connection.rows(_ORDER, account_id=account_id, order_id=order_id)
     if not found:
         return None
     items = [row[_ORDER_ENDS:] for row in found if row[_ORDER_ENDS] is not None]
@@ -385,14 +385,14 @@ def order(database: Database, account_id: int, order_id: int) -> tuple[Row, list
 
 
 def mailing_list_entries(
-    database: Database, account_id: int, mailing_list_id: int
+    connection: Connection, account_id: int, mailing_list_id: int
 ) -> Iterator[Row] | None:
     """Return the entries of a list download (shape MailingListEntry) by ascending id.
 
     None where there is no such list. The entries are read while they are consumed.
     """
     values = {"account_id": account_id, "mailing_list_id": mailing_list_id}
-    if not database.row(
+    if not connection.row(
         """
         SELECT 1 FROM list_downloads
         WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
@@ -400,7 +400,7 @@ def mailing_list_entries(
         **values,
     ):
         return None
-    return database.stream(
+    return connection.stream(
         f"""
         SELECT {columns_of(shapes.MailingListEntry)} FROM mailing_list_entries
         WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from masthead.store.database import Database
+from masthead.store.database import Connection
 
 __all__ = ["COLUMNS", "Search", "ascii_lower"]
 
@@ -40,12 +40,12 @@ class Search:
         if "last_name" in self.exact and "first_name" in self.names:
             self.groups = [_NAMES, *(group for group in self.groups if not group <= _NAMES)]
 
-    def narrowest(self, database: Database, account_id: int, many: int) -> set[str]:
+    def narrowest(self, connection: Connection, account_id: int, many: int) -> set[str]:
         """Return the group that fewest rows fit; none where ``many`` fit each."""
         found: set[str] = set()
         for group in self.groups:
             fit = " AND ".join(self.conditions[name] for name in sorted(group))
-            ((fitting,),) = database.rows(
+            ((fitting,),) = connection.rows(
                 f"""
                 SELECT count(*) FROM (SELECT 1 FROM subscribers
                     WHERE account_id = :account_id AND {fit} LIMIT :many)

@@ -35,7 +35,7 @@ from masthead.store.database import (
 )
 from masthead.store.secret import Secret
 
-__all__ = ["SqliteDatabase", "SqliteStore"]
+__all__ = ["SqliteConnection", "SqliteStore"]
 
 BUSY_TIMEOUT_MS = 5_000
 LOCKED_S_MAX = 5.0
@@ -49,8 +49,8 @@ WAL_BYTES_KEPT = 64 * 1024 * 1024
 
 _TRY_AGAIN_S = 0.05
 
-TALLY_TIMEOUT_MS = 500
-"""Who writes to the tally does so in microseconds; and an event loop may be what waits."""
+COUNTERS_TIMEOUT_MS = 500
+"""Who writes to the counters does so in microseconds; and an event loop may be what waits."""
 
 STATEMENTS_CACHED = 500
 
@@ -69,7 +69,7 @@ _UNAVAILABLE = (
 """Errors of the database, as against those of a query, which are ours to mend."""
 
 
-class SqliteDatabase:
+class SqliteConnection:
     """A connection to the file (``store.database`` says what its methods do)."""
 
     dialect: Dialect = "sqlite"
@@ -80,7 +80,7 @@ class SqliteDatabase:
         self.secret = secret
         self.streams = Streams()
 
-    def speak_for(self, account_id: int) -> None:
+    def set_tenant(self, account_id: int) -> None:
         """Do nothing: each query names the account, and SQLite has no policies beside that."""
 
     def accounts(self, sql: str, /, **values: Value) -> list[Row]:
@@ -143,7 +143,7 @@ class SqliteDatabase:
         """Do nothing: the planner was told what it needs once and for all."""
 
     @contextmanager
-    def one_state(self) -> Iterator[None]:
+    def read_snapshot(self) -> Iterator[None]:
         """Read in one transaction."""
         self.rows("BEGIN")
         try:
@@ -183,7 +183,7 @@ class SqliteDatabase:
         """Do nothing: the transaction excludes every other writer."""
 
     def write_anew(self) -> None:
-        """Write the file anew, and empty its log (``SqliteStore.leave_no_traces``).
+        """Write the file anew, and empty its log (``SqliteStore.vacuum_after_erase``).
 
         The log can be emptied when nobody reads a state from before. Nobody waits for that: it is
         tried again and again, and writers come in between.
@@ -214,7 +214,7 @@ class SqliteDatabase:
         self._connection.close()
 
 
-class _LoopReader(SqliteDatabase):
+class _LoopReader(SqliteConnection):
     """The connection of an event loop, which reads in one transaction whatever one turn asks.
 
     To lock the file for a question, and to give it free, costs more than most answers. Whoever
@@ -239,7 +239,7 @@ class _LoopReader(SqliteDatabase):
         return super().rows(sql, **values)
 
     @contextmanager
-    def one_state(self) -> Iterator[None]:
+    def read_snapshot(self) -> Iterator[None]:
         """Do nothing: a turn reads one state."""
         yield
 
@@ -265,12 +265,12 @@ class SqliteStore:
         self.path = path
         self.clock = clock
         self.secret = secret or Secret(path.with_name(f"{path.name}-key"))
-        self._tally_path = path.with_name(f"{path.name}-logins")
+        self._counters_path = path.with_name(f"{path.name}-logins")
         self.missing = ""
         """What is wrong with the file at this path, as :meth:`check` found it last."""
         self._file: tuple[int, int] | None = None
-        self._idle_readers: list[SqliteDatabase] = []
-        self._idle_tallies: list[SqliteDatabase] = []
+        self._idle_readers: list[SqliteConnection] = []
+        self._idle_counters: list[SqliteConnection] = []
         self._lock = threading.Lock()
 
     def migrate(self) -> None:
@@ -305,7 +305,7 @@ class SqliteStore:
         )
         raise StoreUnavailable(self.missing)
 
-    def open_loop_reader(self, at_end_of_turn: Later) -> SqliteDatabase:
+    def open_loop_reader(self, at_end_of_turn: Later) -> SqliteConnection:
         """Return a connection that has the file mapped into its memory.
 
         That makes look-ups faster, but not long streams.
@@ -317,7 +317,7 @@ class SqliteStore:
         return _LoopReader(self, connection, at_end_of_turn)
 
     @contextmanager
-    def reader(self) -> Iterator[SqliteDatabase]:
+    def reader(self) -> Iterator[SqliteConnection]:
         """Lend a connection, which is kept for the next one."""
         if self.missing:
             raise StoreUnavailable(self.missing)
@@ -325,15 +325,15 @@ class SqliteStore:
             yield database
 
     @contextmanager
-    def tally(self) -> Iterator[SqliteDatabase]:
+    def counters(self) -> Iterator[SqliteConnection]:
         """Lend a connection to a file of its own, ``masthead.db-logins``, which it makes."""
-        with self._lent(self._idle_tallies, self._new_tally) as database:
+        with self._lent(self._idle_counters, self._new_counters) as database:
             yield database
 
     @contextmanager
     def _lent(
-        self, idle: list[SqliteDatabase], new: Callable[[], SqliteDatabase]
-    ) -> Iterator[SqliteDatabase]:
+        self, idle: list[SqliteConnection], new: Callable[[], SqliteConnection]
+    ) -> Iterator[SqliteConnection]:
         with self._lock:
             database = idle.pop() if idle else None
         database = database or new()
@@ -346,20 +346,20 @@ class SqliteStore:
         with self._lock:
             idle.append(database)
 
-    def _new_reader(self) -> SqliteDatabase:
+    def _new_reader(self) -> SqliteConnection:
         return self._database(self._connect(self.path, apsw.SQLITE_OPEN_READONLY))
 
-    def _new_tally(self) -> SqliteDatabase:
-        self._use_wal(self._tally_path)
-        connection = self._connect(self._tally_path, apsw.SQLITE_OPEN_READWRITE)
-        connection.set_busy_timeout(TALLY_TIMEOUT_MS)
+    def _new_counters(self) -> SqliteConnection:
+        self._use_wal(self._counters_path)
+        connection = self._connect(self._counters_path, apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(COUNTERS_TIMEOUT_MS)
         database = self._database(connection)
         # What is lost when the machine loses its power are the last moments of the count.
         database.script("PRAGMA synchronous = NORMAL")
-        database.script(files("masthead.store").joinpath("sql", "tally.sql").read_text("utf-8"))
+        database.script(files("masthead.store").joinpath("sql", "counters.sql").read_text("utf-8"))
         return database
 
-    def leave_no_traces(self) -> None:
+    def vacuum_after_erase(self) -> None:
         """Write the file anew, and empty its log.
 
         Writers wait while the file is written, readers do not. Raises StoreUnavailable where others
@@ -368,18 +368,18 @@ class SqliteStore:
         with self.writer() as database:
             database.write_anew()
 
-    def beat(self) -> None:
+    def write_heartbeat(self) -> None:
         """Do nothing: a file has no replicas."""
 
     def close(self) -> None:
         """Close the connections that nobody has."""
         with self._lock:
-            for idle in (self._idle_readers, self._idle_tallies):
+            for idle in (self._idle_readers, self._idle_counters):
                 while idle:
                     idle.pop().close()
 
     @contextmanager
-    def writer(self, *, patient: bool = True) -> Iterator[SqliteDatabase]:
+    def writer(self, *, patient: bool = True) -> Iterator[SqliteConnection]:
         """Lend a new connection, for one or a few transactions."""
         connection = self._connect(self.path, apsw.SQLITE_OPEN_READWRITE)
         if patient:
@@ -394,8 +394,8 @@ class SqliteStore:
         except _UNAVAILABLE as error:
             raise _explained(error) from error
 
-    def _database(self, connection: apsw.Connection) -> SqliteDatabase:
-        return SqliteDatabase(connection, self.clock, self.secret)
+    def _database(self, connection: apsw.Connection) -> SqliteConnection:
+        return SqliteConnection(connection, self.clock, self.secret)
 
     def _use_wal(self, path: Path) -> None:
         """Let the file keep a write-ahead log from now on.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.database import Database, Dialect
+from masthead.store.database import Connection, Dialect
 
 __all__ = [
     "DERIVED",
@@ -89,13 +89,13 @@ def option_ids_of(row: str, dialect: Dialect) -> str:
 class Staging:
     """The staged rows of one load into one account."""
 
-    def __init__(self, database: Database, account_id: int) -> None:
-        self.database = database
+    def __init__(self, connection: Connection, account_id: int) -> None:
+        self.connection = connection
         self.account_id = account_id
         self.tables: set[str] = set()
-        self._types = _TYPES[database.dialect]
+        self._types = _TYPES[connection.dialect]
         integer, text = self._types["INTEGER"], self._types["TEXT"]
-        database.script(
+        connection.script(
             f"""
             CREATE TEMP TABLE problems (
                 number {self._types["NUMBERED"]},
@@ -135,7 +135,7 @@ class Staging:
         else:
             names = ["present", *names]
             rows = ((mask, *row) for mask, row in zip(masks, rows, strict=True))
-        self.database.insert_many(f"staged_{table.name}", names, rows, **same)
+        self.connection.insert_many(f"staged_{table.name}", names, rows, **same)
 
     def _create(self, table: Table) -> None:
         self.tables.add(table.name)
@@ -145,7 +145,7 @@ class Staging:
         integer = self._types["INTEGER"]
         columns = [f'"{c.name}" {self._types[c.kind.column]}' for c in table.columns]
         columns += [f"{name} {self._types['TEXT']}" for name in DERIVED.get(table.name, {})]
-        self.database.script(
+        self.connection.script(
             f"""
             CREATE TEMP TABLE {name} (
                 file {integer}, line {integer}, present {integer}, {", ".join(columns)})
@@ -154,7 +154,7 @@ class Staging:
 
     def refuse(self, problems: Iterable[Problem]) -> None:
         """Keep what is wrong with rows that were not staged."""
-        self.database.insert_many("problems", Problem._fields, problems)
+        self.connection.insert_many("problems", Problem._fields, problems)
 
     def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
         """Keep the keys of rows that were not staged.
@@ -162,38 +162,38 @@ class Staging:
         So no row that refers to one of them is called bad for that alone.
         """
         rows = ((table.name, key) for key in keys)
-        self.database.insert_many("refused_keys", ("name", "key"), rows)
+        self.connection.insert_many("refused_keys", ("name", "key"), rows)
 
     def finish(self) -> None:
         """Say that all rows are staged; what follows runs inside the caller's transaction."""
         for name in self.tables:
             self._index(TABLES_BY_NAME[name])
-        self.database.script("COMMIT")
+        self.connection.script("COMMIT")
 
     def _index(self, table: Table) -> None:
         name, key = f"staged_{table.name}", ", ".join(table.key)
-        self.database.script(f"CREATE INDEX {name}_key ON {name} ({key})")
-        self.database.analyze(name)
+        self.connection.script(f"CREATE INDEX {name}_key ON {name} ({key})")
+        self.connection.analyze(name)
 
     def masks(self, table: Table) -> tuple[int, int]:
         """Return which columns all staged rows of ``table`` have, and which any of them has."""
-        found = self.database.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
+        found = self.connection.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
         masks = [mask for (mask,) in found]
         return reduce(and_, masks, -1), reduce(or_, masks, 0)
 
     def count(self, table: Table) -> int:
         """Return how many rows of ``table`` are staged."""
-        ((count,),) = self.database.rows(f"SELECT count(*) FROM staged_{table.name}")
+        ((count,),) = self.connection.rows(f"SELECT count(*) FROM staged_{table.name}")
         return int(count)
 
     def problem_count(self) -> int:
         """Return how many problems there are."""
-        ((count,),) = self.database.rows("SELECT count(*) FROM problems")
+        ((count,),) = self.connection.rows("SELECT count(*) FROM problems")
         return int(count)
 
     def problems(self, limit: int = BIGGEST_INTEGER) -> Iterator[Problem]:
         """Yield the problems in the order of files and lines; at most ``limit`` of them."""
-        rows = self.database.stream(
+        rows = self.connection.stream(
             """
             SELECT file, line, "column", sentence FROM problems
             ORDER BY file, line, number LIMIT :limit
@@ -223,11 +223,11 @@ class Staging:
             WHERE {condition}
             """
         values = {"account_id": self.account_id} if ":account_id" in sql else {}
-        self.database.change(sql, **values)
+        self.connection.change(sql, **values)
 
     def discard(self, table: Table) -> int:
         """Drop the staged rows of ``table`` that have a problem; return how many they were."""
-        return self.database.change(
+        return self.connection.change(
             f"""
             DELETE FROM staged_{table.name}
             WHERE (file, line) IN (SELECT file, line FROM problems)
@@ -241,8 +241,8 @@ class Staging:
         rows were dropped passes all of them, each time.
         """
         name = f"staged_{table.name}"
-        self.database.script(f"ALTER TABLE {name} RENAME TO old_{name}")
+        self.connection.script(f"ALTER TABLE {name} RENAME TO old_{name}")
         self._create_named(name, table)
-        self.database.change(f"INSERT INTO {name} SELECT * FROM old_{name}")
-        self.database.script(f"DROP TABLE old_{name}")
+        self.connection.change(f"INSERT INTO {name} SELECT * FROM old_{name}")
+        self.connection.script(f"DROP TABLE old_{name}")
         self._index(table)

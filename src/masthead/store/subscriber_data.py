@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from masthead.contract import shapes
 from masthead.errors import NotFound
 from masthead.store import reading
-from masthead.store.database import Database
+from masthead.store.database import Connection
 
 __all__ = ["Held", "held_of"]
 
@@ -37,13 +37,13 @@ class Held(NamedTuple):
     entries: list[Row]
 
 
-def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
+def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held:
     """Return all that is held of a subscriber, by ascending ids; the caller opens the snapshot.
 
     Raises NotFound where there is no such subscriber.
     """
     whose = {"account_id": account_id, "subscriber_id": subscriber_id}
-    found = database.row(
+    found = connection.row(
         f"""
         SELECT {reading.columns_of(shapes.Subscriber, "s.")}, c.visible_at, e.erased_at
         FROM subscribers AS s
@@ -61,7 +61,7 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
         # Sorted here: in a snapshot PostgreSQL sorts nothing, and to return these in the order of
         # their ids it would read all rows of the account in that order.
         return sorted(
-            database.rows(
+            connection.rows(
                 f"""
                 SELECT {reading.columns_of(shape)} FROM {table}
                 WHERE account_id = :account_id AND subscriber_id = :subscriber_id
@@ -71,21 +71,21 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
             key=_ID,
         )
 
-    answers = reading.answers_of(database, account_id, subscriber_id)
+    answers = reading.answers_of(connection, account_id, subscriber_id)
     return Held(
         subscriber=found[:-1],
         erased_at=found[-1],
         addresses=rows("addresses", shapes.Address),
         subscriptions=[
-            (row, _issues(database, account_id, row[0]))
+            (row, _issues(connection, account_id, row[0]))
             for row in rows("subscriptions", shapes.Subscription)
         ],
-        fields=reading.custom_fields(database, account_id),
+        fields=reading.custom_fields(connection, account_id),
         answers=answers.answers if answers else [],
-        orders=_orders(database, account_id, subscriber_id),
+        orders=_orders(connection, account_id, subscriber_id),
         purchases=rows("purchases", shapes.Purchase),
         entries=sorted(
-            database.rows(
+            connection.rows(
                 f"""
                 SELECT l.mailing_list_id, l.name,
                     {reading.columns_of(shapes.MailingListEntry, "e.")}
@@ -103,8 +103,8 @@ def held_of(database: Database, account_id: int, subscriber_id: int) -> Held:
     )
 
 
-def _issues(database: Database, account_id: int, subscription_id: int) -> list[Row]:
-    return database.rows(
+def _issues(connection: Connection, account_id: int, subscription_id: int) -> list[Row]:
+    return connection.rows(
         f"""
         SELECT {reading.columns_of(shapes.ReceivedIssue, "i.")}
         FROM subscription_issues AS r
@@ -117,8 +117,10 @@ def _issues(database: Database, account_id: int, subscription_id: int) -> list[R
     )
 
 
-def _orders(database: Database, account_id: int, subscriber_id: int) -> list[tuple[Row, list[Row]]]:
-    ids = database.rows(
+def _orders(
+    connection: Connection, account_id: int, subscriber_id: int
+) -> list[tuple[Row, list[Row]]]:
+    ids = connection.rows(
         """
         SELECT order_id FROM orders
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
@@ -126,5 +128,5 @@ def _orders(database: Database, account_id: int, subscriber_id: int) -> list[tup
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    found = (reading.order(database, account_id, order_id) for (order_id,) in sorted(ids))
+    found = (reading.order(connection, account_id, order_id) for (order_id,) in sorted(ids))
     return [order for order in found if order]

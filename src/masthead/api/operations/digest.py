@@ -3,13 +3,13 @@
 from collections.abc import Generator
 from functools import partial
 
-from masthead.api import changes
+from masthead.api.http.streaming import Spooled, spooled
 from masthead.api.operation import Call, route_for
-from masthead.api.spool import Spooled, spooled
+from masthead.api.operations import change_feed
 from masthead.contract.digest import SHAPES, Digest
 from masthead.contract.encoding import encode
 from masthead.contract.operations import DIGEST
-from masthead.store import Database
+from masthead.store import Connection
 
 __all__ = ["routes"]
 
@@ -23,20 +23,20 @@ def digest(call: Call) -> Spooled:
     does. The answer begins at once and has some space now and then, since its end takes as long as
     reading everything: whoever waits for it can tell that it is being made.
     """
-    entities = changes.entities_in(str(call.values["entities"]))
-    question = changes.Question(call.service, call.account_id, entities, None)
-    return spooled(call, partial(changes.opened, question, _body), whole_bytes_max=0)
+    entities = change_feed.entities_in(str(call.values["entities"]))
+    question = change_feed.Question(call.service, call.account_id, entities, None)
+    return spooled(call, partial(change_feed.opened, question, _body), whole_bytes_max=0)
 
 
 def _body(
-    database: Database, question: changes.Question, first: int | None
+    connection: Connection, question: change_feed.Question, first: int | None
 ) -> Generator[bytes, None, None]:
     opening = "{"
     for entity in question.entities:
         yield f'{opening}"{entity.key}":'.encode()
         found = Digest()
         undated = entity._replace(shape=SHAPES[entity.name])
-        for record in changes.records(undated, database, question.account_id, first):
+        for record in change_feed.records(undated, connection, question.account_id, first):
             found.add(encode(record))
             if found.count % _BATCH_ROWS == 0:
                 yield b" "

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import uvloop
 
-from masthead.api.patience import REQUEST_S_MAX
+from masthead.api.http.timeouts import REQUEST_S_MAX
 from masthead.log import get_logger
 
 __all__ = ["Loop"]

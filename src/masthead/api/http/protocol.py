@@ -11,9 +11,10 @@ import httptools
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from masthead.api.answers import Answer, error
 from masthead.api.front import Front
-from masthead.api.heads import (
+from masthead.api.http.outbox import OUTBOX, message
+from masthead.api.http.parameters import BODY_BYTES_MAX, TOO_LARGE
+from masthead.api.http.request_checks import (
     BAD_LENGTH,
     LENGTH_DIGITS_MAX,
     NOT_HTTP,
@@ -23,9 +24,8 @@ from masthead.api.heads import (
     wrong_fields,
     wrong_line,
 )
-from masthead.api.outbox import OUTBOX, message
-from masthead.api.parameters import BODY_BYTES_MAX, TOO_LARGE
-from masthead.api.patience import REQUEST_S_MAX, STALL_S_MAX, acknowledged, cut, probe, watch
+from masthead.api.http.responses import Answer, error
+from masthead.api.http.timeouts import REQUEST_S_MAX, STALL_S_MAX, acknowledged, cut, probe, watch
 
 __all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "Protocol"]
 

@@ -18,9 +18,9 @@ from types import TracebackType
 from typing import Self
 
 from masthead.errors import BadInput
-from masthead.loading.generate_publisher import COLUMNS, Publisher, Row
-from masthead.loading.generate_readers import Readers
-from masthead.loading.generate_values import SUBSCRIBERS_MAX
+from masthead.sample_data.generate_publisher import COLUMNS, Publisher, Row
+from masthead.sample_data.generate_readers import Readers
+from masthead.sample_data.generate_values import SUBSCRIBERS_MAX
 
 __all__ = ["REFERENCE_DATE", "Files", "generate"]
 

@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from starlette.exceptions import HTTPException
 
-from masthead.api.answers import Answer, Rest, json
-from masthead.api.custom_fields import answer_sets
-from masthead.api.metrics import count_feed_rows
+from masthead.api.http.metrics import count_feed_rows
+from masthead.api.http.responses import Answer, Rest, json
+from masthead.api.http.service import Service
+from masthead.api.http.streaming import Content, spooled
 from masthead.api.operation import Call, route, route_for
-from masthead.api.orders import order_record
-from masthead.api.records import array
-from masthead.api.service import Service
-from masthead.api.spool import Content, spooled
-from masthead.api.subscribers import PASSWORD_MD5
+from masthead.api.operations.custom_fields import answer_sets
+from masthead.api.operations.json_arrays import array
+from masthead.api.operations.orders import order_record
+from masthead.api.operations.subscribers import PASSWORD_MD5
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_moment, format_second, http_date, parse_moment
 from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber, Subscriber
 from masthead.errors import BadInput
-from masthead.store import Database, accounts, commits, reading
+from masthead.store import Connection, accounts, commits, reading
 from masthead.store.changes import CHANGED, has_changed
 
 __all__ = ["Question", "entities_in", "opened", "records", "routes"]
@@ -54,7 +54,7 @@ class Question(NamedTuple):
     since: int | None
 
 
-Body = Callable[[Database, Question, int | None], Generator[bytes, None, None]]
+Body = Callable[[Connection, Question, int | None], Generator[bytes, None, None]]
 """Yields the body in pieces; the last argument is the first commit (None: nothing has changed)."""
 
 
@@ -73,7 +73,7 @@ def changes(call: Call) -> Answer | Rest:
             f"changed_since: {text!r} is not a time such as 2026-11-20T08:30:00+01:00"
         ) from None
     question = Question(call.service, call.account_id, entities, since)
-    if nothing := _nothing(question, call.database):
+    if nothing := _nothing(question, call.connection):
         return nothing
     return spooled(call, partial(opened, question))
 
@@ -94,22 +94,22 @@ def opened(question: Question, body: Body | None = None) -> Iterator[Content]:
     newest stamp, since the clock may have been read for the next one already. Raises what
     :func:`changes` does.
     """
-    with question.service.store.reader() as database:
-        database.speak_for(question.account_id)
-        now = database.now()
-        with database.snapshot():
-            headers, first = _bounds(question, database, now)
-            with closing((body or _body)(database, question, first)) as pieces:
+    with question.service.store.reader() as connection:
+        connection.set_tenant(question.account_id)
+        now = connection.now()
+        with connection.snapshot():
+            headers, first = _bounds(question, connection, now)
+            with closing((body or _body)(connection, question, first)) as pieces:
                 yield Content(headers, pieces)
 
 
-def _nothing(question: Question, database: Database) -> Answer | None:
+def _nothing(question: Question, connection: Connection) -> Answer | None:
     """Return the answer where nothing has changed, which a few looks into indexes tell."""
-    now = database.now()
-    with database.snapshot():
-        headers, first = _bounds(question, database, now)
+    now = connection.now()
+    with connection.snapshot():
+        headers, first = _bounds(question, connection, now)
         if first is not None and any(
-            has_changed(database, entity.name, question.account_id, first)
+            has_changed(connection, entity.name, question.account_id, first)
             for entity in question.entities
         ):
             return None
@@ -130,10 +130,12 @@ def entities_in(text: str) -> list[Entity]:
     return [by_name[name] for name in asked]
 
 
-def _bounds(question: Question, database: Database, now: int) -> tuple[dict[str, str], int | None]:
+def _bounds(
+    question: Question, connection: Connection, now: int
+) -> tuple[dict[str, str], int | None]:
     """Return the headers of an answer and its first commit (None: nothing has changed)."""
     earliest = (question.since or 0) - question.service.feed_overlap_us
-    position = commits.position_of(database, question.account_id, earliest)
+    position = commits.position_of(connection, question.account_id, earliest)
     through = position.newest_stamp + 1
     first: int | None = _ALL
     if question.since is not None:
@@ -161,32 +163,32 @@ def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> N
 
 
 def _body(
-    database: Database, question: Question, first: int | None
+    connection: Connection, question: Question, first: int | None
 ) -> Generator[bytes, None, None]:
     opening = "{"
     for entity in question.entities:
         yield f'{opening}"{entity.key}":'.encode()
-        found = records(entity, database, question.account_id, first)
+        found = records(entity, connection, question.account_id, first)
         yield from array(found, counted=partial(count_feed_rows, entity.name))
         opening = ","
     yield b"}"
 
 
 def records(
-    entity: Entity, database: Database, account_id: int, first: int | None
+    entity: Entity, connection: Connection, account_id: int, first: int | None
 ) -> Iterator[Struct]:
     """Yield the wire form of the entity's records of that commit or a later one."""
     if first is None:
         return iter(())
-    rows = CHANGED[entity.name](database, account_id, first)
+    rows = CHANGED[entity.name](connection, account_id, first)
     if entity.name == "customfields":
-        answer_set = answer_sets(reading.custom_fields(database, account_id))
+        answer_set = answer_sets(reading.custom_fields(connection, account_id))
         return (_make_answers(*subscriber, answer_set(given)) for subscriber, given in rows)
     if entity.name == "orders":
         return (order_record(order, items) for order, items in rows)
     if entity.name == "subscribers":
         # Asked of the snapshot, not of the caller: hiding is a change like any other.
-        hidden = accounts.hides_password_md5(database, account_id)
+        hidden = accounts.hides_password_md5(connection, account_id)
         make_one = _undated if entity.shape is Subscriber else _dated
         return (make_one(_without_digest(row) if hidden else row) for row in rows)
     make = wire_of(entity.shape)

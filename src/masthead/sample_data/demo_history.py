@@ -11,11 +11,11 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from masthead.loading.generate import REFERENCE_DATE, Files
-from masthead.loading.generate_publisher import COLUMNS, Publisher, Row
-from masthead.loading.generate_readers import Member, Reader, Readers
-from masthead.loading.generate_sales import Delivery, Sale
-from masthead.loading.generate_values import password, two_decimals
+from masthead.sample_data.generate import REFERENCE_DATE, Files
+from masthead.sample_data.generate_publisher import COLUMNS, Publisher, Row
+from masthead.sample_data.generate_readers import Member, Reader, Readers
+from masthead.sample_data.generate_sales import Delivery, Sale
+from masthead.sample_data.generate_values import password, two_decimals
 
 __all__ = ["Sample", "sample", "write_history"]
 

@@ -14,9 +14,9 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from masthead.api.answers import Answer
-from masthead.api.routes import Route
-from masthead.api.service import Service
+from masthead.api.http.responses import Answer
+from masthead.api.http.routing import Route
+from masthead.api.http.service import Service
 from masthead.contract.openapi import document
 
 __all__ = ["routes"]

@@ -6,7 +6,7 @@ from typing import cast
 
 import msgspec
 
-from masthead.api.answers import Answer, json
+from masthead.api.http.responses import Answer, json
 from masthead.api.operation import Call, route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import (
@@ -35,16 +35,16 @@ def get_custom_field_answers(call: Call) -> Answer:
 
     Raises NotFound for a subscriber who does not exist.
     """
-    asked = (call.database, call.account_id, call.path_id or 0)
+    asked = (call.connection, call.account_id, call.path_id or 0)
     remembered = _remembered_of(cast("Hashable", call.service.store), call.account_id)
     found = reading.answers_of(*asked)
     if found and (answer_set := remembered.get(found.newest_commit)):
         return json(encode(answer_set(found.answers)))
-    with call.database.one_state():
+    with call.connection.read_snapshot():
         found = reading.answers_of(*asked)
         if found is None:
             raise NotFound(f"there is no subscriber {call.path_id}")
-        answer_set = answer_sets(reading.custom_fields(call.database, call.account_id))
+        answer_set = answer_sets(reading.custom_fields(call.connection, call.account_id))
     remembered.clear()
     remembered[found.newest_commit] = answer_set
     return json(encode(answer_set(found.answers)))
@@ -58,7 +58,7 @@ def _remembered_of(_store: Hashable, _account_id: int) -> dict[reading.Commit, A
 
 def list_custom_fields(call: Call) -> Answer:
     """Answer interface, operation 6: definitions of shape CustomFieldDefinition."""
-    defined = reading.custom_fields(call.database, call.account_id)
+    defined = reading.custom_fields(call.connection, call.account_id)
     body = [
         _make_definition(*field, [_make_option(*option) for option in defined.options[field[0]]])
         for field in defined.fields

@@ -8,7 +8,7 @@ from binascii import Error as Base64Error
 
 from starlette.exceptions import HTTPException
 
-from masthead.store import Database, Later
+from masthead.store import Connection, Later
 from masthead.store.keys import Caller, account_for_credentials
 
 __all__ = ["Callers", "Credentials", "caller_of", "credentials_in"]
@@ -41,13 +41,13 @@ def credentials_in(authorization: bytes | None) -> Credentials:
     return user, password
 
 
-def caller_of(credentials: Credentials, database: Database, now: int) -> Caller:
+def caller_of(credentials: Credentials, connection: Connection, now: int) -> Caller:
     """Return the account that the credentials open at that time.
 
     Raises HTTPException 403 where they open nothing, for whatever reason (decisions, "Callers and
     tenants").
     """
-    caller = account_for_credentials(database, *credentials, now=now)
+    caller = account_for_credentials(connection, *credentials, now=now)
     if caller is None:
         raise HTTPException(403, "these credentials open no account")
     return caller
@@ -64,14 +64,14 @@ class Callers:
         self._at_end_of_turn = at_end_of_turn
         self._known: dict[bytes | None, Caller] = {}
 
-    def caller_of(self, authorization: bytes | None, database: Database, now: int) -> Caller:
+    def caller_of(self, authorization: bytes | None, connection: Connection, now: int) -> Caller:
         """Return the account that the value of an ``Authorization`` header opens at that time.
 
         Raises what :func:`credentials_in` and :func:`caller_of` do.
         """
         caller = self._known.get(authorization)
         if caller is None:
-            caller = caller_of(credentials_in(authorization), database, now)
+            caller = caller_of(credentials_in(authorization), connection, now)
             is_first = not self._known
             self._known[authorization] = caller
             if is_first:

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from masthead.api.allowance import Allowances
-from masthead.api.backlog import Making
-from masthead.api.credentials import Callers
-from masthead.store import Database, Store
+from masthead.api.http.credentials import Callers
+from masthead.api.http.rate_limit import Allowances
+from masthead.api.http.temporary_files import Making
+from masthead.store import Connection, Store
 from masthead.store.keys import Uses
 from masthead.store.logins import Limits
 
@@ -23,7 +23,7 @@ class Service(NamedTuple):
     """
 
     store: Store
-    database: Database | None
+    connection: Connection | None
     feed_overlap_us: int
     limits: Limits
     uses: Uses

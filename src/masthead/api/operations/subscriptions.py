@@ -1,9 +1,9 @@
 """Operation 7: the list of subscriptions."""
 
-from masthead.api.answers import Answer
-from masthead.api.lists import list_answer, page_of
+from masthead.api.http.parameters import Values
+from masthead.api.http.responses import Answer
 from masthead.api.operation import Call, route
-from masthead.api.parameters import Values
+from masthead.api.operations.lists import list_answer, page_of
 from masthead.store import reading
 
 __all__ = ["routes"]
@@ -14,7 +14,9 @@ _INDEXED = {"subscriber_id", "limit", "after"}
 def list_subscriptions(call: Call) -> Answer:
     """Answer interface, operation 7: subscriptions of shape Subscription, by ascending id."""
     filters, after, limit = page_of(call)
-    rows = reading.subscriptions(call.database, call.account_id, filters, after=after, limit=limit)
+    rows = reading.subscriptions(
+        call.connection, call.account_id, filters, after=after, limit=limit
+    )
     return list_answer("list_subscriptions", call, rows)
 
 

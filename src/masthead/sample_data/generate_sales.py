@@ -3,9 +3,9 @@
 from itertools import count
 from typing import NamedTuple
 
-from masthead.loading.generate_publisher import Calendar, Publication, Row
-from masthead.loading.generate_values import Draws, shortest, two_decimals
-from masthead.loading.generate_words import NOTES, Country
+from masthead.sample_data.generate_publisher import Calendar, Publication, Row
+from masthead.sample_data.generate_values import Draws, shortest, two_decimals
+from masthead.sample_data.generate_words import NOTES, Country
 
 __all__ = ["Buyer", "Delivery", "Sale", "Sales"]
 

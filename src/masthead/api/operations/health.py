@@ -4,10 +4,10 @@ from asyncio import Task, create_task, shield
 
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.answers import Answer, Rest, json
+from masthead.api.http.responses import Answer, Rest, json
+from masthead.api.http.routing import Route
+from masthead.api.http.service import Service
 from masthead.api.operation import result_in_time, threads
-from masthead.api.routes import Route
-from masthead.api.service import Service
 from masthead.contract.encoding import encode
 from masthead.errors import StoreUnavailable
 from masthead.store import Store
@@ -59,5 +59,5 @@ class Health:
 def ask(store: Store) -> None:
     """Ask the database the smallest question; raise StoreUnavailable where it does not answer."""
     store.check()
-    with store.reader() as database:
-        database.rows("SELECT 1 FROM accounts LIMIT 1")
+    with store.reader() as connection:
+        connection.rows("SELECT 1 FROM accounts LIMIT 1")

@@ -21,8 +21,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from masthead.api.health import ask
 from masthead.api.operation import PATIENCE_S
+from masthead.api.operations.health import ask
 from masthead.log import get_logger
 from masthead.store import Store
 

@@ -4,7 +4,7 @@ from asyncio import AbstractEventLoop, Transport
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
-from masthead.api.answers import Answer
+from masthead.api.http.responses import Answer
 
 __all__ = ["OUTBOX", "message"]
 

@@ -1,6 +1,6 @@
 """Operations 1 and 2: the account of the caller; all accounts for a master account."""
 
-from masthead.api.answers import Answer, json
+from masthead.api.http.responses import Answer, json
 from masthead.api.operation import Call, route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import Account, fields_of
@@ -17,9 +17,9 @@ _SECRETS = ("api_key", "api_login")
 def list_accounts(call: Call) -> Answer:
     """Answer interface, operation 1: accounts of shape Account, by ascending id."""
     if call.caller.is_master:
-        found = accounts.accounts(call.database)
+        found = accounts.accounts(call.connection)
     else:
-        own = accounts.get_account(call.database, call.account_id)
+        own = accounts.get_account(call.connection, call.account_id)
         found = [own] if own else []
     return json(encode({"accounts": [_make(*_shown(row, call)) for row in found]}))
 
@@ -31,7 +31,7 @@ def get_account(call: Call) -> Answer:
     """
     found = None
     if call.caller.is_master or call.path_id == call.account_id:
-        found = accounts.get_account(call.database, call.path_id or 0)
+        found = accounts.get_account(call.connection, call.path_id or 0)
     if found is None:
         raise NotFound(f"there is no account {call.path_id}")
     return json(encode({"account": _make(*_shown(found, call))}))

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 
+from masthead.api.http.streaming import Content, Spooled, spooled
 from masthead.api.operation import Call, route
-from masthead.api.records import array
-from masthead.api.spool import Content, Spooled, spooled
+from masthead.api.operations.json_arrays import array
 from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import MailingListEntry
 from masthead.errors import NotFound
@@ -32,10 +32,10 @@ def _opened(call: Call) -> Iterator[Content]:
     if call.values.get("download"):
         name = f"mailing-list-{call.path_id}.json"
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    with call.service.store.reader() as database:
-        database.speak_for(call.account_id)
-        with database.snapshot():
-            rows = reading.mailing_list_entries(database, call.account_id, call.path_id or 0)
+    with call.service.store.reader() as connection:
+        connection.set_tenant(call.account_id)
+        with connection.snapshot():
+            rows = reading.mailing_list_entries(connection, call.account_id, call.path_id or 0)
             if rows is None:
                 raise NotFound(f"there is no mailing list {call.path_id}")
             with closing(array(_make_entry(*row) for row in rows)) as pieces:

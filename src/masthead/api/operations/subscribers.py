@@ -5,11 +5,11 @@ from hashlib import md5
 
 from msgspec import Struct
 
-from masthead.api.answers import Answer, error, json
-from masthead.api.lists import list_answer, page_of
-from masthead.api.metrics import count_login_check
+from masthead.api.http.metrics import count_login_check
+from masthead.api.http.parameters import Values
+from masthead.api.http.responses import Answer, error, json
 from masthead.api.operation import Call, route
-from masthead.api.parameters import Values
+from masthead.api.operations.lists import list_answer, page_of
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import (
     AuthenticatedSubscriber,
@@ -44,23 +44,23 @@ def authenticate_subscriber(call: Call) -> Answer:
         return json(encode({"authenticated": False}))
     store, limits = call.service.store, call.service.limits
     attempt = logins.attempt_of(store.secret, call.account_id, login, password)
-    with store.tally() as tally:
-        wait_us = logins.wait_us(tally, limits, attempt, store.clock())
+    with store.counters() as counters:
+        wait_us = logins.wait_us(counters, limits, attempt, store.clock())
     if wait_us:
         count_login_check("limited")
         return _too_many(wait_us)
     found = _fitting(call, login, password)
     count_login_check("authenticated" if found else "refused")
     if found is None:
-        with store.tally() as tally:
-            logins.count_failure(tally, limits, attempt, store.clock())
+        with store.counters() as counters:
+            logins.count_failure(counters, limits, attempt, store.clock())
         return json(encode({"authenticated": False}))
     subscriber = _make_subscriber(*found[:5], _received(call, found.subscriber_id))
     return json(encode({"authenticated": True, "subscribers": subscriber}))
 
 
 def _received(call: Call, subscriber_id: int) -> list[Struct]:
-    found = reading.received_subscriptions(call.database, call.account_id, subscriber_id)
+    found = reading.received_subscriptions(call.connection, call.account_id, subscriber_id)
     return [
         _make_subscription(*subscription, [_make_issue(*issue) for issue in issues] or None)
         for subscription, issues in found
@@ -75,7 +75,7 @@ def _too_many(wait_us: int) -> Answer:
 
 def _fitting(call: Call, login: str, password: str) -> reading.LoginMatch | None:
     by_email, by_code = reading.login_candidates(
-        call.database,
+        call.connection,
         call.account_id,
         login,
         password_md5=md5(password.encode(), usedforsecurity=False).hexdigest(),
@@ -102,7 +102,7 @@ def search_subscribers(call: Call) -> Answer:
     """Answer interface, operation 8: subscribers of shape Subscriber, by ascending id."""
     filters, after, limit = page_of(call)
     rows = reading.search_subscribers(
-        call.database, call.account_id, filters, after=after, limit=limit
+        call.connection, call.account_id, filters, after=after, limit=limit
     )
     if call.caller.hide_password_md5:
         rows = [(*row[:PASSWORD_MD5], None, *row[PASSWORD_MD5 + 1 :]) for row in rows]

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from masthead.api.answers import Answer, json
+from masthead.api.http.responses import Answer, json
 from masthead.api.operation import Call, route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import Order, OrderItem
@@ -20,7 +20,7 @@ def get_order(call: Call) -> Answer:
 
     Raises NotFound for an order that does not exist.
     """
-    found = reading.order(call.database, call.account_id, call.path_id or 0)
+    found = reading.order(call.connection, call.account_id, call.path_id or 0)
     if found is None:
         raise NotFound(f"there is no order {call.path_id}")
     return json(encode(order_record(*found)))

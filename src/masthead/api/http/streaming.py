@@ -23,12 +23,12 @@ from anyio import CancelScope, create_task_group
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.answers import Answer, head, json, stream_fields
-from masthead.api.backlog import Backlog, Making
-from masthead.api.capacity import Turns
-from masthead.api.compression import coding_for, compressor
+from masthead.api.http.compression import coding_for, compressor
+from masthead.api.http.overload import Turns
+from masthead.api.http.responses import Answer, head, json, stream_fields
+from masthead.api.http.temporary_files import Backlog, Making
+from masthead.api.http.threads import Work
 from masthead.api.operation import Call, result_in_time, threads
-from masthead.api.threads import Work
 
 __all__ = ["WHOLE_BYTES_MAX", "Content", "Spooled", "spooled"]
 

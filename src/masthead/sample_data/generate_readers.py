@@ -12,8 +12,8 @@ from hashlib import md5
 from itertools import count
 from typing import NamedTuple
 
-from masthead.loading import generate_words as words
-from masthead.loading.generate_publisher import (
+from masthead.sample_data import generate_words as words
+from masthead.sample_data.generate_publisher import (
     COLUMNS,
     DAYS_BACK,
     FIELDS,
@@ -23,8 +23,8 @@ from masthead.loading.generate_publisher import (
     Publisher,
     Row,
 )
-from masthead.loading.generate_sales import Buyer, Delivery, Sale, Sales
-from masthead.loading.generate_values import Draws, password, renewal_code, two_decimals
+from masthead.sample_data.generate_sales import Buyer, Delivery, Sale, Sales
+from masthead.sample_data.generate_values import Draws, password, renewal_code, two_decimals
 
 __all__ = ["Member", "Reader", "Readers"]
 

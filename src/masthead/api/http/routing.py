@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from starlette.types import Scope
 
-from masthead.api.answers import Answer, Rest
-from masthead.api.service import Service
+from masthead.api.http.responses import Answer, Rest
+from masthead.api.http.service import Service
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import NotFound
 

@@ -16,14 +16,7 @@ from masthead.client import Changes, Client
 from masthead.errors import BadUsage, MastheadError, ServiceError, ServiceUnreachable, TooOld
 from masthead.mirror.applying import BATCH_RECORDS, Applied, apply
 from masthead.mirror.database import Copy, State, Tell
-from masthead.mirror.exported import load_export
-from masthead.mirror.offered import (
-    FEED_REACHES,
-    LACKING,
-    LACKING_SINCE,
-    listed,
-    offered_of,
-)
+from masthead.mirror.from_export import load_export
 from masthead.mirror.records import ids_of
 from masthead.mirror.tables import (
     DEFINITIONS,
@@ -33,6 +26,13 @@ from masthead.mirror.tables import (
     entity_named,
     rows_of_definitions,
     rows_of_entries,
+)
+from masthead.mirror.without_snapshot import (
+    FEED_REACHES,
+    LACKING,
+    LACKING_SINCE,
+    listed,
+    offered_of,
 )
 
 __all__ = ["EMPTY", "TOO_OLD", "Mirror", "Pass", "entries_of", "is_not_there"]

@@ -19,7 +19,7 @@ from typing import IO, Self
 from anyio import Event, to_thread
 from starlette.exceptions import HTTPException
 
-from masthead.api.capacity import RETRY_AFTER_S, Turns
+from masthead.api.http.overload import RETRY_AFTER_S, Turns
 from masthead.errors import StoreUnavailable
 
 __all__ = ["LONG_AT_ONCE", "LONG_OF_AN_ACCOUNT", "Backlog", "Making", "Space"]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from masthead.api.answers import ONLY_READS
+from masthead.api.http.responses import ONLY_READS
 
 __all__ = [
     "BAD_LENGTH",

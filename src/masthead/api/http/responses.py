@@ -1,8 +1,7 @@
 """Answers: those that are ready, bodies of JSON among them, and those that have to be waited for.
 
 Every answer about an account's data says ``Cache-Control: no-store`` (decisions, "Personal data").
-How a long one is made is the business of ``masthead.api.spool``, how it gets to the client that of
-``masthead.api.protocol``.
+``masthead.api.http.streaming`` makes long ones.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from masthead.api.answers import Answer, json
+from masthead.api.http.responses import Answer, json
 from masthead.api.operation import Call
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS
