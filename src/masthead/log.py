@@ -9,6 +9,7 @@ Lines are written by a thread, so that whoever logs never waits for whoever read
 (decisions, "A log that nobody reads").
 """
 
+import asyncio
 import atexit
 import fcntl
 import json
@@ -18,10 +19,9 @@ import select
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, cast
 
@@ -32,7 +32,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["LOG_FORMATS", "RequestLog", "configure_logs", "end_logs", "get_logger"]
+__all__ = ["RequestLog", "configure_logs", "end_logs", "get_logger"]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """So many characters of lines may wait to be written; further lines are dropped."""
@@ -44,13 +44,8 @@ _LINE_END = ord("\n")
 _RETRY_S = 1
 """Time between two attempts to write after one that failed."""
 
-Line = Callable[[Mapping[str, object]], str]
-"""Makes the line of an event."""
 
-_FIRST = ("timestamp", "level", "event")
-
-
-def _kind_of(error: BaseException) -> str:
+def _type_of(error: BaseException) -> str:
     return f"{type(error).__module__}.{type(error).__qualname__}"
 
 
@@ -59,14 +54,14 @@ def _told(error: BaseException) -> Iterator[str]:
     if cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
         yield from _told(cause)
     yield from traceback.format_tb(error.__traceback__)
-    yield f"{_kind_of(error)}\n"
+    yield f"{_type_of(error)}\n"
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
             yield from _told(one)
 
 
-def _with_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Do what structlog's TimeStamper does, which drops microseconds of zero."""
+def _add_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Add the time; structlog's TimeStamper leaves out microseconds of zero."""
     event["timestamp"] = _now()
     return event
 
@@ -88,26 +83,7 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
     return {**event, "event": f"{event['_record'].name}: {said}"}
 
 
-def _text(event: Mapping[str, object]) -> str:
-    return _form(tuple(event)) % tuple(event.values())
-
-
-@lru_cache(maxsize=100)
-def _form(names: tuple[str, ...]) -> str:
-    return " ".join([f"{name.replace('%', '%%')}=%r" for name in names])
-
-
-class _Renderer:
-    """The last step of the logger."""
-
-    def __init__(self, line: Line) -> None:
-        self.line = line
-
-    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> str:
-        return self.line({**{name: event[name] for name in _FIRST}, **event})
-
-
-def _json(event: Mapping[str, object]) -> str:
+def _json(event: Mapping[str, object], **_: object) -> str:
     try:
         return msgspec.json.encode(event, enc_hook=str).decode()
     except UnicodeEncodeError:
@@ -115,14 +91,16 @@ def _json(event: Mapping[str, object]) -> str:
         return json.dumps(event, default=str)
 
 
-LOG_FORMATS: dict[str, Line] = {
-    "text": _text,
-    "json": _json,
+_FORMATS: dict[str, Processor] = {
+    "text": structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+    "json": structlog.processors.JSONRenderer(_json),
 }
-"""The forms of a line, by the name that ``--log-format`` gives them."""
+_format = "text"
 
 
-_renderer = _Renderer(_text)
+def _render(logger: WrappedLogger, method: str, event: EventDict) -> str:
+    """Return the line of an event, in the format that is set."""
+    return cast("str", _FORMATS[_format](logger, method, event))
 
 
 def _now() -> str:
@@ -200,7 +178,8 @@ class _Writer:
         with self._lock:
             count, self._dropped = self._dropped, 0
         event = {"level": "warning", "event": "log lines were dropped", "lines": count}
-        if not self._put(f"{_renderer.line({'timestamp': _now(), **event})}\n"):
+        line = _render(None, "", {"timestamp": _now(), **event})
+        if not self._put(f"{line}\n"):
             with self._lock:
                 self._dropped += count - 1  # the line about the others is not one of them
 
@@ -247,24 +226,20 @@ atexit.register(_writer.end)
 
 
 class RequestLog:
-    """The line that each request leaves; those of one turn of an event loop are written at once.
+    """The line of each request; those of one iteration of an event loop are written at once.
 
-    ``at_end_of_turn`` has a function called when the turn is over. The lines are those of the
-    logger, made without its steps: every request pays for them.
+    The lines are like the logger's, which would take as long as the query of a request.
     """
 
-    def __init__(self, at_end_of_turn: Callable[[Callable[[], None]], object]) -> None:
-        self._at_end_of_turn = at_end_of_turn
-        self._line = _renderer.line
+    def __init__(self) -> None:
         self._lines: list[str] = []
 
     def note(self, **event: object) -> None:
         """Keep the line of a request that is over."""
         if not self._lines:
-            self._at_end_of_turn(self.write)
-        self._lines.append(
-            self._line({"timestamp": _now(), "level": "info", "event": "request", **event})
-        )
+            asyncio.get_running_loop().call_soon(self.write)
+        event = {"timestamp": _now(), "level": "info", "event": "request", **event}
+        self._lines.append(_render(None, "info", event))
 
     def write(self) -> None:
         """Write the lines that are kept."""
@@ -274,7 +249,7 @@ class RequestLog:
 
 _common: list[Processor] = [
     structlog.processors.add_log_level,
-    _with_time,
+    _add_time,
     _without_what_it_says,
 ]
 
@@ -289,7 +264,7 @@ def get_logger() -> FilteringBoundLogger:
         "FilteringBoundLogger",
         structlog.wrap_logger(
             structlog.WriteLogger(cast("TextIO", _writer)),
-            processors=[*_common, _renderer],
+            processors=[*_common, _render],
             wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
             cache_logger_on_first_use=True,
         ),
@@ -299,14 +274,15 @@ def get_logger() -> FilteringBoundLogger:
 def configure_logs(log_format: str = "text") -> None:
     """Send the warnings of this process's libraries to standard error as well, and set the format.
 
-    ``log_format`` is one of :data:`LOG_FORMATS`; without a call of this it is ``text``.
+    ``log_format`` is ``text``, which it is without a call of this too, or ``json``.
     """
-    _renderer.line = LOG_FORMATS[log_format]
+    global _format  # noqa: PLW0603 - one for the process, as standard error is
+    _format = log_format
     libraries = logging.StreamHandler(_writer)
     libraries.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[*_common, _of_library],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _render],
         )
     )
     logging.root.handlers[:] = [libraries]

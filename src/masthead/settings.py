@@ -1,25 +1,38 @@
-"""Each setting once: its name, default, unit and meaning.
+"""Each setting once: its name, type, limits, default and meaning.
 
 A setting is a flag of the commands that use it (``--port``) and an environment variable of the
-same name (``MASTHEAD_PORT``); the flag wins. A secret is a variable alone. The table in the docs is
-made from this list.
+same name (``MASTHEAD_PORT``); the flag wins. A secret is a variable alone. The options of the
+commands and the table in the docs are made from this list.
+
+The settings of a server are the fields of :class:`ServerSettings`: a new one is one line there.
 """
 
-from typing import NamedTuple
+import os
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args, get_type_hints
 
-__all__ = ["SETTINGS", "Setting"]
+import msgspec
+from msgspec import Meta
+
+from masthead.errors import BadUsage
+
+__all__ = ["SETTINGS", "ServerSettings", "Setting"]
 
 
 class Setting(NamedTuple):
     """A setting; ``default`` None means that there is none.
 
-    ``variable_name`` is the variable's name where it is not the flag's. One that ``is_secret`` has
-    no flag: everybody on a machine may read its command lines.
+    ``value_type`` is str, int, bool or a Literal of the possible texts; an int has limits, of which
+    either can be None. ``variable_name`` is the variable's name where it is not the flag's. One that
+    ``is_secret`` has no flag: everybody on a machine may read its command lines.
     """
 
     name: str
     default: str | int | bool | None
     meaning: str
+    value_type: Any = str
+    at_least: int | None = None
+    at_most: int | None = None
     variable_name: str | None = None
     is_secret: bool = False
 
@@ -33,20 +46,148 @@ class Setting(NamedTuple):
         """The environment variable, ``MASTHEAD_BEHIND_PROXY``."""
         return self.variable_name or f"MASTHEAD_{self.name.upper()}"
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The possible texts, where there are only some."""
+        return get_args(self.value_type)
+
+    def parse(self, text: str) -> Any:
+        """Return the value of the environment variable; raise BadUsage where it is not one."""
+        limits = Meta(ge=self.at_least, le=self.at_most)
+        wanted = Annotated[int, limits] if self.value_type is int else self.value_type
+        try:
+            return msgspec.convert(text, wanted, strict=False)
+        except msgspec.ValidationError:
+            raise BadUsage(f"{self.variable} is {text!r}; it has to be {self._range()}") from None
+
+    def _range(self) -> str:
+        if self.value_type is bool:
+            return "true or false"
+        if self.choices:
+            return " or ".join(self.choices)
+        most = "" if self.at_most is None else f" and at most {self.at_most}"
+        return f"a whole number of at least {self.at_least}{most}"
+
+
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of a server."""
+
+    database: Annotated[
+        str, Meta(description="URL of the database, made and migrated if need be.")
+    ] = "sqlite:///masthead.db"
+    read_database: Annotated[
+        str | None,
+        Meta(
+            description="URL of a PostgreSQL replica of the database, which answers all requests "
+            "in its place."
+        ),
+    ] = None
+    host: Annotated[str, Meta(description="Address to listen at.")] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65_535, description="TCP port to listen at; 0 takes any that is free.")
+    ] = 8000
+    workers: Annotated[int, Meta(ge=1, description="Number of server processes.")] = 1
+    log_format: Annotated[
+        Literal["text", "json"], Meta(description="Form of the log's lines: text, or json.")
+    ] = "text"
+    metrics_port: Annotated[
+        int | None,
+        Meta(
+            ge=0,
+            le=65_535,
+            description="TCP port of this machine alone at which GET /metrics answers; 0 takes any "
+            "free one.",
+        ),
+    ] = None
+    temporary_space: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="MiB of temporary files in which long responses wait for their clients to "
+            "read them, in all workers; those of an account fill at most half of it.",
+        ),
+    ] = 4096
+    rate_limit: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="Requests a second that each account may make; 0 is any number.",
+        ),
+    ] = 0
+    feed_overlap: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=86_400,
+            description="Seconds by which the change feed begins earlier than asked, for clients "
+            "whose clock is ahead.",
+        ),
+    ] = 0
+    login_failures: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Wrong guesses in 15 minutes after which a login is refused for a while; "
+            "0: no limit.",
+        ),
+    ] = 10
+    account_failures: Annotated[
+        int,
+        Meta(
+            ge=0,
+            description="Wrong guesses in an hour after which all logins of an account are; 0: no "
+            "limit.",
+        ),
+    ] = 600
+    behind_proxy: Annotated[
+        bool,
+        Meta(
+            description="A proxy in front of this server speaks TLS: no warning about plain HTTP."
+        ),
+    ] = False
+    asgi_only: Annotated[
+        bool,
+        Meta(
+            description="Send all responses as any ASGI server does; slower, for tests of Masthead."
+        ),
+    ] = False
+    certificate: Annotated[
+        str | None, Meta(description="TLS certificate file (PEM), to serve HTTPS without a proxy.")
+    ] = None
+    certificate_key: Annotated[
+        str | None, Meta(description="Private key file (PEM) of the certificate.")
+    ] = None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
+        """Return the settings that the variables give; raise BadUsage for a bad value."""
+        given = {
+            setting.name: setting.parse(text)
+            for setting in _of_server()
+            if (text := environment.get(setting.variable))
+        }
+        return cls(**given)
+
+
+def _of_server() -> Iterator[Setting]:
+    hints = get_type_hints(ServerSettings, include_extras=True)
+    defaults = dict(
+        zip(ServerSettings.__struct_fields__, ServerSettings.__struct_defaults__, strict=True)
+    )
+    for name, hint in hints.items():
+        optional, meta = get_args(hint)
+        of_type = next(
+            (one for one in get_args(optional) if isinstance(one, type) and one is not type(None)),
+            optional,
+        )
+        yield Setting(name, defaults[name], meta.description, of_type, meta.ge, meta.le)
+
 
 SETTINGS = {
     setting.name: setting
     for setting in (
-        Setting(
-            "database",
-            "sqlite:///masthead.db",
-            "URL of the database, made and migrated if need be.",
-        ),
-        Setting(
-            "read_database",
-            None,
-            "URL of a PostgreSQL replica of the database, which answers all requests in its place.",
-        ),
+        *_of_server(),
         Setting(
             "secret_key",
             None,
@@ -55,60 +196,32 @@ SETTINGS = {
             is_secret=True,
         ),
         Setting("account", None, "Id of the account whose data it is."),
-        Setting("host", "127.0.0.1", "Address to listen at."),
-        Setting("port", 8000, "TCP port to listen at; 0 takes any that is free."),
-        Setting("workers", 1, "Number of server processes."),
-        Setting("log_format", "text", "Form of the log's lines: text, or json."),
-        Setting(
-            "metrics_port",
-            None,
-            "TCP port of this machine alone at which GET /metrics answers; 0 takes any free one.",
-        ),
-        Setting(
-            "temporary_space",
-            4096,
-            "MiB of temporary files in which long answers wait for their clients to read them, in "
-            "all workers; those of an account fill at most half of it.",
-        ),
-        Setting("rate_limit", 0, "Requests a second that each account may make; 0 is any number."),
-        Setting(
-            "feed_overlap",
-            0,
-            "Seconds by which the change feed begins earlier than asked, for clients whose clock "
-            "is ahead.",
-        ),
-        Setting(
-            "login_failures",
-            10,
-            "Wrong guesses in 15 minutes after which a login is refused for a while; 0: no limit.",
-        ),
-        Setting(
-            "account_failures",
-            600,
-            "Wrong guesses in an hour after which all logins of an account are; 0: no limit.",
-        ),
-        Setting(
-            "behind_proxy",
-            False,
-            "A proxy in front of this server speaks TLS: no warning about plain HTTP.",
-        ),
-        Setting("certificate", None, "TLS certificate file (PEM), to serve HTTPS without a proxy."),
-        Setting("certificate_key", None, "Private key file (PEM) of the certificate."),
         Setting("reject", None, "Folder for the rows that cannot be loaded; the others are."),
         Setting(
             "for_spreadsheets",
             False,
             "Write cells so that a spreadsheet takes none for a formula; such files are not for "
             "import.",
+            bool,
         ),
-        Setting("subscribers", 1000, "Number of subscribers to make up."),
+        Setting("subscribers", 1000, "Number of subscribers to make up.", int, 0),
         Setting(
-            "seed", 1, "Number that decides all that is made up: the same one, the same files."
+            "seed",
+            1,
+            "Number that decides all that is made up: the same one, the same files.",
+            int,
         ),
         Setting("to", None, "URL of the database that holds the copy."),
-        Setting("key", None, "The account's api_key at the service.", "MASTHEAD_API_KEY"),
-        Setting("login", None, "The account's api_login at the service.", "MASTHEAD_API_LOGIN"),
+        Setting(
+            "key", None, "The account's api_key at the service.", variable_name="MASTHEAD_API_KEY"
+        ),
+        Setting(
+            "login",
+            None,
+            "The account's api_login at the service.",
+            variable_name="MASTHEAD_API_LOGIN",
+        ),
         Setting("every", "60s", "Time from one pass of the mirror to the next: 60s, 5m, 1h."),
-        Setting("once", False, "End after one pass of the mirror."),
+        Setting("once", False, "End after one pass of the mirror.", bool),
     )
 }

@@ -1,170 +1,318 @@
-"""The app: all routes, what runs beside them, and what each kind of error becomes.
+"""The ASGI application, and the path of a request through it.
+
+:meth:`App.respond` shows the path from top to bottom. Each step may raise an error:
 
 ==================  ======================================================================
 BadInput            400
 HTTPException       its status: 401, 403, 404, 405, 408, 410, 413, 429, 503 of an overload
-                    (414, 417 and 431: ``protocol.py``)
+                    (414, 417 and 431: ``masthead.api.http.protocol``)
 NotFound            404
 StoreUnavailable    503 with ``Retry-After``
-any other           500 with a request id (``front.py``)
+any other           500 with a request id
 ==================  ======================================================================
 """
 
-import asyncio
 import gc
-from collections.abc import AsyncIterator
+from asyncio import create_task, get_running_loop, sleep
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from http import HTTPStatus
+from functools import partial
+from time import perf_counter_ns
 
 from anyio import to_thread
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Router
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
-from masthead.api.front import Front
-from masthead.api.http.credentials import Callers
-from masthead.api.http.metrics import count_database_error
-from masthead.api.http.overload import RETRY_AFTER_S, Turns
-from masthead.api.http.rate_limit import Allowances
-from masthead.api.http.responses import ONLY_READS, Answer, error
-from masthead.api.http.routing import Routes
+from masthead.api.http.credentials import caller_of, credentials_in
+from masthead.api.http.metrics import count_database_error, count_request
+from masthead.api.http.overload import RETRY_AFTER_S, check_wait
+from masthead.api.http.parameters import read_body, read_parameters
+from masthead.api.http.rate_limit import RateLimit
+from masthead.api.http.request import Request, new_id
+from masthead.api.http.responses import ONLY_READS, Responding, error
+from masthead.api.http.routing import Route, Routes
 from masthead.api.http.service import Service
-from masthead.api.http.temporary_files import Making
-from masthead.api.operation import in_time
+from masthead.api.http.threads import before, deadline, in_thread, start_thread
 from masthead.api.operations import (
     accounts,
     change_feed,
     custom_fields,
     digest,
     docs_page,
+    health,
     mailing_lists,
     orders,
     subscribers,
     subscriptions,
 )
-from masthead.api.operations.health import Health
+from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import RequestLog, end_logs, get_logger
-from masthead.store import Store, commits, keys, logins
+from masthead.settings import ServerSettings
+from masthead.store import Connection, Store, commits, open_store
 
-__all__ = ["create_app"]
+__all__ = ["App", "create_app"]
 
 STAMP_EVERY_S = 3
-UNREAD_BYTES_MAX = 4 * 2**30
+_NOT_SENT = 499
 _log = get_logger()
 
 
 def create_app(
-    store: Store,
+    settings: ServerSettings | None = None,
     *,
-    feed_overlap_s: int = 0,
-    limits: logins.Limits | None = None,
-    allowances: Allowances | None = None,
-    unread_bytes_max: int = UNREAD_BYTES_MAX,
-) -> Front:
-    """Return the app that serves what is in ``store``.
+    store: Store | None = None,
+    shared_folder: str | None = None,
+) -> "App":
+    """Return the application, for any ASGI server that supports the lifespan protocol.
 
-    The change feed begins ``feed_overlap_s`` seconds earlier than a client asks; ``limits`` are
-    those of the login check, ``allowances`` counts the requests of each account. Answers that their
-    clients have not read yet take up at most ``unread_bytes_max`` bytes of temporary files.
-
-    While it runs it also stamps what a killed load has left without a stamp, and writes down when
-    credentials were last used.
+    The settings are those of the environment unless they are given, the store the one that they
+    name. Several workers count requests in ``shared_folder``. Raises BadUsage for a setting that
+    cannot be used, and MastheadError where the database cannot be opened.
     """
-    uses = keys.Uses()
+    settings = settings or ServerSettings.from_environment()
+    store = store or open_store(settings.database, read_url=settings.read_database)
+    limit = RateLimit(settings.rate_limit, shared_folder) if settings.rate_limit else None
+    return App(Service(store, settings, rate_limit=limit))
+
+
+class App:
+    """The application; ``service`` is what all of its requests share."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self._routes = Routes(
+            [
+                *subscriptions.routes,
+                *orders.routes,
+                *subscribers.routes,
+                *custom_fields.routes,
+                *change_feed.routes,
+                *digest.routes,
+                *accounts.routes,
+                *mailing_lists.routes,
+                *health.routes,
+                *docs_page.routes,
+            ]
+        )
+        self._lifespan = Router(lifespan=self._run)
+        self._request_log = RequestLog()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to a request, or start and end with the server."""
+        if scope["type"] == "http":
+            await self.handle(Request(scope, receive), send)
+        else:
+            await self._lifespan({**scope, "app": self}, receive, send)
+
+    async def handle(self, request: Request, send: Send) -> None:
+        """Respond to a request, and log it."""
+        await self.send(request, self.respond(request), send)
+
+    async def send(
+        self, request: Request, responding: Response | Awaitable[Response], send: Send
+    ) -> None:
+        """Send what :meth:`respond` returned, and log it.
+
+        Raises what breaks off a response that has started, so that the server closes the
+        connection.
+        """
+        status = _NOT_SENT
+        try:
+            response = responding if isinstance(responding, Response) else await responding
+            status = response.status_code
+            await response(request.scope, request.receive, send)
+        except ClientDisconnect:
+            pass
+        except Exception as reason:
+            if isinstance(reason, MastheadError | HTTPException):
+                said = reason.detail if isinstance(reason, HTTPException) else str(reason)
+                _log.error("answer broken off", reason=said, request_id=request.id)
+            else:
+                _log.exception("request failed", request_id=request.id)
+            raise
+        finally:
+            self.log_response(request, status)
+
+    def respond(self, request: Request) -> Response | Awaitable[Response]:
+        """Return the response, which is ready or has to be waited for.
+
+        On an embedded database all runs in the event loop, but for queries that may scan: those run
+        in a thread, as do all on a server. A thread has a connection of its own.
+        """
+        request.service = self.service
+        try:
+            request.route, request.path_id = self._routes.find(request.path)
+            if request.method not in {"GET", "HEAD"}:
+                raise HTTPException(405, ONLY_READS, {"Allow": "GET, HEAD"})
+            check_wait(request.arrived_ns)
+            if request.route.operation is None:
+                responding = request.route.handler(request)
+            elif request.has_body:
+                credentials_in(request.header_values)
+                responding = self._respond_with_body(request)
+            else:
+                responding = self._respond_to_operation(request, request.route, b"")
+        except Exception as reason:  # noqa: BLE001 - each has its response
+            responding = self._error_response(request, reason)
+        if isinstance(responding, Response):
+            return _with_headers(request, responding)
+        return self._when_ready(request, responding)
+
+    async def _respond_with_body(self, request: Request) -> Responding:
+        assert request.route
+        return self._respond_to_operation(request, request.route, await read_body(request))
+
+    def _respond_to_operation(self, request: Request, route: Route, body: bytes) -> Responding:
+        service, connection = self.service, self.service.connection
+        if connection is None:
+            slots = service.scans if route.may_scan else service.look_ups
+            steps = partial(self._respond_in_thread, request, route, body)
+            return in_thread(service, slots, steps, ends_at=deadline())
+        self._check(request, route, body, connection)
+        if route.may_scan and route.may_scan(request.parameters):
+            return in_thread(service, service.scans, partial(self._read_in_thread, request, route))
+        request.connection = connection
+        return route.handler(request)
+
+    def _respond_in_thread(self, request: Request, route: Route, body: bytes) -> Responding:
+        with self.service.store.reader() as request.connection:
+            self._check(request, route, body, request.connection)
+            return route.handler(request)
+
+    def _read_in_thread(self, request: Request, route: Route) -> Responding:
+        with self.service.store.reader() as request.connection:
+            return route.handler(request)
+
+    def _check(self, request: Request, route: Route, body: bytes, connection: Connection) -> None:
+        """Find out who asks, whether they may, and for what."""
+        assert route.operation
+        service = self.service
+        now = service.store.clock()
+        request.caller = caller_of(credentials_in(request.header_values), connection, now)
+        service.key_uses.note(request.caller, now)
+        if service.rate_limit:
+            taken = service.rate_limit.take(request.account_id)
+            request.more_headers = taken.headers
+            taken.check()
+        connection.set_tenant(request.account_id)
+        request.parameters = read_parameters(route.operation, request.scope["query_string"], body)
+        if request.path_id > BIGGEST_INTEGER:
+            raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
+
+    async def _when_ready(self, request: Request, responding: Awaitable[Responding]) -> Response:
+        try:
+            found = await responding
+            while not isinstance(found, Response):
+                found = await found
+        except ClientDisconnect:
+            raise
+        except Exception as reason:  # noqa: BLE001 - each has its response
+            found = self._error_response(request, reason)
+        return _with_headers(request, found)
+
+    def _error_response(self, request: Request, reason: Exception) -> Response:
+        if isinstance(reason, BadInput):
+            return error(400, str(reason))
+        if isinstance(reason, NotFound):
+            return error(404, str(reason))
+        if isinstance(reason, HTTPException):
+            return error(reason.status_code, reason.detail, reason.headers)
+        if isinstance(reason, StoreUnavailable):
+            _log.error("database unavailable", reason=str(reason))
+            count_database_error()
+            sentence = "the database does not answer at the moment: try again soon"
+            return error(503, sentence, {"Retry-After": str(RETRY_AFTER_S)})
+        _log.exception("request failed", request_id=request.id)
+        return error(500, f"the server made a mistake; its log has it under {request.id}")
+
+    def log_response(self, request: Request, status: int) -> None:
+        """Log and count a request whose response is complete, or is none."""
+        self._log_request(
+            method=request.method,
+            route=request.route,
+            status=status,
+            arrived_ns=request.arrived_ns,
+            account_id=request.caller.account_id if hasattr(request, "caller") else None,
+            request_id=request.id,
+        )
+
+    def log_refusal(self, method: str | None, status: int, arrived_ns: int) -> None:
+        """Log and count a request that HTTP itself refuses; None where it names no method."""
+        self._log_request(method=method, status=status, arrived_ns=arrived_ns, request_id=new_id())
+
+    def _log_request(
+        self,
+        *,
+        method: str | None,
+        status: int,
+        arrived_ns: int,
+        request_id: str,
+        route: Route | None = None,
+        account_id: int | None = None,
+    ) -> None:
+        seconds = (perf_counter_ns() - arrived_ns) / 1_000_000_000
+        count_request(route.name if route else "none", status, seconds)
+        self._request_log.note(
+            method=method,
+            path=route.path if route else None,
+            status=status,
+            duration_ms=round(seconds * 1_000, 3),
+            account=account_id,
+            request_id=request_id,
+        )
 
     @asynccontextmanager
-    async def lifespan(front: Front) -> AsyncIterator[None]:
-        at_end_of_turn = asyncio.get_running_loop().call_soon
-        front.log = RequestLog(at_end_of_turn)
+    async def _run(self, _app: object) -> AsyncIterator[None]:
+        """Do what goes on beside the requests, from the start of the server to its end."""
+        service, store = self.service, self.service.store
         try:
-            database = store.open_loop_reader(at_end_of_turn)
+            service.connection = store.open_loop_reader(get_running_loop().call_soon)
         except MastheadError as reason:
             _log.error("the app cannot start", reason=str(reason))
             raise
-        front.service = Service(
-            store,
-            database,
-            feed_overlap_us=feed_overlap_s * 1_000_000,
-            limits=limits or logins.Limits(),
-            uses=uses,
-            making=Making(unread_bytes_max),
-            allowances=allowances,
-            callers=Callers(at_end_of_turn),
-        )
-        stamping = asyncio.create_task(_stamp_for_ever(store, uses))
+        stamping = create_task(_stamp_for_ever(service))
         # What is there now stays, and need not be looked through again and again.
         gc.collect()
         gc.freeze()
         yield
         stamping.cancel()
         with suppress(StoreUnavailable):
-            await in_time(lambda _: uses.write(store, every_us=0), turns=Turns(1))
-        if front.service.connection:
-            front.service.connection.close()
+            write_uses = partial(service.key_uses.write, store, every_us=0)
+            await before(deadline(), start_thread(service, write_uses))
+        if service.connection:
+            service.connection.close()
         store.close()
-        front.log.write()
+        service.threads.shutdown(wait=False, cancel_futures=True)
+        self._request_log.write()
         end_logs()
 
-    routes = Routes(
-        [
-            *subscriptions.routes,
-            *orders.routes,
-            *subscribers.routes,
-            *custom_fields.routes,
-            *change_feed.routes,
-            *digest.routes,
-            *accounts.routes,
-            *mailing_lists.routes,
-            *Health(store).routes,
-            *docs_page.routes,
-        ]
-    )
-    return Front(routes, Router(lifespan=lifespan), _answer_to)
+
+def _with_headers(request: Request, response: Response) -> Response:
+    response.raw_headers.extend(request.more_headers)
+    if request.is_head and not isinstance(response, StreamingResponse):
+        response.body = b""
+    return response
 
 
-async def _stamp_for_ever(store: Store, uses: keys.Uses) -> None:
+async def _stamp_for_ever(service: Service) -> None:
+    """Stamp what a killed load has left without a stamp, and write when keys were last used."""
     while True:
         try:
-            await to_thread.run_sync(_stamp, store, uses, abandon_on_cancel=True)
+            await to_thread.run_sync(_stamp, service, abandon_on_cancel=True)
         except StoreUnavailable as reason:
             _log.warning("commits wait for their stamps", reason=str(reason))
         except Exception:  # noqa: BLE001 - whatever it is, the next try may do better
             _log.exception("commits wait for their stamps")
-        await asyncio.sleep(STAMP_EVERY_S)
+        await sleep(STAMP_EVERY_S)
 
 
-def _stamp(store: Store, uses: keys.Uses) -> None:
+def _stamp(service: Service) -> None:
+    store = service.store
     store.check()
     store.write_heartbeat()
     commits.stamp_all(store)
-    uses.write(store)
-
-
-def _answer_to(reason: Exception, scope: Scope) -> Answer | None:
-    if isinstance(reason, BadInput):
-        return error(400, str(reason))
-    if isinstance(reason, NotFound):
-        return error(404, str(reason))
-    if isinstance(reason, StoreUnavailable):
-        _log.error("database unavailable", reason=str(reason))
-        count_database_error()
-        headers = {"Retry-After": str(RETRY_AFTER_S)}
-        return error(503, "the database does not answer at the moment: try again soon", headers)
-    return _http_error(reason, scope) if isinstance(reason, HTTPException) else None
-
-
-def _http_error(reason: HTTPException, scope: Scope) -> Answer:
-    if reason.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allow = {"Allow": "GET, HEAD"}
-        return error(405, ONLY_READS, allow)
-    if reason.detail == HTTPStatus.NOT_FOUND.phrase:
-        return error(404, _no_such_path(scope["path"]))
-    return error(reason.status_code, reason.detail, reason.headers)
-
-
-def _no_such_path(path: str) -> str:
-    version = path.split("/")[1]
-    if version != "2" and version.isdecimal():
-        return "this version is not served: paths begin with /2/"
-    return "there is no such path: /docs lists those that there are, and they begin with /2/"
+    service.key_uses.write(store)

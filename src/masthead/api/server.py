@@ -8,60 +8,32 @@ import sys
 from asyncio import get_running_loop
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from multiprocessing import parent_process
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import NamedTuple
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from masthead.api.app import create_app
-from masthead.api.front import Front
+from masthead.api.app import App, create_app
 from masthead.api.http.metrics import serve_metrics
-from masthead.api.http.rate_limit import Allowances
+from masthead.api.http.protocol import HttpProtocol
+from masthead.api.http.timeouts import STALL_S_MAX
 from masthead.errors import BadUsage, MastheadError
 from masthead.log import configure_logs, end_logs, get_logger
-from masthead.settings import SETTINGS
+from masthead.settings import ServerSettings
 from masthead.store import open_store
-from masthead.store.logins import Limits
 
-__all__ = ["Serving", "app_of_environment", "bind", "serve"]
+__all__ = ["bind", "serve"]
 
 DRAIN_S_MAX = 30
-_MIB = 2**20
 _SIGNALS_EVERY_S = 1
 """So often a parent process looks for signals while its workers start."""
 
-_DATABASE = SETTINGS["database"].variable
-_READ_DATABASE = SETTINGS["read_database"].variable
-_FEED_OVERLAP = SETTINGS["feed_overlap"].variable
-_LOGIN_FAILURES = SETTINGS["login_failures"].variable
-_ACCOUNT_FAILURES = SETTINGS["account_failures"].variable
-_LOG_FORMAT = SETTINGS["log_format"].variable
-_RATE_LIMIT = SETTINGS["rate_limit"].variable
-_TEMPORARY_SPACE = SETTINGS["temporary_space"].variable
-_WORKERS = SETTINGS["workers"].variable
-_SHARED_FOLDER = "MASTHEAD_SHARED_FOLDER"
-"""Where several workers keep what they count together."""
-
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Where prometheus_client writes, if this is set when it is imported."""
-
-
-class Serving(NamedTuple):
-    """What is served, and how (``masthead.settings`` says what each means)."""
-
-    database: str
-    read_database: str | None = None
-    workers: int = 1
-    feed_overlap: int = 0
-    rate_limit: int = 0
-    temporary_space: int = 4096
-    limits: Limits = Limits()
-    certificate: tuple[str, str] | None = None
-    log_format: str = "text"
 
 
 def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
@@ -72,7 +44,7 @@ def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
+        listener = socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, UnicodeError) as error:
         number = error.errno if isinstance(error, OSError) else None
         reason = os.strerror(number) if number and number > 0 else str(error)
@@ -80,65 +52,58 @@ def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
             f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
             f"Choose another one with {flag}"
         ) from error
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        # Connections inherit it: Linux ends those whose client acknowledges nothing for so long.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
+    return listener
 
 
 def serve(
     listener: socket.socket,
-    serving: Serving,
+    settings: ServerSettings,
     *,
     metrics: socket.socket | None = None,
     ready: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
 
-    ``serving.certificate`` names the files of a TLS certificate and of its key. ``metrics`` is
-    where ``GET /metrics`` is answered, if anywhere. ``ready`` is called when requests are answered,
-    by all workers. A worker that dies later is replaced.
+    ``metrics`` is where ``GET /metrics`` is answered, if anywhere. ``ready`` is called when
+    requests are answered, by all workers. A worker that dies later is replaced.
     Raises BadUsage where the certificate and its key cannot be used, and MastheadError where this
     process or a worker cannot start, at first or later (decisions, "Workers").
     """
-    configure_logs(serving.log_format)
-    store = open_store(serving.database, read_url=serving.read_database)
-    if serving.certificate:
-        _check_certificate(*serving.certificate)
-    os.environ[_DATABASE] = serving.database
-    os.environ[_READ_DATABASE] = serving.read_database or ""
-    os.environ[_FEED_OVERLAP] = str(serving.feed_overlap)
-    os.environ[_LOG_FORMAT] = serving.log_format
-    os.environ[_RATE_LIMIT] = str(serving.rate_limit)
-    os.environ[_TEMPORARY_SPACE] = str(serving.temporary_space)
-    os.environ[_WORKERS] = str(serving.workers)
-    os.environ[_LOGIN_FAILURES] = str(serving.limits.per_login)
-    os.environ[_ACCOUNT_FAILURES] = str(serving.limits.per_account)
-    certificate, certificate_key = serving.certificate or (None, None)
-    config = uvicorn.Config(
-        "masthead.api.server:app_of_environment",
-        factory=True,
-        workers=serving.workers,
-        http="masthead.api.http.protocol:Protocol",
-        loop="masthead.api.http.event_loop:Loop",
-        ws="none",
-        lifespan="on",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=DRAIN_S_MAX,
-        ssl_certfile=certificate,
-        ssl_keyfile=certificate_key,
-    )
+    configure_logs(settings.log_format)
+    store = open_store(settings.database, read_url=settings.read_database)
+    if settings.certificate and settings.certificate_key:
+        _check_certificate(settings.certificate, settings.certificate_key)
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn drains first, and then leaves the signal to this.
         signal.signal(number, _end)
     with ExitStack() as stack:
         folder = None
-        if serving.workers > 1:
+        if settings.workers > 1:
             folder = stack.enter_context(TemporaryDirectory(prefix="masthead-"))
-            os.environ[_METRICS_FOLDER] = os.environ[_SHARED_FOLDER] = folder
+            os.environ[_METRICS_FOLDER] = folder
         if metrics:
             serve_metrics(metrics, store, folder)
-        if serving.workers > 1:
+        config = uvicorn.Config(
+            partial(_app, settings, folder),
+            factory=True,
+            workers=settings.workers,
+            http=HttpProtocol,
+            loop="masthead.api.http.event_loop:Loop",
+            ws="none",
+            lifespan="on",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=DRAIN_S_MAX,
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.certificate_key,
+        )
+        if settings.workers > 1:
             _Workers(config, listener, ready).serve()
         else:
             _Server(config, ready).serve_on(listener)
@@ -215,38 +180,21 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     os._exit(0)
 
 
-def app_of_environment() -> Front:
-    """Return the app that the environment's settings describe; each worker calls it.
+def _app(settings: ServerSettings, shared_folder: str | None) -> App:
+    """Return the app of a process.
 
     Where that is not possible, the process ends with uvicorn's status for a failed start, which its
     parent does not try again.
     """
-    configure_logs(os.environ[_LOG_FORMAT])
+    configure_logs(settings.log_format)
     _end_with_parent()
     try:
-        return _app()
+        return create_app(settings, shared_folder=shared_folder)
     except MastheadError as reason:
         get_logger().error("this process cannot start", reason=str(reason))
     except Exception:  # noqa: BLE001 - whatever it is, a second try would meet it too
         get_logger().exception("this process cannot start")
     raise SystemExit(STARTUP_FAILURE)
-
-
-def _app() -> Front:
-    store = open_store(os.environ[_DATABASE], read_url=os.environ[_READ_DATABASE] or None)
-    allowances = None
-    if rate := int(os.environ[_RATE_LIMIT]):
-        allowances = Allowances(rate, os.environ.get(_SHARED_FOLDER))
-    limits = Limits(int(os.environ[_LOGIN_FAILURES]), int(os.environ[_ACCOUNT_FAILURES]))
-    overlap_s = int(os.environ[_FEED_OVERLAP])
-    unread_bytes_max = int(os.environ[_TEMPORARY_SPACE]) * _MIB // int(os.environ[_WORKERS])
-    return create_app(
-        store,
-        feed_overlap_s=overlap_s,
-        limits=limits,
-        allowances=allowances,
-        unread_bytes_max=unread_bytes_max,
-    )
 
 
 def _end_with_parent() -> None:

@@ -1,13 +1,14 @@
-"""Options made from ``masthead.settings``: a flag and its twin in the environment."""
+"""Options made from ``masthead.settings``: a flag and its variable in the environment."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from masthead.settings import SETTINGS
+from masthead.settings import SETTINGS, ServerSettings, Setting
 
-__all__ = ["setting"]
+__all__ = ["server_settings", "setting"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -15,7 +16,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def setting(
     name: str, *, kind: click.ParamType[Any] | type | None = None
 ) -> Callable[[Command], Command]:
-    """Return the decorator that gives a command the option of the setting ``name``."""
+    """Return the decorator that gives a command the option of the setting ``name``.
+
+    ``kind`` is the type of the option, where it is not that of the setting.
+    """
     found = SETTINGS[name]
     return click.option(
         found.flag,
@@ -24,7 +28,27 @@ def setting(
         show_envvar=True,
         default=found.default,
         show_default=found.default not in {None, False},
-        is_flag=found.default is False,
-        type=kind,
+        is_flag=found.value_type is bool,
+        type=kind or _type_of(found),
         help=found.meaning,
     )
+
+
+def server_settings(command: Callable[[ServerSettings], None]) -> Callable[..., None]:
+    """Give a command the options of all settings of a server; it gets them as one value."""
+
+    @functools.wraps(command)
+    def with_settings(**values: Any) -> None:
+        command(ServerSettings(**values))
+
+    for name in reversed(ServerSettings.__struct_fields__):
+        with_settings = setting(name)(with_settings)
+    return with_settings
+
+
+def _type_of(found: Setting) -> click.ParamType[Any] | type | None:
+    if found.choices:
+        return click.Choice(found.choices)
+    if found.value_type is int:
+        return click.IntRange(found.at_least, found.at_most)
+    return None

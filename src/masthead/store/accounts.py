@@ -17,6 +17,7 @@ __all__ = [
     "SETTINGS",
     "accounts",
     "add_account",
+    "ask",
     "get_account",
     "hides_password_md5",
     "rekey",
@@ -269,3 +270,10 @@ def _save(
             account_id=account_id,
             commit_id=commit_id,
         )
+
+
+def ask(store: Store) -> None:
+    """Ask the database the smallest question; raise StoreUnavailable where it does not respond."""
+    store.check()
+    with store.reader() as connection:
+        connection.rows("SELECT 1 FROM accounts LIMIT 1")

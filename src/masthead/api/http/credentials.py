@@ -5,13 +5,14 @@ Which account they open is asked of ``masthead.store.keys``.
 
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 
-from masthead.store import Connection, Later
+from masthead.store import Connection
 from masthead.store.keys import Caller, account_for_credentials
 
-__all__ = ["Callers", "Credentials", "caller_of", "credentials_in"]
+__all__ = ["Credentials", "caller_of", "credentials_in"]
 
 Credentials = tuple[str, str]
 """The user name and the password of a request."""
@@ -19,12 +20,12 @@ Credentials = tuple[str, str]
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
 
-def credentials_in(authorization: bytes | None) -> Credentials:
-    """Return user name and password from the value of an ``Authorization`` header.
+def credentials_in(headers: Mapping[bytes, bytes]) -> Credentials:
+    """Return user name and password from the headers of a request, by name in lower case.
 
     Raises HTTPException 401 where they are missing or malformed (decisions, "Callers and tenants").
     """
-    scheme, _, encoded = (authorization or b"").partition(b" ")
+    scheme, _, encoded = headers.get(b"authorization", b"").partition(b" ")
     try:
         if scheme.lower() != b"basic":
             raise ValueError
@@ -51,29 +52,3 @@ def caller_of(credentials: Credentials, connection: Connection, now: int) -> Cal
     if caller is None:
         raise HTTPException(403, "these credentials open no account")
     return caller
-
-
-class Callers:
-    """Who calls, for an event loop, which asks that once in a turn for the same credentials.
-
-    All that is asked in a turn is answered from one state of the database, so the second answer
-    would be the first one. ``at_end_of_turn`` has a function called when the turn is over.
-    """
-
-    def __init__(self, at_end_of_turn: Later) -> None:
-        self._at_end_of_turn = at_end_of_turn
-        self._known: dict[bytes | None, Caller] = {}
-
-    def caller_of(self, authorization: bytes | None, connection: Connection, now: int) -> Caller:
-        """Return the account that the value of an ``Authorization`` header opens at that time.
-
-        Raises what :func:`credentials_in` and :func:`caller_of` do.
-        """
-        caller = self._known.get(authorization)
-        if caller is None:
-            caller = caller_of(credentials_in(authorization), connection, now)
-            is_first = not self._known
-            self._known[authorization] = caller
-            if is_first:
-                self._at_end_of_turn(self._known.clear)
-        return caller

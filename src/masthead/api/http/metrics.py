@@ -21,10 +21,10 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from masthead.api.operation import PATIENCE_S
-from masthead.api.operations.health import ask
+from masthead.api.http.timeouts import DATABASE_S_MAX
 from masthead.log import get_logger
 from masthead.store import Store
+from masthead.store.accounts import ask
 
 __all__ = [
     "count_database_error",
@@ -136,9 +136,9 @@ class _Database(Collector):
             if look is None or not look.is_alive():
                 look = self._look = _Look(self._store)
                 look.start()
-        look.join(PATIENCE_S)
+        look.join(DATABASE_S_MAX)
         seconds = look.seconds
-        is_up = seconds is not None and seconds < PATIENCE_S
+        is_up = seconds is not None and seconds < DATABASE_S_MAX
         yield GaugeMetricFamily(
             "masthead_database_up", "1 where the database answers, else 0.", value=int(is_up)
         )

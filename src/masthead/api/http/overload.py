@@ -1,27 +1,23 @@
-"""How much a server takes on: what waits too long for its turn gets 503.
+"""Load shedding: what waits too long is refused with 503.
 
-A request may wait for its turn, but not for long: whoever has waited longer has likely gone, and a
-server that answers those has no time for the others. What has begun is finished. So the rate at
-which requests are answered stays about what it is at best, however many more come (decisions, "More
-than a server can do").
+A request may wait, but not for long: a client that has waited longer has likely gone, and a server
+that answers those has no time for the others. What has begun is finished. So the rate of responses
+stays about the same, however many more requests come (decisions, "More than a server can do").
 """
 
-from asyncio import CancelledError, Future, get_running_loop
-from collections import Counter, deque
+from asyncio import Semaphore, timeout
+from collections import defaultdict
 from time import perf_counter_ns
-from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["RETRY_AFTER_S", "WAIT_S_MAX", "Turns", "check_wait"]
+__all__ = ["RETRY_AFTER_S", "WAIT_S_MAX", "Slots", "check_wait"]
 
 WAIT_S_MAX = 1.0
-"""So long may a request wait for its turn: in the event loop, and again for a thread."""
+"""Seconds that a request may wait for the event loop, and again for a slot."""
 
 RETRY_AFTER_S = 2
-"""So long a client that got 503 is asked to wait, whatever the cause."""
-
-_NS = 1_000_000_000
+"""Seconds that a client is asked to wait after a 503, whatever its cause."""
 
 
 def _overloaded() -> HTTPException:
@@ -33,103 +29,50 @@ def _overloaded() -> HTTPException:
 
 
 def check_wait(arrived_ns: int) -> None:
-    """Raise HTTPException 503 where a request that came then has waited too long to be begun."""
-    if perf_counter_ns() - arrived_ns > WAIT_S_MAX * _NS:
+    """Raise HTTPException 503 where a request that arrived then has waited for too long."""
+    if perf_counter_ns() - arrived_ns > WAIT_S_MAX * 1_000_000_000:
         raise _overloaded()
 
 
-class _Waiting(NamedTuple):
-    """Somebody who waits for a turn: until when, for which account, and what tells of the turn."""
+class Slots:
+    """How many pieces of work go on at once, in all and of one account.
 
-    until: float
-    account_id: int
-    turn: Future[None]
-
-
-class Turns:
-    """Lets so many go on ``at_once``, of them ``each`` of one account; others wait.
-
-    They wait in the order in which they came, but nobody behind an account that has all of its
-    turns, and none of them longer than ``wait_s_max`` seconds. All belong to one event loop. One
-    timer serves all who wait, so that to wait, and to be refused, costs little.
+    Others wait in their order, but never behind those of an account that has all of its slots, and
+    for at most ``wait_s_max`` seconds. Without ``of_an_account`` there is one order, and no account
+    need be named. Slots belong to one event loop.
     """
 
     def __init__(
-        self, at_once: int, *, each: int | None = None, wait_s_max: float = WAIT_S_MAX
+        self, at_once: int, *, of_an_account: int | None = None, wait_s_max: float = WAIT_S_MAX
     ) -> None:
-        self._free = at_once
-        self._each = each
-        self._taken: Counter[int] = Counter()
         self._wait_s_max = wait_s_max
-        self._queue: deque[_Waiting] = deque()
-        self._is_swept = False
+        self._of_all = Semaphore(at_once)
+        self._of_accounts: defaultdict[int, Semaphore] = defaultdict(
+            lambda: Semaphore(of_an_account or at_once)
+        )
 
-    @property
-    def waiting(self) -> int:
-        """How many wait for their turn."""
-        return sum(not waiting.turn.done() for waiting in self._queue)
-
-    def take_now(self, account_id: int = 0) -> bool:
-        """Take a turn if there is one for the account; return whether there was."""
-        if not self._free or not self._may_have_more(account_id):
-            return False
-        self._take(account_id)
-        return True
+    def are_free(self, account_id: int = 0) -> bool:
+        """Return whether :meth:`take` would not wait."""
+        return not (self._of_accounts[account_id].locked() or self._of_all.locked())
 
     async def take(self, account_id: int = 0) -> None:
-        """Wait for a turn of the account, which has to be given back.
+        """Wait for a slot, which :meth:`give` gives back.
 
-        Raises HTTPException 503 where it does not come in time.
+        Raises HTTPException 503 where there is none in time.
         """
-        if self.take_now(account_id):
-            return
-        loop = get_running_loop()
-        turn = loop.create_future()
-        self._queue.append(_Waiting(loop.time() + self._wait_s_max, account_id, turn))
-        if not self._is_swept:
-            self._is_swept = True
-            loop.call_later(self._wait_s_max, self._sweep)
+        of_account = self._of_accounts[account_id]
         try:
-            await turn
-        except CancelledError:
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.give(account_id)
-            raise
+            async with timeout(None if self.are_free(account_id) else self._wait_s_max):
+                await of_account.acquire()
+                try:
+                    await self._of_all.acquire()
+                except BaseException:
+                    of_account.release()
+                    raise
+        except TimeoutError:
+            raise _overloaded() from None
 
     def give(self, account_id: int = 0) -> None:
-        """Give a turn back that :meth:`take` or :meth:`take_now` took for the account."""
-        self._free += 1
-        if self._each is not None:
-            self._taken[account_id] -= 1
-            if not self._taken[account_id]:
-                del self._taken[account_id]
-        if self._queue:
-            self._serve()
-
-    def _may_have_more(self, account_id: int) -> bool:
-        return self._each is None or self._taken[account_id] < self._each
-
-    def _take(self, account_id: int) -> None:
-        self._free -= 1
-        if self._each is not None:
-            self._taken[account_id] += 1
-
-    def _serve(self) -> None:
-        """Give the free turn to the first of those who wait that may have it."""
-        for waiting in self._queue:
-            if not waiting.turn.done() and self._may_have_more(waiting.account_id):
-                self._take(waiting.account_id)
-                waiting.turn.set_result(None)
-                break
-        while self._queue and self._queue[0].turn.done():
-            self._queue.popleft()
-
-    def _sweep(self) -> None:
-        loop = get_running_loop()
-        while self._queue and self._queue[0].until <= loop.time():
-            turn = self._queue.popleft().turn
-            if not turn.done():
-                turn.set_exception(_overloaded())
-        self._is_swept = bool(self._queue)
-        if self._is_swept:
-            loop.call_at(self._queue[0].until, self._sweep)
+        """Give back a slot that the account has."""
+        self._of_all.release()
+        self._of_accounts[account_id].release()

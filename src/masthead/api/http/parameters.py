@@ -12,14 +12,13 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope
+from starlette.requests import Request as StarletteRequest
 
 from masthead.contract.kinds import Text
 from masthead.contract.operations import Operation
 from masthead.errors import BadInput
 
-__all__ = ["BODY_BYTES_MAX", "TOO_LARGE", "Values", "has_body", "read_body", "read_parameters"]
+__all__ = ["BODY_BYTES_MAX", "TOO_LARGE", "Values", "read_body", "read_parameters"]
 
 BODY_BYTES_MAX = 16 * 1024
 TOO_LARGE = (
@@ -34,35 +33,22 @@ Values = dict[str, int | str]
 """Parameters by name, as their kinds parse them; those that were not given are not in it."""
 
 
-def has_body(headers: dict[bytes, bytes]) -> bool:
-    """Tell whether a request with these headers has a body, be it an empty one."""
-    return b"content-length" in headers or b"transfer-encoding" in headers
-
-
-async def read_body(scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+async def read_body(request: StarletteRequest) -> bytes:
     """Return the body of a request.
 
-    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, and the status that
-    ``protocol.py`` refuses it with where it does not come in time or is not HTTP; BadInput where it
-    is compressed, and ClientDisconnect where the client goes away.
+    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, BadInput where it is
+    compressed, ClientDisconnect where the client goes away, and what the server's ``receive`` does
+    (``masthead.api.http.protocol``: a body that does not come in time or is not HTTP).
     """
-    if int(headers.get(b"content-length", b"0")) > BODY_BYTES_MAX:
+    if int(request.headers.get("content-length", "0")) > BODY_BYTES_MAX:
         raise _too_large()
-    body, more = b"", True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        if refusal := scope.get("masthead.refusal"):
-            raise HTTPException(refusal.status, refusal.sentence, _CLOSE)
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
+    body = b""
+    async for piece in request.stream():
+        body += piece
         if len(body) > BODY_BYTES_MAX:
             raise _too_large()
-    if body and any(
-        name == b"content-encoding" and value.lower() != b"identity"
-        for name, value in scope["headers"]
-    ):
+    codings = request.headers.getlist("content-encoding")
+    if body and any(coding.lower() != "identity" for coding in codings):
         raise BadInput("the body is compressed: send it as it is")
     return body
 

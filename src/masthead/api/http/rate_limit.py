@@ -1,10 +1,10 @@
-"""How many requests an account may make: ``--rate-limit`` of them a second, in all workers.
+"""The rate limit: ``--rate-limit`` requests a second for each account, in all workers.
 
-What each account has used is one number, the time at which it will have used nothing again (GCRA):
-each request puts it off by its share of a second, and one that would put it off by more than a
-second is refused. The numbers of all workers are in one file, which they lock for a moment. No
-library does this for several processes without a service of its own beside them (decisions, "Limit
-of requests").
+It is the generic cell rate algorithm (GCRA). Each account has one number, its theoretical arrival
+time. Each request moves that time on by an account's share of a second; one that would move it more
+than a second ahead of the clock is refused. The numbers of all workers are in one file, which they
+lock. No library does this for several processes without a server beside them (decisions, "Limit of
+requests").
 """
 
 import fcntl
@@ -20,19 +20,18 @@ from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["RATE_MAX", "Allowances", "Taken"]
+__all__ = ["RateLimit", "Taken"]
 
-RATE_MAX = 1_000_000
 _SECOND_NS = 1_000_000_000
 _ENTRY = struct.Struct("<qq")
-"""An account's id, and when it will have used nothing, in nanoseconds of the machine's clock."""
+"""An account's id, and its theoretical arrival time in nanoseconds of the machine's clock."""
 
 _POLICY = b"ratelimit-policy"
 _LIMIT = b"ratelimit"
 
 
 class Taken(NamedTuple):
-    """What is left to an account after a request; ``is_allowed`` says whether that was one."""
+    """Whether a request is allowed, and how many more the account may make at once."""
 
     rate: int
     is_allowed: bool
@@ -40,14 +39,14 @@ class Taken(NamedTuple):
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The fields of draft-ietf-httpapi-ratelimit-headers-10, which any answer has."""
+        """The headers of draft-ietf-httpapi-ratelimit-headers-10, which any response has."""
         return [
             (_POLICY, b'"account";q=%d;w=1' % self.rate),
             (_LIMIT, b'"account";r=%d;t=1' % self.left),
         ]
 
     def check(self) -> None:
-        """Raise HTTPException 429 where the request is one too many."""
+        """Raise HTTPException 429 where the request is not allowed."""
         if not self.is_allowed:
             raise HTTPException(
                 429,
@@ -56,8 +55,8 @@ class Taken(NamedTuple):
             )
 
 
-class Allowances:
-    """The requests of all accounts; ``folder`` is what several workers share.
+class RateLimit:
+    """The rate of all accounts; ``folder`` is what several workers share.
 
     ``clock`` returns nanoseconds, the same for all of them; it is never set back.
     """
@@ -78,9 +77,9 @@ class Allowances:
             place = self._places.get(account_id)
             if place is None:
                 place = self._find(account_id)
-            _, used_until = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, place))
+            _, arrival = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, place))
             now = self._clock()
-            then = max(used_until, now) + self._share_ns
+            then = max(arrival, now) + self._share_ns
             is_allowed = then - now <= _SECOND_NS
             if is_allowed:
                 os.pwrite(self._file, _ENTRY.pack(account_id, then), place)
@@ -112,6 +111,6 @@ class Allowances:
 
 def _file(folder: str | None) -> int:
     if folder:
-        return os.open(Path(folder, "allowances"), os.O_RDWR | os.O_CREAT, 0o600)
+        return os.open(Path(folder, "rate-limit"), os.O_RDWR | os.O_CREAT, 0o600)
     with TemporaryFile() as unnamed:
         return os.dup(unnamed.fileno())

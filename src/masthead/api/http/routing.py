@@ -1,40 +1,66 @@
 """Which path is answered by what.
 
-A path is one of a few, or has one id in it: so it is looked up, where a framework tries one pattern
-after another.
+A path is one of a few, or has one id in it. So it is looked up in a dict: Starlette's router tries
+one regular expression after another, which takes longer than a query.
 """
 
 import re
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from starlette.types import Scope
+from starlette.exceptions import HTTPException
 
-from masthead.api.http.responses import Answer, Rest
-from masthead.api.http.service import Service
+from masthead.api.http.parameters import Values
+from masthead.api.http.responses import Responding
 from masthead.contract.kinds import BIGGEST_INTEGER
+from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import NotFound
 
-__all__ = ["Route", "Routes"]
+if TYPE_CHECKING:
+    from masthead.api.http.request import Request
+
+__all__ = ["Handler", "Route", "Routes", "route", "route_for"]
+
+Handler = Callable[["Request"], Responding]
 
 _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
-"""Digits without leading zeros; that ids end at 2^63 - 1 is checked behind the credentials
+"""Digits without leading zeros. That ids end at 2^63 - 1 is checked after the credentials
 (decisions, "Ids in paths")."""
 
-_BEHIND_THE_VERSION = 2
+_AFTER_THE_VERSION = 2
 _NAMED = re.compile(r"/\{\w+\}")
 
 
 class Route(NamedTuple):
-    """A path, its id as ``{…}``; its name in the metrics; and what begins its answers.
+    """A path, its id as ``{…}``; its name in the metrics; and what answers it.
 
-    ``begin`` gets the id of the path, None where it has none. It may raise what the app has an
-    answer for.
+    ``operation`` is None where a path needs no credentials and takes no parameters. ``may_scan``
+    tells from the parameters whether a query may visit many rows: None where none does.
     """
 
     path: str
     name: str
-    begin: Callable[[Scope, int | None, Service], Answer | Rest]
+    handler: Handler
+    operation: Operation | None = None
+    may_scan: Callable[[Values], bool] | None = None
+
+
+def route(
+    name: str, handler: Handler, *, may_scan: Callable[[Values], bool] | None = None
+) -> Route:
+    """Return the route of the operation ``name`` of the interface."""
+    return route_for(OPERATIONS[name], handler, may_scan=may_scan)
+
+
+def route_for(
+    operation: Operation,
+    handler: Handler,
+    *,
+    may_scan: Callable[[Values], bool] | None = None,
+) -> Route:
+    """Return the route of an operation."""
+    path = operation.path.removesuffix("/")
+    return Route(path, operation.name, handler, operation, may_scan)
 
 
 class Routes:
@@ -43,34 +69,37 @@ class Routes:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._whole: dict[str, Route] = {}
         self._around_an_id: dict[tuple[str, str], Route] = {}
-        for route in routes:
-            self.add(route)
+        for one in routes:
+            if named := _NAMED.search(one.path):
+                self._around_an_id[one.path[: named.start()], one.path[named.end() :]] = one
+            else:
+                self._whole[one.path] = one
 
-    def add(self, route: Route) -> None:
-        """Serve one more path."""
-        if named := _NAMED.search(route.path):
-            self._around_an_id[route.path[: named.start()], route.path[named.end() :]] = route
-        else:
-            self._whole[route.path] = route
+    def find(self, path: str) -> tuple[Route, int]:
+        """Return the route of a path and the id in it, 0 where it has none.
 
-    def find(self, path: str) -> tuple[Route | None, int | None]:
-        """Return the route of a path, if it has one, and its id, if there is one in it.
-
-        Raises NotFound where the path is one around an id, and what it has there is none.
+        Raises HTTPException 404 for a path that is not served, and NotFound for one whose id is
+        none.
         """
-        if route := self._whole.get(path):
-            return route, None
-        if found := _ID.search(path, _BEHIND_THE_VERSION):
-            around = path[: found.start()], path[found.end() :]
-            return self._around_an_id.get(around), int(found[1])
+        if found := self._whole.get(path):
+            return found, 0
+        if (found_id := _ID.search(path, _AFTER_THE_VERSION)) and (
+            found := self._around_an_id.get((path[: found_id.start()], path[found_id.end() :]))
+        ):
+            return found, int(found_id[1])
         if any(_is_around_one_part(*around, path) for around in self._around_an_id):
             raise NotFound(
                 "there is no such id: an id is a number, digits without leading zeros, up to "
                 f"{BIGGEST_INTEGER}"
             )
-        return None, None
+        version = path.split("/")[1]
+        if version != "2" and version.isdecimal():
+            raise HTTPException(404, "this version is not served: paths begin with /2/")
+        raise HTTPException(
+            404, "there is no such path: /docs lists those that there are, and they begin with /2/"
+        )
 
 
-def _is_around_one_part(before: str, behind: str, path: str) -> bool:
-    part = path.removeprefix(f"{before}/").removesuffix(behind)
-    return path == f"{before}/{part}{behind}" and part != "" and "/" not in part
+def _is_around_one_part(before: str, after: str, path: str) -> bool:
+    part = path.removeprefix(f"{before}/").removesuffix(after)
+    return path == f"{before}/{part}{after}" and part != "" and "/" not in part

@@ -1,70 +1,77 @@
-"""What has been made of long answers and not been sent yet: in temporary files, with a limit.
+"""Temporary files for what of long responses has been made and not been sent yet.
 
-The database makes an answer faster than most clients read it. What waits for a client stands in
-temporary files without a name, which the system removes with the process however that ends; what
-has been sent is removed piece by piece. A slow client so holds space on the disk, and no snapshot
-of the database, and no memory. How much space there is, is limited for each account and for all
-together (decisions, "Space for answers that wait").
+The database makes a response faster than most clients read it. The rest waits in temporary files
+without a name, which the system removes with the process, however that ends; each is removed when
+it has been sent. So a slow client takes up space on the disk, but no snapshot of the database and
+no memory. The space is limited, for each account and in all (decisions, "Space for answers that
+wait").
 """
 
 import os
 import threading
-from asyncio import CancelledError
+from asyncio import AbstractEventLoop, CancelledError, Event
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from tempfile import TemporaryFile
-from typing import IO, Self
+from typing import IO
 
-from anyio import Event, to_thread
+from anyio import to_thread
 from starlette.exceptions import HTTPException
 
-from masthead.api.http.overload import RETRY_AFTER_S, Turns
+from masthead.api.http.overload import RETRY_AFTER_S
+from masthead.api.http.timeouts import LOOP_S_MAX
 from masthead.errors import StoreUnavailable
 
-__all__ = ["LONG_AT_ONCE", "LONG_OF_AN_ACCOUNT", "Backlog", "Making", "Space"]
+__all__ = ["Space", "UnsentBody"]
 
 FILE_BYTES = 16 * 1024 * 1024
-"""A file that is not smaller is followed by another one, so that its space is free once it is
-sent."""
-
-SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
-"""So many answers that may be short are made at a time; others wait so many seconds at most."""
-
-LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
-"""So many long answers are made at a time, of them so many of one account; others wait so many
-seconds at most. Any number may be sent."""
+"""A file that is as long is followed by another one, so that its space is free once it is sent."""
 
 _CHUNK_BYTES = 262_144
-_FRESH_BYTES = 64 * _CHUNK_BYTES
+_CACHED_BYTES = 64 * _CHUNK_BYTES
 """What was written last is in memory still; what is older may have to come from the disk."""
 
 
 class Space:
-    """How many bytes all backlogs of a process may hold: in all, and of one account half of it.
+    """How many bytes of temporary files a process may have: in all, and of one account half of it.
 
-    A new one may be begun while a quarter of both is free, so that few answers have to break off in
-    the middle.
+    A response may be begun while a quarter of both is free, so that few have to break off.
     """
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._held: Counter[int] = Counter()
+        self._taken: Counter[int] = Counter()
         self._lock = threading.Lock()
 
+    @property
+    def taken(self) -> int:
+        """How many bytes are taken."""
+        with self._lock:
+            return self._taken.total()
+
     def check(self, account_id: int) -> None:
-        """Raise HTTPException 503 where no other answer of the account may be begun."""
+        """Raise HTTPException 503 where the account may not begin another response."""
         with self._lock:
             self._check(account_id, 0, self._bytes_max * 3 // 4)
 
     def take(self, account_id: int, count: int) -> None:
-        """Take so many bytes; raise HTTPException 503 where that is more than there is."""
+        """Take bytes; raise HTTPException 503 where there are too few."""
         with self._lock:
             self._check(account_id, count, self._bytes_max)
-            self._held[account_id] += count
+            self._taken[account_id] += count
+
+    def give(self, account_id: int, count: int) -> None:
+        """Give bytes back."""
+        with self._lock:
+            self._taken[account_id] -= count
+            if not self._taken[account_id]:
+                del self._taken[account_id]
 
     def _check(self, account_id: int, count: int, bytes_max: int) -> None:
-        of_account, of_all = self._held[account_id] + count, self._held.total() + count
+        of_account, of_all = self._taken[account_id] + count, self._taken.total() + count
         if of_account > bytes_max // 2 or of_all > bytes_max:
             raise HTTPException(
                 503,
@@ -73,149 +80,131 @@ class Space:
                 {"Retry-After": str(RETRY_AFTER_S)},
             )
 
-    @property
-    def held(self) -> int:
-        """How many bytes are taken."""
-        with self._lock:
-            return self._held.total()
-
-    def give(self, account_id: int, count: int) -> None:
-        """Give bytes back."""
-        with self._lock:
-            self._held[account_id] -= count
-            if not self._held[account_id]:
-                del self._held[account_id]
-
-
-class Making:
-    """What the making of all answers that may be long shares: turns, and space to wait in.
-
-    ``short`` are the turns of answers that may be short, ``long`` those of long ones.
-    """
-
-    def __init__(self, unread_bytes_max: int) -> None:
-        self.short = Turns(SHORT_AT_ONCE, wait_s_max=SHORT_WAIT_S_MAX)
-        self.long = Turns(LONG_AT_ONCE, each=LONG_OF_AN_ACCOUNT, wait_s_max=LONG_WAIT_S_MAX)
-        self.space = Space(unread_bytes_max)
-
 
 class _File:
-    """One of the temporary files of a backlog; ``start`` is where in the answer it begins."""
+    """A temporary file; ``start`` is where in the body it begins."""
 
     def __init__(self, start: int) -> None:
-        self.file: IO[bytes] = TemporaryFile(buffering=0)  # noqa: SIM115 - Backlog closes it
+        self.file: IO[bytes] = TemporaryFile(buffering=0)  # noqa: SIM115 - UnsentBody closes it
         self.start = start
         self.size = 0
 
 
-class Backlog:
-    """The part of one answer that waits for its client, from a thread that makes the answer.
+class UnsentBody:
+    """The part of a response's body that its client has not read yet.
 
-    Whoever opens it, with a ``with``, reads from it in the event loop. The thread that writes need
-    not have ended when it is closed: its next :meth:`write` raises CancelledError.
+    A thread calls :meth:`write` and in any case :meth:`end`; the event loop reads :meth:`chunks`
+    and in any case calls :meth:`close`. The files are removed once both are done.
     """
 
-    def __init__(self, space: Space, account_id: int) -> None:
+    def __init__(self, space: Space, account_id: int, loop: AbstractEventLoop) -> None:
+        self.size = 0
+        """Bytes written so far."""
         self._space = space
         self._account_id = account_id
+        self._loop = loop
         self._files: deque[_File] = deque()
-        self._held = 0
-        self._is_writing = self._is_closed = False
-        self._lock = threading.Lock()
-        # What follows belongs to the event loop.
-        self.size = 0
-        self._is_complete = False
+        self._taken = 0
         self._changed = Event()
+        self._lock = threading.Lock()
+        self._error: BaseException | None = None
+        self._is_ended = self._is_closed = False
 
-    def __enter__(self) -> Self:
-        return self
+    def write(self, data: bytes) -> None:
+        """Add to the end; then wait until the event loop has run, so that other requests go on.
 
-    def __exit__(self, *_: object) -> None:
-        """Remove the files, at once or when the write that is under way is done."""
-        with self._lock:
-            self._is_closed = True
-            if not self._is_writing:
-                self._remove()
-
-    def write(self, data: bytes, in_loop: Callable[[Callable[[], None]], None]) -> None:
-        """Add to the end, in the thread that makes the answer; then let the event loop have a turn.
-
-        ``in_loop`` calls a function in the event loop's thread. Raises CancelledError where the
-        backlog is closed, HTTPException 503 where there is no space for it, and StoreUnavailable
-        where the system has none.
+        Raises CancelledError where the body is closed, HTTPException 503 where there is no space
+        for it, and StoreUnavailable where the system has none.
         """
-        with self._lock:
-            if self._is_closed:
-                raise CancelledError
-            self._is_writing = True
-        try:
-            if data:
-                self._write(data)
-        finally:
-            with self._lock:
-                self._is_writing = False
-                if self._is_closed:
-                    self._remove()
-        in_loop(partial(self._grow, len(data)))
+        if self._is_closed:
+            raise CancelledError
+        if data:
+            self._write(data)
+            self.size += len(data)
+        has_run: Future[None] = Future()
+        self._loop.call_soon_threadsafe(self._wake, has_run)
+        has_run.result(LOOP_S_MAX)
 
-    def complete(self) -> None:
-        """Say, in the event loop, that nothing more is written."""
-        self._is_complete = True
-        self._changed.set()
+    def end(self, error: BaseException | None = None) -> None:
+        """Say that nothing more is written, because of an error or because it is complete."""
+        self._error = error
+        with self._lock:
+            self._is_ended = True
+            if self._is_closed:
+                self._remove_all()
+        with suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._changed.set)
+
+    async def until_ended(self) -> None:
+        """Wait until nothing more is written; raise the error if there was one."""
+        while not self._is_ended:
+            self._changed.clear()
+            if not self._is_ended:
+                await self._changed.wait()
+        if self._error:
+            raise self._error
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield all of the answer in its order; each file is removed when it has been read."""
+        """Yield all of the body in its order, while it is written; raise the error behind it."""
         sent = 0
-        while sent < self.size or not self._is_complete:
-            if sent == self.size:
+        while True:
+            self._changed.clear()
+            is_ended = self._is_ended
+            if sent < self.size:
+                chunk = await self._read(sent)
+                sent += len(chunk)
+                if chunk:
+                    yield chunk
+            elif is_ended:
+                break
+            else:
                 await self._changed.wait()
-                continue
-            first = self._files[0]
-            available = min(self.size - first.start, first.size) - (sent - first.start)
-            if not available:
-                self._remove_first()
-                continue
-            read = partial(
-                os.pread, first.file.fileno(), min(_CHUNK_BYTES, available), sent - first.start
-            )
-            is_fresh = self.size - sent <= _FRESH_BYTES
-            chunk = read() if is_fresh else await to_thread.run_sync(read)
-            sent += len(chunk)
-            yield chunk
+        await self.until_ended()
+
+    def close(self) -> None:
+        """Say that nothing more is read."""
+        with self._lock:
+            self._is_closed = True
+            if self._is_ended:
+                self._remove_all()
+
+    def _wake(self, has_run: "Future[None]") -> None:
+        self._changed.set()
+        has_run.set_result(None)
 
     def _write(self, data: bytes) -> None:
         if not self._files:
             self._space.check(self._account_id)
         self._space.take(self._account_id, len(data))
         with self._lock:
-            self._held += len(data)
+            self._taken += len(data)
         try:
             if not self._files or self._files[-1].size >= FILE_BYTES:
-                start = self._files[-1].start + self._files[-1].size if self._files else 0
-                self._files.append(_File(start))
+                self._files.append(_File(self.size))
             last = self._files[-1]
-            rest = memoryview(data)
-            while rest:
-                count = last.file.write(rest)
-                last.size += count
-                rest = rest[count:]
+            last.size += len(data)
+            unwritten = memoryview(data)
+            while unwritten:
+                unwritten = unwritten[last.file.write(unwritten) :]
         except OSError as error:
             raise StoreUnavailable(f"no temporary file for an answer: {error}") from error
 
-    def _grow(self, added: int) -> None:
-        self.size += added
-        changed, self._changed = self._changed, Event()
-        changed.set()
-
-    def _remove_first(self) -> None:
-        with self._lock:
-            first = self._files.popleft()
-            first.file.close()
-            self._held -= first.size
+    async def _read(self, start: int) -> bytes:
+        """Return the next chunk; of a file that has been read, which is removed, return nothing."""
+        first = self._files[0]
+        count = min(self.size, first.start + first.size) - start
+        if not count:
+            self._files.popleft().file.close()
+            with self._lock:
+                self._taken -= first.size
             self._space.give(self._account_id, first.size)
+            return b""
+        read = partial(os.pread, first.file.fileno(), min(_CHUNK_BYTES, count), start - first.start)
+        if self.size - start <= _CACHED_BYTES:
+            return read()
+        return await to_thread.run_sync(read)
 
-    def _remove(self) -> None:
+    def _remove_all(self) -> None:
         while self._files:
             self._files.popleft().file.close()
-        self._space.give(self._account_id, self._held)
-        self._held = 0
+        self._space.give(self._account_id, self._taken)

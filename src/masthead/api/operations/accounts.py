@@ -1,8 +1,11 @@
 """Operations 1 and 2: the account of the caller; all accounts for a master account."""
 
-from masthead.api.http.responses import Answer, json
-from masthead.api.operation import Call, route
-from masthead.contract.encoding import encode, wire_of
+from starlette.responses import Response
+
+from masthead.api.http.request import Request
+from masthead.api.http.responses import encoded
+from masthead.api.http.routing import route
+from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import Account, fields_of
 from masthead.errors import NotFound
 from masthead.store import accounts
@@ -14,30 +17,30 @@ _FIELDS = [field.name for field in fields_of(Account)]
 _SECRETS = ("api_key", "api_login")
 
 
-def list_accounts(call: Call) -> Answer:
-    """Answer interface, operation 1: accounts of shape Account, by ascending id."""
-    if call.caller.is_master:
-        found = accounts.accounts(call.connection)
+def list_accounts(request: Request) -> Response:
+    """Interface, operation 1: accounts of shape Account, by ascending id."""
+    if request.caller.is_master:
+        found = accounts.accounts(request.connection)
     else:
-        own = accounts.get_account(call.connection, call.account_id)
+        own = accounts.get_account(request.connection, request.account_id)
         found = [own] if own else []
-    return json(encode({"accounts": [_make(*_shown(row, call)) for row in found]}))
+    return encoded({"accounts": [_make(*_shown(row, request)) for row in found]})
 
 
-def get_account(call: Call) -> Answer:
-    """Answer interface, operation 2: one account of shape Account.
+def get_account(request: Request) -> Response:
+    """Interface, operation 2: one account of shape Account.
 
     Raises NotFound for an account that the caller may not see, as for one that does not exist.
     """
     found = None
-    if call.caller.is_master or call.path_id == call.account_id:
-        found = accounts.get_account(call.connection, call.path_id or 0)
+    if request.caller.is_master or request.path_id == request.account_id:
+        found = accounts.get_account(request.connection, request.path_id)
     if found is None:
-        raise NotFound(f"there is no account {call.path_id}")
-    return json(encode({"account": _make(*_shown(found, call))}))
+        raise NotFound(f"there is no account {request.path_id}")
+    return encoded({"account": _make(*_shown(found, request))})
 
 
-def _shown(row: accounts.Row, call: Call) -> accounts.Row:
+def _shown(row: accounts.Row, request: Request) -> accounts.Row:
     """Return the account as the caller may see it.
 
     Without credentials while its API is off (interface, Authentication); the caller's own with the
@@ -47,8 +50,8 @@ def _shown(row: accounts.Row, call: Call) -> accounts.Row:
     account = dict(zip(_FIELDS, row, strict=True))
     if not account["api_active"]:
         account |= dict.fromkeys(_SECRETS)
-    elif account["account_id"] == call.account_id:
-        account |= zip(_SECRETS, call.caller.credentials, strict=True)
+    elif account["account_id"] == request.account_id:
+        account |= zip(_SECRETS, request.caller.credentials, strict=True)
     return tuple(account.values())
 
 

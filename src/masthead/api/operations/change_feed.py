@@ -11,17 +11,19 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from masthead.api.http.metrics import count_feed_rows
-from masthead.api.http.responses import Answer, Rest, json
+from masthead.api.http.request import Request
+from masthead.api.http.responses import Responding, encoded
+from masthead.api.http.routing import route, route_for
 from masthead.api.http.service import Service
-from masthead.api.http.streaming import Content, spooled
-from masthead.api.operation import Call, route, route_for
+from masthead.api.http.streaming import Content, streamed
 from masthead.api.operations.custom_fields import answer_sets
 from masthead.api.operations.json_arrays import array
 from masthead.api.operations.orders import order_record
 from masthead.api.operations.subscribers import PASSWORD_MD5
-from masthead.contract.encoding import encode, wire_of
+from masthead.contract.encoding import wire_of
 from masthead.contract.moments import format_moment, format_second, http_date, parse_moment
 from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber, Subscriber
@@ -29,7 +31,7 @@ from masthead.errors import BadInput
 from masthead.store import Connection, accounts, commits, reading
 from masthead.store.changes import CHANGED, has_changed
 
-__all__ = ["Question", "entities_in", "opened", "records", "routes"]
+__all__ = ["FeedQuery", "entities_in", "opened", "records", "routes"]
 
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
@@ -45,8 +47,8 @@ _make_subscriber = wire_of(ChangedSubscriber)
 _make_undated = wire_of(Subscriber)
 
 
-class Question(NamedTuple):
-    """What is asked: the changes of some entities since a time, or (None) all that there is."""
+class FeedQuery(NamedTuple):
+    """The changes of some entities since a time, in microseconds; None: all that there is."""
 
     service: Service
     account_id: int
@@ -54,39 +56,39 @@ class Question(NamedTuple):
     since: int | None
 
 
-Body = Callable[[Connection, Question, int | None], Generator[bytes, None, None]]
+Body = Callable[[Connection, FeedQuery, int | None], Generator[bytes, None, None]]
 """Yields the body in pieces; the last argument is the first commit (None: nothing has changed)."""
 
 
-def changes(call: Call) -> Answer | Rest:
-    """Answer interface, operation 4: all that changed at ``changed_since`` or later.
+def changes(request: Request) -> Responding:
+    """Interface, operation 4: all that changed at ``changed_since`` or later.
 
     The header ``Masthead-Changes-Through`` gives the time to ask for next. Raises HTTPException
     410 where that time lies before the window or the epoch, and BadInput for one in the future.
     """
-    text = str(call.values["changed_since"])
-    entities = entities_in(str(call.values["entities"]))
+    text = str(request.parameters["changed_since"])
+    entities = entities_in(str(request.parameters["entities"]))
     try:
         since = parse_moment(text)
     except ValueError:
         raise BadInput(
             f"changed_since: {text!r} is not a time such as 2026-11-20T08:30:00+01:00"
         ) from None
-    question = Question(call.service, call.account_id, entities, since)
-    if nothing := _nothing(question, call.connection):
+    query = FeedQuery(request.service, request.account_id, entities, since)
+    if nothing := _nothing(query, request.connection):
         return nothing
-    return spooled(call, partial(opened, question))
+    return streamed(request, partial(opened, query))
 
 
-def snapshot(call: Call) -> Rest:
-    """Answer ``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
-    entities = entities_in(str(call.values["entities"]))
-    question = Question(call.service, call.account_id, entities, None)
-    return spooled(call, partial(opened, question))
+def snapshot(request: Request) -> Responding:
+    """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
+    entities = entities_in(str(request.parameters["entities"]))
+    query = FeedQuery(request.service, request.account_id, entities, None)
+    return streamed(request, partial(opened, query))
 
 
 @contextmanager
-def opened(question: Question, body: Body | None = None) -> Iterator[Content]:
+def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
     """Open a snapshot of the database to read from it: the records, or another body.
 
     ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
@@ -94,27 +96,27 @@ def opened(question: Question, body: Body | None = None) -> Iterator[Content]:
     newest stamp, since the clock may have been read for the next one already. Raises what
     :func:`changes` does.
     """
-    with question.service.store.reader() as connection:
-        connection.set_tenant(question.account_id)
+    with query.service.store.reader() as connection:
+        connection.set_tenant(query.account_id)
         now = connection.now()
         with connection.snapshot():
-            headers, first = _bounds(question, connection, now)
-            with closing((body or _body)(connection, question, first)) as pieces:
+            headers, first = _bounds(query, connection, now)
+            with closing((body or _body)(connection, query, first)) as pieces:
                 yield Content(headers, pieces)
 
 
-def _nothing(question: Question, connection: Connection) -> Answer | None:
-    """Return the answer where nothing has changed, which a few looks into indexes tell."""
+def _nothing(query: FeedQuery, connection: Connection) -> Response | None:
+    """Return the response where nothing has changed, which a few index look-ups tell."""
     now = connection.now()
     with connection.snapshot():
-        headers, first = _bounds(question, connection, now)
+        headers, first = _bounds(query, connection, now)
         if first is not None and any(
-            has_changed(connection, entity.name, question.account_id, first)
-            for entity in question.entities
+            has_changed(connection, entity.name, query.account_id, first)
+            for entity in query.entities
         ):
             return None
-    body = {entity.key: () for entity in question.entities}
-    return json(encode(body), {**headers, "Vary": "Accept-Encoding"})
+    body = {entity.key: () for entity in query.entities}
+    return encoded(body, {**headers, "Vary": "Accept-Encoding"})
 
 
 def entities_in(text: str) -> list[Entity]:
@@ -131,15 +133,15 @@ def entities_in(text: str) -> list[Entity]:
 
 
 def _bounds(
-    question: Question, connection: Connection, now: int
+    query: FeedQuery, connection: Connection, now: int
 ) -> tuple[dict[str, str], int | None]:
     """Return the headers of an answer and its first commit (None: nothing has changed)."""
-    earliest = (question.since or 0) - question.service.feed_overlap_us
-    position = commits.position_of(connection, question.account_id, earliest)
+    earliest = (query.since or 0) - query.service.settings.feed_overlap * 1_000_000
+    position = commits.position_of(connection, query.account_id, earliest)
     through = position.newest_stamp + 1
     first: int | None = _ALL
-    if question.since is not None:
-        _check_window(question.since, now, through, position.epoch_at)
+    if query.since is not None:
+        _check_window(query.since, now, through, position.epoch_at)
         first = position.first_commit
     date = min(now, position.newest_stamp) if position.is_stamp_awaited else now
     return {"Masthead-Changes-Through": format_moment(through), "Date": http_date(date)}, first
@@ -163,12 +165,12 @@ def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> N
 
 
 def _body(
-    connection: Connection, question: Question, first: int | None
+    connection: Connection, query: FeedQuery, first: int | None
 ) -> Generator[bytes, None, None]:
     opening = "{"
-    for entity in question.entities:
+    for entity in query.entities:
         yield f'{opening}"{entity.key}":'.encode()
-        found = records(entity, connection, question.account_id, first)
+        found = records(entity, connection, query.account_id, first)
         yield from array(found, counted=partial(count_feed_rows, entity.name))
         opening = ","
     yield b"}"

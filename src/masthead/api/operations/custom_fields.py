@@ -5,9 +5,11 @@ from functools import lru_cache
 from typing import cast
 
 import msgspec
+from starlette.responses import Response
 
-from masthead.api.http.responses import Answer, json
-from masthead.api.operation import Call, route
+from masthead.api.http.request import Request
+from masthead.api.http.responses import encoded
+from masthead.api.http.routing import route
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.shapes import (
     AnswerValue,
@@ -30,24 +32,24 @@ _make_definition = wire_of(CustomFieldDefinition)
 _make_option = wire_of(CustomFieldOption)
 
 
-def get_custom_field_answers(call: Call) -> Answer:
-    """Answer interface, operation 5: an entry of shape CustomFieldAnswer for every field.
+def get_custom_field_answers(request: Request) -> Response:
+    """Interface, operation 5: an entry of shape CustomFieldAnswer for every field.
 
     Raises NotFound for a subscriber who does not exist.
     """
-    asked = (call.connection, call.account_id, call.path_id or 0)
-    remembered = _remembered_of(cast("Hashable", call.service.store), call.account_id)
+    asked = (request.connection, request.account_id, request.path_id)
+    remembered = _remembered_of(cast("Hashable", request.service.store), request.account_id)
     found = reading.answers_of(*asked)
     if found and (answer_set := remembered.get(found.newest_commit)):
-        return json(encode(answer_set(found.answers)))
-    with call.connection.read_snapshot():
+        return encoded(answer_set(found.answers))
+    with request.connection.read_snapshot():
         found = reading.answers_of(*asked)
         if found is None:
-            raise NotFound(f"there is no subscriber {call.path_id}")
-        answer_set = answer_sets(reading.custom_fields(call.connection, call.account_id))
+            raise NotFound(f"there is no subscriber {request.path_id}")
+        answer_set = answer_sets(reading.custom_fields(request.connection, request.account_id))
     remembered.clear()
     remembered[found.newest_commit] = answer_set
-    return json(encode(answer_set(found.answers)))
+    return encoded(answer_set(found.answers))
 
 
 @lru_cache(maxsize=_ACCOUNTS_CACHED)
@@ -56,14 +58,14 @@ def _remembered_of(_store: Hashable, _account_id: int) -> dict[reading.Commit, A
     return {}
 
 
-def list_custom_fields(call: Call) -> Answer:
-    """Answer interface, operation 6: definitions of shape CustomFieldDefinition."""
-    defined = reading.custom_fields(call.connection, call.account_id)
+def list_custom_fields(request: Request) -> Response:
+    """Interface, operation 6: definitions of shape CustomFieldDefinition."""
+    defined = reading.custom_fields(request.connection, request.account_id)
     body = [
         _make_definition(*field, [_make_option(*option) for option in defined.options[field[0]]])
         for field in defined.fields
     ]
-    return json(encode(body))
+    return encoded(body)
 
 
 def answer_sets(defined: reading.CustomFields) -> AnswerSets:

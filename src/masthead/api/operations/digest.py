@@ -3,8 +3,10 @@
 from collections.abc import Generator
 from functools import partial
 
-from masthead.api.http.streaming import Spooled, spooled
-from masthead.api.operation import Call, route_for
+from masthead.api.http.request import Request
+from masthead.api.http.responses import Responding
+from masthead.api.http.routing import route_for
+from masthead.api.http.streaming import streamed
 from masthead.api.operations import change_feed
 from masthead.contract.digest import SHAPES, Digest
 from masthead.contract.encoding import encode
@@ -16,27 +18,27 @@ __all__ = ["routes"]
 _BATCH_ROWS = 500
 
 
-def digest(call: Call) -> Spooled:
+def digest(request: Request) -> Responding:
     """Answer with the count and the digest of each entity's records (decisions, "Digest").
 
     The header ``Masthead-Changes-Through`` tells the state of the data, as that of the change feed
     does. The answer begins at once and has some space now and then, since its end takes as long as
     reading everything: whoever waits for it can tell that it is being made.
     """
-    entities = change_feed.entities_in(str(call.values["entities"]))
-    question = change_feed.Question(call.service, call.account_id, entities, None)
-    return spooled(call, partial(change_feed.opened, question, _body), whole_bytes_max=0)
+    entities = change_feed.entities_in(str(request.parameters["entities"]))
+    query = change_feed.FeedQuery(request.service, request.account_id, entities, None)
+    return streamed(request, partial(change_feed.opened, query, _body), whole_bytes_max=0)
 
 
 def _body(
-    connection: Connection, question: change_feed.Question, first: int | None
+    connection: Connection, query: change_feed.FeedQuery, first: int | None
 ) -> Generator[bytes, None, None]:
     opening = "{"
-    for entity in question.entities:
+    for entity in query.entities:
         yield f'{opening}"{entity.key}":'.encode()
         found = Digest()
         undated = entity._replace(shape=SHAPES[entity.name])
-        for record in change_feed.records(undated, connection, question.account_id, first):
+        for record in change_feed.records(undated, connection, query.account_id, first):
             found.add(encode(record))
             if found.count % _BATCH_ROWS == 0:
                 yield b" "

@@ -1,22 +1,19 @@
 """The description of the interface for programs and people: /openapi.json and /docs.
 
 The page shows the document in Swagger UI and lets requests be tried. All that it loads comes from
-this server: Swagger UI's files are read from the package that brings them, which is located and
-never imported (its Python part belongs to another web framework). All links are relative, so that
-the page also works behind a proxy that adds a prefix.
+this server: ``swagger_ui`` holds the files of a release of Swagger UI, as they are. All links are
+relative, so that the page also works behind a proxy that adds a prefix.
 """
 
 import hashlib
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.resources import files
 
 import msgspec
-from starlette.datastructures import Headers
-from starlette.types import Scope
+from starlette.responses import Response
 
-from masthead.api.http.responses import Answer
+from masthead.api.http.request import Request
+from masthead.api.http.responses import headers_of
 from masthead.api.http.routing import Route
-from masthead.api.http.service import Service
 from masthead.contract.openapi import document
 
 __all__ = ["routes"]
@@ -70,50 +67,39 @@ class _File:
 
     def __init__(self, body: bytes, media_type: str) -> None:
         self._body = body
-        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        self._headers = {**_HEADERS, "Content-Type": media_type, "ETag": tag}
-        self._tag = tag
+        self._tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        self._headers = {**_HEADERS, "Content-Type": media_type, "ETag": self._tag}
 
-    def answer(self, scope: Scope, _path_id: int | None, _service: Service) -> Answer:
+    def respond(self, request: Request) -> Response:
         """Return the file, or 304 where the request names its ETag (RFC 9110, If-None-Match)."""
-        known = Headers(scope=scope).get("If-None-Match", "")
-        if known == "*" or self._tag in (
-            tag.strip().removeprefix("W/") for tag in known.split(",")
-        ):
-            return Answer(None, 304, self._headers)
-        return Answer(self._body, headers=self._headers)
-
-
-def _assets() -> dict[str, _File]:
-    """Return Swagger UI's files that the page loads, and their licence.
-
-    Raises ModuleNotFoundError where the package that brings them is not installed.
-    """
-    package = find_spec("flask_swagger_ui")
-    if package is None or package.origin is None:
-        raise ModuleNotFoundError("flask-swagger-ui, whose files /docs shows, is not installed")
-    folder = Path(package.origin).parent / "dist"
-    return {name: _File((folder / name).read_bytes(), kind) for name, kind in _ASSETS.items()}
+        headers = headers_of(self._headers)
+        known = request.headers.get("If-None-Match", "")
+        tags = {tag.strip().removeprefix("W/") for tag in known.split(",")}
+        if known == "*" or self._tag in tags:
+            return Response(None, 304, headers)
+        return Response(self._body, 200, headers)
 
 
 _description = _File(msgspec.json.encode(document()), "application/json")
 _initialiser = _File(_INITIALISER.encode(), "text/javascript; charset=utf-8")
-_pages = {
-    docs: _File(_PAGE.format(docs=docs).encode(), "text/html; charset=utf-8")
-    for docs in ("docs/", "")
+_page_with_slash = _File(_PAGE.format(docs="").encode(), "text/html; charset=utf-8")
+_page = _File(_PAGE.format(docs="docs/").encode(), "text/html; charset=utf-8")
+_assets = {
+    name: _File(files("masthead.api.operations").joinpath("swagger_ui", name).read_bytes(), type_)
+    for name, type_ in _ASSETS.items()
 }
 
 
-def _answer_page(scope: Scope, path_id: int | None, service: Service) -> Answer:
-    """Answer the page; its links are relative to the path as the browser sees it."""
-    with_slash = scope["raw_path"].endswith(b"/")
-    return _pages["" if with_slash else "docs/"].answer(scope, path_id, service)
+def docs(request: Request) -> Response:
+    """Return the page; its links are relative to the path as the browser sees it."""
+    page = _page_with_slash if request.raw_path.endswith("/") else _page
+    return page.respond(request)
 
 
 routes = [
-    Route("/openapi.json", "openapi", _description.answer),
-    Route("/docs", "docs", _answer_page),
-    Route("/docs/initialiser.js", "docs", _initialiser.answer),
-    *(Route(f"/docs/assets/{name}", "docs", file.answer) for name, file in _assets().items()),
+    Route("/openapi.json", "openapi", _description.respond),
+    Route("/docs", "docs", docs),
+    Route("/docs/initialiser.js", "docs", _initialiser.respond),
+    *(Route(f"/docs/assets/{name}", "docs", file.respond) for name, file in _assets.items()),
 ]
 """Where the description is served, without credentials; GET and HEAD."""

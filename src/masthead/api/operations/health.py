@@ -1,63 +1,38 @@
-"""``GET /health``: whether the service and its database answer, for whoever watches it."""
+"""``GET /health``: whether the service and its database respond, for whoever watches it."""
 
-from asyncio import Task, create_task, shield
+from asyncio import create_task, shield
+from functools import partial
 
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
-from masthead.api.http.responses import Answer, Rest, json
+from masthead.api.http.request import Request
+from masthead.api.http.responses import encoded
 from masthead.api.http.routing import Route
 from masthead.api.http.service import Service
-from masthead.api.operation import result_in_time, threads
-from masthead.contract.encoding import encode
+from masthead.api.http.threads import deadline, in_thread
 from masthead.errors import StoreUnavailable
-from masthead.store import Store
+from masthead.store.accounts import ask
 
-__all__ = ["Health", "ask"]
+__all__ = ["routes"]
 
 
-class Health:
-    """Asks the database, at most once at a time, for all who want to know meanwhile.
+async def health(request: Request) -> Response:
+    """Respond with 200 where the database responds; its StoreUnavailable becomes 503.
 
-    The path needs no credentials, so anybody may ask at any rate: that never takes more than one
-    thread and one connection to the database.
+    The path needs no credentials, so anybody may ask at any rate. All who ask at the same time wait
+    for one query, which takes one thread and one connection at most.
     """
-
-    def __init__(self, store: Store) -> None:
-        self.routes = [Route("/health", "health", self._begin)]
-        self._store = store
-        self._asking: Task[None] | None = None
-        self._has_thread = False
-
-    def _begin(self, _scope: Scope, _path_id: int | None, _service: Service) -> Rest:
-        """Answer 200 where the database answers; its StoreUnavailable becomes 503."""
-
-        async def rest(_scope: Scope, _receive: Receive, _send: Send) -> Answer:
-            if self._asking is None:
-                self._asking = create_task(self._ask())
-                self._asking.add_done_callback(self._end)
-            await shield(self._asking)
-            return json(encode({"status": "ok"}))
-
-        return rest
-
-    async def _ask(self) -> None:
-        if self._has_thread:
-            raise StoreUnavailable("the database has not answered an earlier question yet")
-        self._has_thread = True
-        asked = threads.run(lambda _: ask(self._store), ended=self._give_thread)
-        await result_in_time(asked)
-
-    def _give_thread(self) -> None:
-        self._has_thread = False
-
-    def _end(self, asking: Task[None]) -> None:
-        self._asking = None
-        if not asking.cancelled():
-            asking.exception()  # it may be that nobody waits any more
+    service = request.service
+    if service.health_check is None or service.health_check.done():
+        service.health_check = create_task(_ask(service))
+    await shield(service.health_check)
+    return encoded({"status": "ok"})
 
 
-def ask(store: Store) -> None:
-    """Ask the database the smallest question; raise StoreUnavailable where it does not answer."""
-    store.check()
-    with store.reader() as connection:
-        connection.rows("SELECT 1 FROM accounts LIMIT 1")
+async def _ask(service: Service) -> None:
+    if not service.health_checks.are_free():
+        raise StoreUnavailable("the database has not responded to an earlier query yet")
+    await in_thread(service, service.health_checks, partial(ask, service.store), ends_at=deadline())
+
+
+routes = [Route("/health", "health", health)]

@@ -2,26 +2,28 @@
 
 from urllib.parse import urlencode
 
-from masthead.api.http.responses import Answer, json
-from masthead.api.operation import Call
-from masthead.contract.encoding import encode, wire_of
+from starlette.responses import Response
+
+from masthead.api.http.request import Request
+from masthead.api.http.responses import encoded
+from masthead.contract.encoding import wire_of
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS
 
-__all__ = ["list_answer", "page_of"]
+__all__ = ["list_response", "page_of"]
 
 _BEFORE_ALL = -1
 
 
-def page_of(call: Call) -> tuple[dict[str, int | str], int, int]:
-    """Return the filters of a list, the id behind which it starts, and its greatest length."""
-    filters = dict(call.values)
+def page_of(request: Request) -> tuple[dict[str, int | str], int, int]:
+    """Return the filters of a list, the id after which it starts, and its greatest length."""
+    filters = dict(request.parameters)
     after = int(filters.pop("after", _BEFORE_ALL))
     limit = int(filters.pop("limit", LIMIT_MAX))
     return filters, after, limit
 
 
-def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Answer:
-    """Return the answer of the list operation ``name``.
+def list_response(name: str, request: Request, rows: list[tuple[object, ...]]) -> Response:
+    """Return the response of the list operation ``name``.
 
     A full page carries ``Link: </…?…>; rel="next"``: the path that was asked, and a query with the
     same filters (decisions, "Order of lists, and more than 100", "Order of lists: the address of
@@ -31,8 +33,8 @@ def list_answer(name: str, call: Call, rows: list[tuple[object, ...]]) -> Answer
     assert operation.answer
     assert operation.envelope
     make = wire_of(operation.answer)
-    body = encode({operation.envelope: [make(*row) for row in rows]})
-    if len(rows) < int(call.values.get("limit", LIMIT_MAX)):
-        return json(body)
-    next_page = urlencode({**call.values, "after": rows[-1][0]})
-    return json(body, {"Link": f'<{call.raw_path.decode("ascii")}?{next_page}>; rel="next"'})
+    body = {operation.envelope: [make(*row) for row in rows]}
+    if len(rows) < int(request.parameters.get("limit", LIMIT_MAX)):
+        return encoded(body)
+    next_page = urlencode({**request.parameters, "after": rows[-1][0]})
+    return encoded(body, {"Link": f'<{request.raw_path}?{next_page}>; rel="next"'})

@@ -1,10 +1,12 @@
 """Operation 9: one order with its items."""
 
 import msgspec
+from starlette.responses import Response
 
-from masthead.api.http.responses import Answer, json
-from masthead.api.operation import Call, route
-from masthead.contract.encoding import encode, wire_of
+from masthead.api.http.request import Request
+from masthead.api.http.responses import encoded
+from masthead.api.http.routing import route
+from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import Order, OrderItem
 from masthead.errors import NotFound
 from masthead.store import reading
@@ -15,15 +17,15 @@ _make_order = wire_of(Order)
 _make_item = wire_of(OrderItem)
 
 
-def get_order(call: Call) -> Answer:
-    """Answer interface, operation 9: an order of shape Order.
+def get_order(request: Request) -> Response:
+    """Interface, operation 9: an order of shape Order.
 
     Raises NotFound for an order that does not exist.
     """
-    found = reading.order(call.connection, call.account_id, call.path_id or 0)
+    found = reading.order(request.connection, request.account_id, request.path_id)
     if found is None:
-        raise NotFound(f"there is no order {call.path_id}")
-    return json(encode(order_record(*found)))
+        raise NotFound(f"there is no order {request.path_id}")
+    return encoded(order_record(*found))
 
 
 def order_record(row: reading.Row, items: list[reading.Row]) -> msgspec.Struct:
