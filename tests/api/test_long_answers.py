@@ -24,11 +24,15 @@ import httpx2
 import psycopg
 import pytest
 from anyio import to_thread
+from starlette.requests import ClientDisconnect
 
-from masthead.api.http.streaming import WHOLE_BYTES_MAX, Content, Spooled
-from masthead.api.http.temporary_files import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Making
-from masthead.store import open_store
+from masthead.api.http.request import Request
+from masthead.api.http.service import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Service
+from masthead.api.http.streaming import WHOLE_BYTES_MAX, Content, Streamed
+from masthead.settings import ServerSettings
+from masthead.store import find_store, keys, open_store
 from tests.api.callers import Caller, basic, send_raw
+from tests.api.slots import waiting as waiting_for
 from tests.servers import STOP_SECONDS_MAX, import_files, masthead, serving, write_ndjson
 
 if sys.version_info >= (3, 14):
@@ -423,7 +427,10 @@ class Exchange:
     It takes ``patience`` messages; after these nothing is taken from it, and it goes away.
     """
 
-    def __init__(self, *, patience: int | None = None, coding: str = "") -> None:
+    def __init__(
+        self, account_id: int = 1, *, patience: int | None = None, coding: str = ""
+    ) -> None:
+        self._account_id = account_id
         self.messages: list[Message] = []
         self._patience = patience
         self._gone = anyio.Event()
@@ -436,15 +443,20 @@ class Exchange:
             "headers": [(b"accept-encoding", coding.encode())],
         }
 
-    async def take(self, app: Spooled) -> None:
-        """Let the app answer, within a time that fails a test that hangs."""
-        with anyio.fail_after(STOP_SECONDS_MAX):
-            answer = await app(self._scope, self._receive, self._send)
-        if answer:
-            lines = answer.fields().splitlines()
-            headers = [tuple(line.split(b": ", 1)) for line in lines]
-            self.messages.append({"status": answer.status, "headers": headers})
-            self.messages.append({"body": answer.body, "more_body": False})
+    async def take(self, pieces: Callable[[], Pieces], service: Service | None = None) -> None:
+        """Let a response be made of the pieces, within a time that fails a test that hangs."""
+
+        @contextmanager
+        def opened() -> Iterator[Content]:
+            with closing(pieces()) as made:
+                yield Content({}, made)
+
+        request = Request(self._scope, self._receive)
+        request.service = service or new_service()
+        request.caller = keys.Caller(self._account_id, 0, 0)
+        with anyio.fail_after(STOP_SECONDS_MAX), suppress(ClientDisconnect):
+            response = await Streamed(request, opened)
+            await response(self._scope, self._receive, self._send)
 
     def go(self) -> None:
         """Go away."""
@@ -479,18 +491,9 @@ class Exchange:
         self.messages.append({"more_body": False, "body": b"", **message})
 
 
-def spooled(
-    make: Callable[[], Pieces], *, account_id: int = 1, making: Making | None = None
-) -> Spooled:
-    """Return what makes an answer of the pieces; they may be made twice."""
-
-    @contextmanager
-    def opened() -> Iterator[Content]:
-        with closing(make()) as pieces:
-            yield Content({}, pieces)
-
-    making = making or Making(2**30)
-    return Spooled(opened, account_id=account_id, making=making, is_head=False)
+def new_service() -> Service:
+    """Return a service, of whose database nothing is read."""
+    return Service(find_store("sqlite:///none.db"), ServerSettings())
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip", "zstd"])
@@ -508,7 +511,7 @@ def test_a_body_of_any_size_is_whole_and_says_its_length_up_to_64_kib(
 
     async def ask() -> Exchange:
         exchange = Exchange(coding=coding)
-        await exchange.take(spooled(pieces))
+        await exchange.take(pieces)
         return exchange
 
     exchange = asyncio.run(ask())
@@ -542,7 +545,7 @@ def test_a_client_that_goes_away_ends_work_that_would_never_end(
 
     async def ask() -> Exchange:
         exchange = Exchange(patience=patience)
-        await exchange.take(spooled(endless))
+        await exchange.take(endless)
         return exchange
 
     with closing(open_store(database)) as opened:
@@ -563,7 +566,7 @@ def test_an_answer_whose_making_fails_after_its_beginning_is_never_ended() -> No
 
     async def ask(exchange: Exchange) -> None:
         with pytest.raises(ZeroDivisionError):
-            await exchange.take(spooled(failing))
+            await exchange.take(failing)
 
     exchange = Exchange()
     asyncio.run(ask(exchange))
@@ -580,7 +583,7 @@ def test_an_answer_whose_making_fails_early_is_not_begun() -> None:
 
     async def ask(exchange: Exchange) -> None:
         with pytest.raises(ZeroDivisionError):
-            await exchange.take(spooled(failing))
+            await exchange.take(failing)
 
     exchange = Exchange()
     asyncio.run(ask(exchange))
@@ -617,27 +620,31 @@ class Waiting:
             self._now -= 1
 
 
-async def until_waiting(making: Making, count: int) -> None:
+def waiting_in(service: Service) -> int:
+    """Return how many wait for a slot of a long response."""
+    return waiting_for(service.long_streams)
+
+
+async def until_waiting(service: Service, count: int) -> None:
     """Wait until so many answers wait for their turn."""
     with anyio.fail_after(STOP_SECONDS_MAX):
-        while making.long.waiting != count:
+        while waiting_in(service) != count:
             await anyio.lowlevel.checkpoint()
 
 
 def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
     """decisions, "Long answers"."""
     waiting = Waiting()
-    making = Making(2**30)
+    service = new_service()
     exchanges: list[Exchange] = []
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
             for number in range(LONG_AT_ONCE + 5):
-                exchanges.append(Exchange())
-                answer = spooled(waiting.pieces, account_id=number, making=making)
-                tasks.start_soon(exchanges[-1].take, answer)
+                exchanges.append(Exchange(number))
+                tasks.start_soon(exchanges[-1].take, waiting.pieces, service)
             assert await to_thread.run_sync(waiting.are_full.wait, STOP_SECONDS_MAX)
-            await until_waiting(making, 5)
+            await until_waiting(service, 5)
             assert waiting.made == LONG_AT_ONCE
             waiting.may_go_on.set()
 
@@ -652,24 +659,21 @@ def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
 def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_ones() -> None:
     """decisions, "Long answers": each account has half of the turns at most."""
     waiting = Waiting()
-    making = Making(2**30)
+    service = new_service()
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
             for _ in range(LONG_AT_ONCE):
-                tasks.start_soon(Exchange().take, spooled(waiting.pieces, making=making))
-            await until_waiting(making, LONG_AT_ONCE - LONG_OF_AN_ACCOUNT)
+                tasks.start_soon(Exchange().take, waiting.pieces, service)
+            await until_waiting(service, LONG_AT_ONCE - LONG_OF_AN_ACCOUNT)
             for account_id in (1, 2):
-                short = Exchange()
-                empty = spooled(nothing, account_id=account_id, making=making)
-                await short.take(empty)
+                short = Exchange(account_id)
+                await short.take(nothing, service)
                 assert short.body == b"[]"
             for _ in range(LONG_OF_AN_ACCOUNT):
-                tasks.start_soon(
-                    Exchange().take, spooled(waiting.pieces, account_id=2, making=making)
-                )
+                tasks.start_soon(Exchange(2).take, waiting.pieces, service)
             assert await to_thread.run_sync(waiting.are_full.wait, STOP_SECONDS_MAX)
-            assert making.long.waiting == LONG_AT_ONCE - LONG_OF_AN_ACCOUNT
+            assert waiting_in(service) == LONG_AT_ONCE - LONG_OF_AN_ACCOUNT
             waiting.may_go_on.set()
 
     asyncio.run(ask())
@@ -679,19 +683,17 @@ def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_on
 def test_a_client_that_goes_away_while_it_waits_for_its_turn_is_never_worked_for() -> None:
     """decisions, "Long answers"."""
     waiting = Waiting()
-    making = Making(2**30)
+    service = new_service()
 
     async def ask() -> None:
         async with anyio.create_task_group() as tasks:
             for number in range(LONG_AT_ONCE):
-                tasks.start_soon(
-                    Exchange().take, spooled(waiting.pieces, account_id=number, making=making)
-                )
+                tasks.start_soon(Exchange(number).take, waiting.pieces, service)
             assert await to_thread.run_sync(waiting.are_full.wait, STOP_SECONDS_MAX)
             impatient = Exchange()
             async with anyio.create_task_group() as one:
-                one.start_soon(impatient.take, spooled(waiting.pieces, making=making))
-                await until_waiting(making, 1)
+                one.start_soon(impatient.take, waiting.pieces, service)
+                await until_waiting(service, 1)
                 impatient.go()
             assert impatient.messages == []
             waiting.may_go_on.set()

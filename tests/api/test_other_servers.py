@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 START_S_MAX = 60
 ADDRESSES = 3_000
 SERVERS = {
-    "uvicorn": ("uvicorn", "--factory", "--no-server-header"),
-    "granian": ("granian", "--interface", "asgi", "--factory"),
+    "uvicorn": ("uvicorn", "--no-server-header", "--no-date-header"),
+    "granian": ("granian", "--interface", "asgi"),
 }
 TARGETS = (
     "/2/accounts/",

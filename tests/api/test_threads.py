@@ -1,94 +1,77 @@
-"""Threads for what must not stop the event loop."""
+"""Work in threads: what it returns and raises, its deadline, and its slot."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from asyncio import CancelledError
-from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.api.http.threads import Threads, Work
+from masthead.api.http.overload import Slots
+from masthead.api.http.service import Service
+from masthead.api.http.threads import deadline, in_thread
+from masthead.errors import StoreUnavailable
+from masthead.settings import ServerSettings
+from masthead.store import find_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 WAIT_S_MAX = 30
 
 
-def test_what_a_function_returns_is_returned_and_what_it_raises_is_raised() -> None:
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    service = Service(find_store(f"sqlite:///{tmp_path}/none.db"), ServerSettings())
+    yield service
+    service.threads.shutdown()
+
+
+def test_what_a_function_returns_is_returned_and_what_it_raises_is_raised(
+    service: Service,
+) -> None:
     async def both() -> None:
-        threads = Threads()
-        assert await threads.run(lambda _: 7) == 7
+        slots = Slots(1)
+        assert await in_thread(service, slots, threading.get_ident) != threading.get_ident()
         with pytest.raises(ZeroDivisionError):
-            await threads.run(lambda _: 1 / 0)
+            await in_thread(service, slots, lambda: 1 / 0, ends_at=deadline())
+        assert slots.are_free()
 
     asyncio.run(both())
 
 
-def test_one_after_the_other_they_run_in_one_thread_that_is_not_the_loops() -> None:
-    async def idents() -> set[int]:
-        threads = Threads()
-        return {await threads.run(lambda _: threading.get_ident()) for _ in range(20)}
-
-    found = asyncio.run(idents())
-    assert len(found) == 1
-    assert threading.get_ident() not in found
-
-
-@pytest.mark.parametrize("rounds", [1, 3])
-def test_all_that_is_asked_for_runs_at_a_time(rounds: int) -> None:
+def test_there_is_a_thread_for_each_slot(service: Service) -> None:
     """None passes the barrier before all have come to it."""
-    barrier = threading.Barrier(20)
+    of_service = [one for one in vars(service).values() if isinstance(one, Slots)]
+    barrier = threading.Barrier(sum(slots._of_all._value for slots in of_service))
 
-    async def together(threads: Threads) -> list[int]:
-        waiting = (threads.run(lambda _: barrier.wait(WAIT_S_MAX)) for _ in range(20))
-        return await asyncio.gather(*waiting)
+    async def together() -> list[int]:
+        work = (
+            in_thread(service, slots, lambda: barrier.wait(WAIT_S_MAX))
+            for slots in of_service
+            for _ in range(slots._of_all._value)
+        )
+        return await asyncio.gather(*work)
 
-    async def repeatedly() -> None:
-        threads = Threads()
-        for _ in range(rounds):
-            assert sorted(await together(threads)) == list(range(20))
-
-    asyncio.run(repeatedly())
+    assert sorted(asyncio.run(together())) == list(range(barrier.parties))
 
 
-def test_who_is_given_up_can_tell_and_its_thread_is_used_again() -> None:
-    has_begun, may_end = threading.Event(), threading.Event()
-    told: SimpleQueue[str] = SimpleQueue()
-
-    def wait(work: Work) -> None:
-        work.check()
-        has_begun.set()
-        may_end.wait(WAIT_S_MAX)
-        try:
-            work.check()
-        except CancelledError:
-            told.put(threading.current_thread().name)
-            raise
+def test_work_that_takes_too_long_is_given_up_and_keeps_its_slot_until_it_ends(
+    service: Service,
+) -> None:
+    """decisions, "More than a server can do": else there would be more threads than slots."""
+    may_end = threading.Event()
 
     async def give_up() -> None:
-        threads = Threads()
-        task = threads.run(wait)
-        await asyncio.to_thread(has_begun.wait, WAIT_S_MAX)
-        task.cancel()
-        with pytest.raises(CancelledError):
-            await task
+        slots = Slots(1, wait_s_max=WAIT_S_MAX)
+        now = asyncio.get_running_loop().time()
+        with pytest.raises(StoreUnavailable):
+            await in_thread(service, slots, lambda: may_end.wait(WAIT_S_MAX), ends_at=now)
+        assert not slots.are_free()
         may_end.set()
-        assert await asyncio.to_thread(told.get, timeout=WAIT_S_MAX) == "masthead-request"
-        assert await threads.run(lambda _: 7) == 7
+        async with asyncio.timeout(WAIT_S_MAX):
+            await slots.take()
 
     asyncio.run(give_up())
-
-
-def test_who_is_given_up_before_it_begins_does_not_begin() -> None:
-    begun: list[int] = []
-    ended: list[int] = []
-
-    async def give_up() -> None:
-        work = Work(lambda _: begun.append(1), asyncio.get_running_loop(), lambda: ended.append(1))
-        work.future.cancel()
-        work.end(*await asyncio.to_thread(work.call))
-        await asyncio.sleep(0)
-
-    asyncio.run(give_up())
-    assert begun == []
-    assert ended == [1]

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
-from masthead.api.http.responses import Answer
-from masthead.api.http.streaming import Spooled
-from masthead.api.operation import Call
+from masthead.api.http.request import Request
+from masthead.api.http.streaming import Streamed
 from masthead.api.operations import change_feed
 from masthead.errors import BadInput
 from masthead.store.keys import Caller
@@ -26,11 +26,24 @@ from tests.feed.model import ENTITIES, seen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from masthead.api.http.responses import Rest
+    from starlette.types import Message
+
+    from masthead.api.http.responses import Responding
+    from masthead.api.http.service import Service
+    from masthead.store import Connection
     from tests.feed.model import Shown
     from tests.feed.world import World
 
-__all__ = ["BY_DATE", "BY_HEADER", "BY_OWN_CLOCK", "Client", "CopyDiffersError", "Form"]
+__all__ = [
+    "BY_DATE",
+    "BY_HEADER",
+    "BY_OWN_CLOCK",
+    "Client",
+    "CopyDiffersError",
+    "Form",
+    "opened",
+    "request_for",
+]
 
 BY_HEADER = "Masthead-Changes-Through"
 BY_DATE = "Date"
@@ -124,9 +137,9 @@ class Client:
         if self._time is None:
             return None
         try:
-            with self._call(changed_since=form.of(self._time)) as call:
-                answer = change_feed.changes(call)
-            return opened(answer)
+            with self._request(changed_since=form.of(self._time)) as request:
+                response = change_feed.changes(request)
+            return opened(response)
         except HTTPException as refusal:
             if refusal.status_code == HTTPStatus.GONE:
                 return None
@@ -135,9 +148,9 @@ class Client:
             raise CopyDiffersError(f"for ever, because {refusal}") from refusal
 
     def _snapshot(self) -> OpenContent:
-        with self._call() as call:
-            answer = change_feed.snapshot(call)
-        return opened(answer)
+        with self._request() as request:
+            response = change_feed.snapshot(request)
+        return opened(response)
 
     def read_on(self) -> None:
         """Read the next piece of the answer, if there is one."""
@@ -169,26 +182,37 @@ class Client:
             raise CopyDiffersError(f"{sorted(differing)} differ from what was loaded")
 
     @contextmanager
-    def _call(self, **values: str) -> Iterator[Call]:
-        with self._world.reader(self._account_id) as database:
-            yield Call(
-                Caller(self._account_id, 0, 0),
-                {**values, "entities": ",".join(self._entities)},
-                None,
-                database,
-                self._world.service,
-                is_head=False,
-            )
+    def _request(self, **parameters: str) -> Iterator[Request]:
+        with self._world.reader(self._account_id) as connection:
+            asked = {**parameters, "entities": ",".join(self._entities)}
+            yield request_for(self._world.service, connection, self._account_id, asked)
 
 
-def opened(answer: Answer | Rest) -> OpenContent:
-    """Return what an answer says; its source has to be closed."""
-    if isinstance(answer, Spooled):
+def request_for(
+    service: Service, connection: Connection, account_id: int, parameters: Mapping[str, int | str]
+) -> Request:
+    """Return a request that has come as far as its handler."""
+
+    async def receive() -> Message:
+        raise AssertionError("nobody asks for a body")
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "http_version": "1.1"}
+    request = Request(scope, receive)
+    request.service = service
+    request.connection = connection
+    request.caller = Caller(account_id, 0, 0)
+    request.parameters = dict(parameters)
+    return request
+
+
+def opened(response: Responding) -> OpenContent:
+    """Return what a response says; its source has to be closed."""
+    if isinstance(response, Streamed):
         with ExitStack() as stack:
-            content = stack.enter_context(answer.opened())
+            content = stack.enter_context(response.open_content())
             return OpenContent(content.headers, content.pieces, stack.pop_all())
-    assert isinstance(answer, Answer)
-    return OpenContent(answer.headers, iter([answer.body or b""]), ExitStack())
+    assert isinstance(response, Response)
+    return OpenContent(response.headers, iter([bytes(response.body)]), ExitStack())
 
 
 def _rest(content: OpenContent) -> bytes:

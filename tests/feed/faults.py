@@ -54,35 +54,35 @@ def _without_dependents(table: str) -> Plant:
     return plant
 
 
-def _answers(headers: Callable[[feed.Question, Now], dict[str, str]]) -> Plant:
+def _answers(headers: Callable[[feed.FeedQuery, Now], dict[str, str]]) -> Plant:
     """Return what replaces headers of the feed's answers, after their snapshot was taken."""
 
     def plant(patch: pytest.MonkeyPatch, now: Now) -> None:
         opened = feed.opened
 
         @contextmanager
-        def other(question: feed.Question, body: feed.Body | None = None) -> Iterator[Content]:
-            with opened(question, body) as content:
-                yield content._replace(headers={**content.headers, **headers(question, now)})
+        def other(query: feed.FeedQuery, body: feed.Body | None = None) -> Iterator[Content]:
+            with opened(query, body) as content:
+                yield content._replace(headers={**content.headers, **headers(query, now)})
 
         patch.setattr(feed, "opened", other)
 
     return plant
 
 
-def _header_of_later(question: feed.Question, now: Now) -> dict[str, str]:
+def _header_of_later(query: feed.FeedQuery, now: Now) -> dict[str, str]:
     now()
-    with question.service.store.reader() as database:
-        database.set_tenant(question.account_id)
-        newest = commits.position_of(database, question.account_id).newest_stamp
+    with query.service.store.reader() as database:
+        database.set_tenant(query.account_id)
+        newest = commits.position_of(database, query.account_id).newest_stamp
     return {"Masthead-Changes-Through": format_moment(newest + 1)}
 
 
-def _header_of_clock(_question: feed.Question, now: Now) -> dict[str, str]:
+def _header_of_clock(_query: feed.FeedQuery, now: Now) -> dict[str, str]:
     return {"Masthead-Changes-Through": format_moment(now())}
 
 
-def _date_of_later(_question: feed.Question, now: Now) -> dict[str, str]:
+def _date_of_later(_query: feed.FeedQuery, now: Now) -> dict[str, str]:
     now()
     return {"Date": http_date(now())}
 

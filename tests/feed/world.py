@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.api.http.service import Service
-from masthead.api.http.temporary_files import Making
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
+from masthead.settings import ServerSettings
 from masthead.store import accounts, checking, commits, merging, open_store
-from masthead.store.keys import Uses
-from masthead.store.logins import Limits
 from masthead.store.staging import Staging
 from tests.feed.model import Model
 
@@ -99,14 +97,8 @@ class World:
     def _start(self, url: str) -> None:
         self._url = url
         self.store = open_store(url, clock=self.clock)
-        self.service = Service(
-            self.store,
-            self.store.open_loop_reader(lambda end_turn: end_turn()),
-            0,
-            limits=Limits(),
-            uses=Uses(),
-            making=Making(2**20),
-        )
+        self.service = Service(self.store, ServerSettings())
+        self.service.connection = self.store.open_loop_reader(lambda end: end())
 
     def _stop(self) -> None:
         if self.service.connection:

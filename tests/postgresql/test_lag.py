@@ -19,15 +19,12 @@ from unittest.mock import patch
 import pytest
 
 from masthead.api.http.service import Service
-from masthead.api.http.temporary_files import Making
-from masthead.api.operation import Call
 from masthead.api.operations import change_feed
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
+from masthead.settings import ServerSettings
 from masthead.store import commits, open_store
-from masthead.store.keys import Caller, Uses
-from masthead.store.logins import Limits
-from tests.feed.client import opened
+from tests.feed.client import opened, request_for
 from tests.feed.copier import records_of
 from tests.postgres import name_of
 from tests.postgresql.service import ACCOUNT, ALL, fill, new_database, url_on
@@ -96,17 +93,15 @@ class Copy:
 
 def asked(store: Store, since: str | None = None) -> OpenContent:
     """Return the answer to a poll, or that of the snapshot."""
-    service = Service(
-        store, None, feed_overlap_us=0, limits=Limits(), uses=Uses(), making=Making(2**20)
-    )
+    service = Service(store, ServerSettings())
     values: dict[str, int | str] = {"entities": ALL}
     if since:
         values["changed_since"] = since
     with store.reader() as database:
         database.set_tenant(ACCOUNT)
-        call = Call(Caller(ACCOUNT, 0, 0), values, None, database, service, is_head=False)
-        answer = change_feed.changes(call) if since else change_feed.snapshot(call)
-    return opened(answer)
+        request = request_for(service, database, ACCOUNT, values)
+        response = change_feed.changes(request) if since else change_feed.snapshot(request)
+    return opened(response)
 
 
 def answers(store: Store) -> bool:

@@ -22,13 +22,21 @@ Responding = Response | Awaitable["Responding"]
 
 
 def headers_of(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the headers of a response with JSON; ``more`` are added, or take their place."""
-    return {
+    """Return the headers of a response with JSON; ``more`` are added, or take their place.
+
+    Raises ValueError for a value of more than printable characters of ASCII (RFC 9110 section 5.5).
+    """
+    headers = {
         "Cache-Control": "no-store",
         "Content-Type": "application/json",
         "Date": http_date(time_ns() // 1_000),
-        **(more or {}),
     }
+    if more:
+        values = "".join(more.values())
+        if not (values.isascii() and values.isprintable()):
+            raise ValueError("a header has a character that none may have")
+        headers |= more
+    return headers
 
 
 def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Response:

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Service"]
 
+LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
+"""Requests in threads: a query that may visit many rows waits for its like alone."""
+
+SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
+"""Responses that may be short, and seconds that others wait for them."""
+
+LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
+"""Long responses that are made at once, in all and of one account. Any number may be sent."""
+
 _MIB = 2**20
 
 
@@ -38,11 +47,14 @@ class Service:
         self.connection: Connection | None = None
         self.key_uses = Uses()
         self.login_limits = Limits(settings.login_failures, settings.account_failures)
-        self.look_ups = Slots(10)
-        self.scans = Slots(6)
-        self.short_streams = Slots(4, wait_s_max=2.0)
-        self.long_streams = Slots(8, of_an_account=4, wait_s_max=10.0)
+        self.look_ups = Slots(LOOK_UPS_AT_ONCE)
+        self.scans = Slots(SCANS_AT_ONCE)
+        self.short_streams = Slots(SHORT_AT_ONCE, wait_s_max=SHORT_WAIT_S_MAX)
+        self.long_streams = Slots(
+            LONG_AT_ONCE, of_an_account=LONG_OF_AN_ACCOUNT, wait_s_max=LONG_WAIT_S_MAX
+        )
         self.health_checks = Slots(1)
         self.health_check: Task[None] | None = None
-        self.threads = ThreadPoolExecutor(10 + 6 + 4 + 8 + 1, "masthead-request")
+        at_once = LOOK_UPS_AT_ONCE + SCANS_AT_ONCE + SHORT_AT_ONCE + LONG_AT_ONCE + 1
+        self.threads = ThreadPoolExecutor(at_once, "masthead-request")
         self.temporary_space = Space(settings.temporary_space * _MIB // settings.workers)

@@ -11,10 +11,10 @@ is one (decisions, "Long answers").
 """
 
 from asyncio import Future, get_running_loop, run_coroutine_threadsafe, wrap_future
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from concurrent import futures
 from contextlib import AbstractContextManager
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from anyio import create_task_group
 from starlette.requests import ClientDisconnect
@@ -29,7 +29,7 @@ from masthead.api.http.temporary_files import UnsentBody
 from masthead.api.http.threads import before, deadline, start_thread
 from masthead.api.http.timeouts import LOOP_S_MAX
 
-__all__ = ["WHOLE_BYTES_MAX", "Content", "streamed"]
+__all__ = ["WHOLE_BYTES_MAX", "Content", "Streamed"]
 
 WHOLE_BYTES_MAX = 65_536
 """A body that is not longer is sent with its length, and needs no file."""
@@ -49,31 +49,43 @@ class Content(NamedTuple):
 OpenContent = Callable[[], AbstractContextManager[Content]]
 
 
-async def streamed(
-    request: Request, open_content: OpenContent, *, whole_bytes_max: int = WHOLE_BYTES_MAX
-) -> Response:
-    """Return the response whose content ``open_content`` opens in a thread, maybe twice.
+class Streamed:
+    """A response that is awaited until it starts; ``open_content`` is called in a thread.
 
-    Raises what the content raises before its start, StoreUnavailable where its start takes too
-    long, HTTPException 503 where there is no slot or no space for it, and ClientDisconnect. Where
-    the pieces raise later, the connection breaks off without the last chunk, so that the client can
-    tell. The body comes in the coding that the client prefers. A client of HTTP/1.0, which knows no
+    ``await`` raises what the content raises before its start, StoreUnavailable where its start
+    takes too long, HTTPException 503 where there is no slot or no space for it, and
+    ClientDisconnect. Where the pieces raise later, the connection breaks off without the last
+    chunk, so that the client can tell.
+
+    The body comes in the coding that the client prefers. A client of HTTP/1.0, which knows no
     chunks, gets it with its length, once it is complete (RFC 9112 section 6.1).
     """
 
-    async def response() -> Response:
-        service = request.service
+    def __init__(
+        self,
+        request: Request,
+        open_content: OpenContent,
+        *,
+        whole_bytes_max: int = WHOLE_BYTES_MAX,
+    ) -> None:
+        self.open_content = open_content
+        self._request = request
+        self._whole_bytes_max = whole_bytes_max
+
+    def __await__(self) -> Generator[Any, None, Response]:
+        return _unless_disconnected(self._request, self._response()).__await__()
+
+    async def _response(self) -> Response:
+        service = self._request.service
         for slots in (service.short_streams, service.long_streams):
-            await slots.take(request.account_id)
-            stream = _Stream(request, open_content, slots, whole_bytes_max)
-            if found := await stream.response():
+            await slots.take(self._request.account_id)
+            attempt = _Attempt(self._request, self.open_content, slots, self._whole_bytes_max)
+            if found := await attempt.response():
                 return found
-        raise AssertionError("a stream in a slot for long ones goes on")
-
-    return await _unless_disconnected(request, response())
+        raise AssertionError("a response in a slot for long ones goes on")
 
 
-class _Stream:
+class _Attempt:
     """One attempt to make a response; ``slots`` are those of which it has one."""
 
     def __init__(

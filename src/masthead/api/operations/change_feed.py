@@ -18,7 +18,7 @@ from masthead.api.http.request import Request
 from masthead.api.http.responses import Responding, encoded
 from masthead.api.http.routing import route, route_for
 from masthead.api.http.service import Service
-from masthead.api.http.streaming import Content, streamed
+from masthead.api.http.streaming import Content, Streamed
 from masthead.api.operations.custom_fields import answer_sets
 from masthead.api.operations.json_arrays import array
 from masthead.api.operations.orders import order_record
@@ -77,14 +77,14 @@ def changes(request: Request) -> Responding:
     query = FeedQuery(request.service, request.account_id, entities, since)
     if nothing := _nothing(query, request.connection):
         return nothing
-    return streamed(request, partial(opened, query))
+    return Streamed(request, partial(opened, query))
 
 
 def snapshot(request: Request) -> Responding:
     """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
     entities = entities_in(str(request.parameters["entities"]))
     query = FeedQuery(request.service, request.account_id, entities, None)
-    return streamed(request, partial(opened, query))
+    return Streamed(request, partial(opened, query))
 
 
 @contextmanager

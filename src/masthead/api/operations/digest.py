@@ -6,7 +6,7 @@ from functools import partial
 from masthead.api.http.request import Request
 from masthead.api.http.responses import Responding
 from masthead.api.http.routing import route_for
-from masthead.api.http.streaming import streamed
+from masthead.api.http.streaming import Streamed
 from masthead.api.operations import change_feed
 from masthead.contract.digest import SHAPES, Digest
 from masthead.contract.encoding import encode
@@ -27,7 +27,7 @@ def digest(request: Request) -> Responding:
     """
     entities = change_feed.entities_in(str(request.parameters["entities"]))
     query = change_feed.FeedQuery(request.service, request.account_id, entities, None)
-    return streamed(request, partial(change_feed.opened, query, _body), whole_bytes_max=0)
+    return Streamed(request, partial(change_feed.opened, query, _body), whole_bytes_max=0)
 
 
 def _body(

@@ -7,7 +7,7 @@ from functools import partial
 from masthead.api.http.request import Request
 from masthead.api.http.responses import Responding
 from masthead.api.http.routing import route
-from masthead.api.http.streaming import Content, streamed
+from masthead.api.http.streaming import Content, Streamed
 from masthead.api.operations.json_arrays import array
 from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import MailingListEntry
@@ -25,7 +25,7 @@ def download_mailing_list(request: Request) -> Responding:
     With ``download=true`` a browser saves the answer as a file. Raises NotFound for a list that
     does not exist.
     """
-    return streamed(request, partial(_opened, request))
+    return Streamed(request, partial(_opened, request))
 
 
 @contextmanager

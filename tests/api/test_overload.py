@@ -1,4 +1,4 @@
-"""What comes beyond a server's capacity gets 503 soon, and what has begun is finished."""
+"""What is more than a server can do gets 503 soon, and what has begun is finished."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ import psycopg
 import pytest
 from starlette.exceptions import HTTPException
 
-from masthead.api.http.overload import WAIT_S_MAX, Turns, check_wait
-from masthead.api.operation import LOOK_UPS_AT_ONCE
+from masthead.api.http.overload import WAIT_S_MAX, Slots, check_wait
+from masthead.api.http.service import LOOK_UPS_AT_ONCE
 from tests.api.callers import basic
+from tests.api.slots import waiting
 from tests.servers import Store, masthead, serving
 
 if TYPE_CHECKING:
@@ -47,136 +48,121 @@ def test_what_has_waited_too_long_is_refused() -> None:
 
 
 @asynccontextmanager
-async def turn(turns: Turns, account_id: int = 0) -> AsyncIterator[None]:
-    """Take a turn, and give it back at the end of the block."""
-    await turns.take(account_id)
+async def slot(slots: Slots, account_id: int = 0) -> AsyncIterator[None]:
+    """Take a slot, and give it back at the end of the block."""
+    await slots.take(account_id)
     try:
         yield
     finally:
-        turns.give(account_id)
+        slots.give(account_id)
 
 
-async def refusal(turns: Turns) -> HTTPException:
-    """Return the error of a turn that does not come."""
+async def refusal(slots: Slots) -> HTTPException:
+    """Return the error of a slot that does not come."""
     with pytest.raises(HTTPException) as refused:
-        await turns.take()
+        await slots.take()
     return refused.value
 
 
-async def until_waiting(turns: Turns, count: int) -> None:
+async def until_waiting(slots: Slots, count: int) -> None:
     with anyio.fail_after(30):
-        while turns.waiting != count:
+        while waiting(slots) != count:
             await anyio.lowlevel.checkpoint()
 
 
-def test_a_turn_that_does_not_come_is_refused_and_one_that_ends_is_given_on() -> None:
+def test_a_slot_that_does_not_come_is_refused_and_one_that_ends_is_given_on() -> None:
     """decisions, "More than a server can do"."""
 
-    async def take_turns() -> None:
-        turns = Turns(1, wait_s_max=0.01)
+    async def take_slots() -> None:
+        slots = Slots(1, wait_s_max=0.01)
         for _ in range(3):
-            async with turn(turns):
-                errors = await asyncio.gather(*(refusal(turns) for _ in range(5)))
+            async with slot(slots):
+                errors = await asyncio.gather(*(refusal(slots) for _ in range(5)))
             assert all(map(is_overload, errors))
-            assert turns.waiting == 0
-        async with turn(turns):
+            assert waiting(slots) == 0
+        async with slot(slots):
             pass
 
-    asyncio.run(take_turns())
+    asyncio.run(take_slots())
 
 
-def test_turns_come_in_the_order_of_those_who_wait() -> None:
+def test_slots_come_in_the_order_of_those_who_wait() -> None:
     order: list[int] = []
 
-    async def wait(turns: Turns, number: int) -> None:
-        async with turn(turns):
+    async def wait(slots: Slots, number: int) -> None:
+        async with slot(slots):
             order.append(number)
             await asyncio.sleep(0)
 
-    async def take_turns() -> None:
-        turns = Turns(2)
-        async with turn(turns), turn(turns):
+    async def take_slots() -> None:
+        slots = Slots(2)
+        async with slot(slots), slot(slots):
             tasks = []
             for number in range(10):
-                tasks.append(asyncio.create_task(wait(turns, number)))
-                await until_waiting(turns, number + 1)
+                tasks.append(asyncio.create_task(wait(slots, number)))
+                await until_waiting(slots, number + 1)
         await asyncio.gather(*tasks)
 
-    asyncio.run(take_turns())
+    asyncio.run(take_slots())
     assert order == list(range(10))
 
 
-def test_no_turn_is_lost_with_one_who_goes_away() -> None:
-    """Before the turn comes, and in the moment in which it does."""
+@pytest.mark.parametrize("of_an_account", [None, 1])
+def test_no_slot_is_lost_with_one_who_goes_away(of_an_account: int | None) -> None:
+    """Before the slot comes, and in the moment in which it does."""
 
-    async def wait(turns: Turns) -> None:
-        async with turn(turns):
+    async def wait(slots: Slots) -> None:
+        async with slot(slots):
             pytest.fail("went away")
 
-    async def take_turns() -> None:
-        turns = Turns(1)
-        async with turn(turns):
-            early, late = (asyncio.create_task(wait(turns)) for _ in range(2))
-            await until_waiting(turns, 2)
+    async def take_slots() -> None:
+        slots = Slots(1, of_an_account=of_an_account)
+        async with slot(slots):
+            early, late = (asyncio.create_task(wait(slots)) for _ in range(2))
+            await until_waiting(slots, 2)
             early.cancel()
-            await until_waiting(turns, 1)
+            await until_waiting(slots, 1)
         late.cancel()
         await asyncio.wait([early, late])
         assert early.cancelled()
         assert late.cancelled()
-        async with asyncio.timeout(30), turn(turns):
-            pass
+        assert slots.are_free()
+        async with asyncio.timeout(30), slot(slots):
+            assert not slots.are_free()
 
-    asyncio.run(take_turns())
-
-
-def test_no_turn_is_made_by_one_who_goes_away_while_it_is_refused() -> None:
-    """The refusal and the end of its task can come in one turn of the event loop."""
-
-    async def take_turns() -> None:
-        turns = Turns(1, wait_s_max=30)
-        async with turn(turns):
-            waiting = asyncio.create_task(turns.take())
-            await until_waiting(turns, 1)
-            turns._queue[0].turn.set_exception(HTTPException(503))
-            waiting.cancel()
-            await asyncio.wait([waiting])
-            assert waiting.cancelled()
-            assert not turns.take_now()
-        assert turns.take_now()
-        assert not turns.take_now()
-
-    asyncio.run(take_turns())
+    asyncio.run(take_slots())
 
 
-def test_an_account_has_only_some_of_the_turns_and_nobody_waits_behind_it() -> None:
+def test_an_account_has_only_some_of_the_slots_and_nobody_waits_behind_it() -> None:
     """decisions, "Long answers"."""
 
-    async def take_turns() -> None:
-        turns = Turns(3, each=2)
-        assert turns.take_now(1)
-        assert turns.take_now(1)
-        assert not turns.take_now(1)
-        mine = [asyncio.create_task(turns.take(1)) for _ in range(2)]
-        await until_waiting(turns, 2)
-        assert turns.take_now(2)
-        yours = asyncio.create_task(turns.take(2))
-        await until_waiting(turns, 3)
-        turns.give(2)
+    async def take_slots() -> None:
+        slots = Slots(3, of_an_account=2)
+        for _ in range(2):
+            assert slots.are_free(1)
+            await slots.take(1)
+        assert not slots.are_free(1)
+        mine = [asyncio.create_task(slots.take(1)) for _ in range(2)]
+        await until_waiting(slots, 2)
+        assert slots.are_free(2)
+        await slots.take(2)
+        yours = asyncio.create_task(slots.take(2))
+        await until_waiting(slots, 3)
+        slots.give(2)
         await yours
-        assert turns.waiting == 2
-        turns.give(1)
+        assert waiting(slots) == 2
+        slots.give(1)
         await asyncio.wait(mine, return_when=asyncio.FIRST_COMPLETED)
         assert [task.done() for task in mine] == [True, False]
-        turns.give(1)
+        slots.give(1)
         await mine[1]
 
-    asyncio.run(take_turns())
+    asyncio.run(take_slots())
 
 
 def new_database(store: Store) -> str:
     """Return a database with account 1."""
-    url = store.new_database(f"capacity-{time.time_ns()}")
+    url = store.new_database(f"overload-{time.time_ns()}")
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=url)
     return url
 
@@ -192,7 +178,7 @@ def ask(server: Server) -> tuple[int, str, int]:
 def test_a_request_that_waits_for_those_before_it_is_refused_before_them(
     postgres: Databases, tmp_path: Path
 ) -> None:
-    """decisions, "More than a server can do": while each turn is taken by a slow database.
+    """decisions, "More than a server can do": while each slot is taken by a slow database.
 
     Of PostgreSQL alone: look-ups in a file are over before anything can hold them.
     """

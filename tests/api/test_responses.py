@@ -1,4 +1,4 @@
-"""Which headers an answer may have."""
+"""Which headers a response may have."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from masthead.api.http.responses import head, json
 
 
 @given(st.text(min_size=1))
-def test_no_header_of_an_answer_can_be_more_than_one_line(value: str) -> None:
+def test_no_header_of_a_response_can_be_more_than_one_line(value: str) -> None:
     """RFC 9110 section 5.5."""
     if value.isascii() and value.isprintable():
-        assert f"link: {value}\r\n".encode() in json(b"", {"Link": value}).fields()
+        assert (b"link", value.encode()) in json(b"", {"Link": value}).raw_headers
         return
     for make in (lambda headers: json(b"", headers), head):
         with pytest.raises(ValueError, match="a header has a character that none may have"):

@@ -7,27 +7,32 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
 
-from masthead.api.http.responses import Answer, json
+from masthead.api.http.responses import json
 from masthead.api.http.routing import Route, Routes
 from masthead.errors import NotFound
 
 if TYPE_CHECKING:
-    from starlette.types import Scope
+    from starlette.responses import Response
 
-    from masthead.api.http.service import Service
+    from masthead.api.http.request import Request
 
 
-def begin(_scope: Scope, _path_id: int | None, _service: Service) -> Answer:
+def respond(_request: Request) -> Response:
     return json(b"")
 
 
-ROUTES = Routes(Route(path, path, begin) for path in ("/2/orders", "/2/orders/{order_id}", "/docs"))
+PATHS = ("/2/orders", "/2/orders/{order_id}", "/docs")
+ROUTES = Routes(Route(path, path, respond) for path in PATHS)
 
 
-def found(path: str) -> tuple[str | None, int | None]:
-    route, path_id = ROUTES.find(path)
-    return (route.path if route else None), path_id
+def found(path: str) -> tuple[str | None, int]:
+    try:
+        route, path_id = ROUTES.find(path)
+    except HTTPException:
+        return None, 0
+    return route.path, path_id
 
 
 @given(st.integers(min_value=0, max_value=10**19 - 1))

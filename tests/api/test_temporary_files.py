@@ -15,22 +15,15 @@ from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
 from masthead.api.http import temporary_files
-from masthead.api.http.temporary_files import Backlog, Space
+from masthead.api.http.temporary_files import Space, UnsentBody
 from tests.api.callers import basic
 from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.servers import Store
 
 ADDRESSES = 12_000
 DEADLINE_S = 30
-
-
-def at_once(function: Callable[[], Any]) -> Any:
-    """Stand for the event loop's thread, where the test runs in it already."""
-    return function()
 
 
 def test_an_answer_is_begun_only_where_a_quarter_of_the_space_is_free() -> None:
@@ -65,7 +58,7 @@ def test_what_an_account_holds_is_at_most_half_of_all_that_there_is() -> None:
     space.take(3, 1)
     space.give(1, 5)
     space.take(2, 1)
-    assert space.held == 6
+    assert space.taken == 6
 
 
 @given(
@@ -82,36 +75,63 @@ def test_all_that_is_written_is_read_in_its_order_and_what_was_read_is_given_bac
     async def pass_on() -> bytes:
         received = b""
         waiting = list(pieces)
-        with Backlog(space, 1) as answer:
-            chunks = answer.chunks()
-            for is_read in reads:
-                if not is_read and waiting:
-                    answer.write(waiting.pop(0), at_once)
-                elif is_read and len(received) < answer.size:
-                    received += await anext(chunks)
-            for piece in waiting:
-                answer.write(piece, at_once)
-            answer.complete()
-            received += b"".join([chunk async for chunk in chunks])
-            longest = max(map(len, pieces), default=0)
-            assert space.held < file_bytes + longest or not received
+        body = UnsentBody(space, 1, asyncio.get_running_loop())
+        chunks = body.chunks()
+        for is_read in reads:
+            if not is_read and waiting:
+                await asyncio.to_thread(body.write, waiting.pop(0))
+            elif is_read and len(received) < body.size:
+                received += await anext(chunks)
+        for piece in waiting:
+            await asyncio.to_thread(body.write, piece)
+        await asyncio.to_thread(body.end)
+        received += b"".join([chunk async for chunk in chunks])
+        longest = max(map(len, pieces), default=0)
+        assert space.taken < file_bytes + longest or not received
+        body.close()
         return received
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(temporary_files, "FILE_BYTES", file_bytes)
         assert asyncio.run(pass_on()) == b"".join(pieces)
-    assert space.held == 0
+    assert space.taken == 0
 
 
-def test_who_writes_to_a_backlog_that_is_closed_is_told_to_stop() -> None:
+def test_who_writes_to_a_body_that_is_closed_is_told_to_stop() -> None:
     space = Space(1_000)
-    with Backlog(space, 1) as answer:
-        answer.write(b"x" * 100, at_once)
-        assert space.held == 100
-    assert space.held == 0
-    with pytest.raises(asyncio.CancelledError):
-        answer.write(b"x", at_once)
-    assert space.held == 0
+
+    async def close_early() -> None:
+        body = UnsentBody(space, 1, asyncio.get_running_loop())
+        await asyncio.to_thread(body.write, b"x" * 100)
+        assert space.taken == 100
+        body.close()
+        with pytest.raises(asyncio.CancelledError):
+            body.write(b"x")
+        body.end(asyncio.CancelledError())
+        assert space.taken == 0
+
+    asyncio.run(close_early())
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_an_error_is_raised_behind_what_was_written_before_it(is_read: bool) -> None:
+    space = Space(1_000)
+
+    async def fail() -> None:
+        body = UnsentBody(space, 1, asyncio.get_running_loop())
+        await asyncio.to_thread(body.write, b"x")
+        chunks = body.chunks()
+        if is_read:
+            assert await anext(chunks) == b"x"
+        body.end(ZeroDivisionError())
+        if not is_read:
+            assert await anext(chunks) == b"x"
+        with pytest.raises(ZeroDivisionError):
+            await anext(chunks)
+        body.close()
+
+    asyncio.run(fail())
+    assert space.taken == 0
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from masthead.api.http.rate_limit import Allowances
+from masthead.api.http.rate_limit import RateLimit
 from tests.servers import Server, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -34,45 +34,45 @@ class Clock:
         return self.now
 
 
-def taken(allowances: Allowances, account_id: int = 1) -> tuple[bool, int]:
-    found = allowances.take(account_id)
+def taken(limit: RateLimit, account_id: int = 1) -> tuple[bool, int]:
+    found = limit.take(account_id)
     return found.is_allowed, found.left
 
 
 def test_an_account_may_make_so_many_at_once_and_then_one_for_each_share_of_a_second() -> None:
     """decisions, "Limit of requests"."""
     clock = Clock()
-    allowances = Allowances(4, clock=clock)
-    assert [taken(allowances) for _ in range(5)] == [
+    limit = RateLimit(4, clock=clock)
+    assert [taken(limit) for _ in range(5)] == [
         *((True, left) for left in (3, 2, 1, 0)),
         (False, 0),
     ]
     clock.now += 249 * MS
-    assert taken(allowances) == (False, 0)
+    assert taken(limit) == (False, 0)
     clock.now += 1 * MS
-    assert taken(allowances) == (True, 0)
+    assert taken(limit) == (True, 0)
     clock.now += 600 * MS
-    assert taken(allowances) == (True, 1)
+    assert taken(limit) == (True, 1)
     clock.now += 100 * SECOND
-    assert [taken(allowances)[1] for _ in range(4)] == [3, 2, 1, 0]
+    assert [taken(limit)[1] for _ in range(4)] == [3, 2, 1, 0]
 
 
 def test_a_request_that_is_refused_costs_nothing() -> None:
     clock = Clock()
-    allowances = Allowances(1, clock=clock)
-    assert taken(allowances) == (True, 0)
+    limit = RateLimit(1, clock=clock)
+    assert taken(limit) == (True, 0)
     for _ in range(10):
         clock.now += 90 * MS
-        assert taken(allowances) == (False, 0)
+        assert taken(limit) == (False, 0)
     clock.now += 100 * MS
-    assert taken(allowances) == (True, 0)
+    assert taken(limit) == (True, 0)
 
 
-def test_accounts_have_allowances_of_their_own_in_whatever_order_workers_meet_them(
+def test_accounts_have_limit_of_their_own_in_whatever_order_workers_meet_them(
     tmp_path: Path,
 ) -> None:
     clock = Clock()
-    workers = [Allowances(2, str(tmp_path), clock) for _ in range(3)]
+    workers = [RateLimit(2, str(tmp_path), clock) for _ in range(3)]
     ids = (1, 2, 2**63 - 1, 0, 7)
     for worker, account_id in itertools.product((0, 1), ids):
         assert taken(workers[worker], account_id) == (True, 1 - worker)
@@ -84,11 +84,11 @@ def test_accounts_have_allowances_of_their_own_in_whatever_order_workers_meet_th
 
 def test_threads_and_workers_together_take_no_more_than_there_is(tmp_path: Path) -> None:
     clock = Clock()
-    workers = [Allowances(1_000, str(tmp_path), clock) for _ in range(2)]
+    workers = [RateLimit(1_000, str(tmp_path), clock) for _ in range(2)]
     allowed: list[bool] = []
 
-    def take(allowances: Allowances) -> None:
-        allowed.extend(allowances.take(1).is_allowed for _ in range(300))
+    def take(limit: RateLimit) -> None:
+        allowed.extend(limit.take(1).is_allowed for _ in range(300))
 
     threads = [threading.Thread(target=take, args=(worker,)) for worker in workers * 2]
     for thread in threads:
@@ -101,12 +101,12 @@ def test_threads_and_workers_together_take_no_more_than_there_is(tmp_path: Path)
 @pytest.fixture(scope="module")
 def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A database with two accounts."""
-    database = store.new_database("allowance")
+    database = store.new_database("limit")
     accounts = [
         {"account_id": n, "api_key": f"key-{n}", "api_login": "login", "api_active": "1"}
         for n in (1, 2)
     ]
-    folder = tmp_path_factory.mktemp("allowance")
+    folder = tmp_path_factory.mktemp("limit")
     import_files(*write_ndjson(folder, {"accounts": accounts}), account_id=None, database=database)
     return database
 
