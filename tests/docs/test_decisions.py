@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.docs.pages import ROOT
 
 DECISION = re.compile(
-    r"^### (D-\d+) [^\n]+\n\n\*\*Question\.\*\* [^#]+?\n\n\*\*Answer\.\*\* [^#]+?\n\n"
+    r"^### (D-\d+) [^\n]+\n\n\*\*Question\.\*\* [^#]+?\n\n\*\*Decision\.\*\* [^#]+?\n\n"
     r"\*\*Reason\.\*\* [^#]+?\n\n\*\*Date\.\*\* \d{4}-\d{2}-\d{2}$",
     re.MULTILINE,
 )
