@@ -22,8 +22,8 @@ __all__ = ["SETTINGS", "ServerSettings", "Setting"]
 class Setting(NamedTuple):
     """A setting; ``default`` None means that there is none.
 
-    ``value_type`` is str, int, bool or a Literal of the possible texts; an int has limits, of which
-    either can be None. ``variable_name`` is the variable's name where it is not the flag's. One that
+    ``value_type`` is str, int, bool or a Literal of the possible texts. The limits of an int can be
+    None. ``variable_name`` is the variable's name where it is not the flag's. A setting that
     ``is_secret`` has no flag: everybody on a machine may read its command lines.
     """
 

@@ -14,19 +14,18 @@ if TYPE_CHECKING:
     from tests.servers import Store
 
 RUN = """
-import asyncio, os, sys
+import asyncio, sys
 import uvicorn
 from masthead.api.app import create_app
 from masthead.log import get_logger
-from masthead.store import open_store
 
 async def main():
-    app = create_app(open_store(os.environ["MASTHEAD_DATABASE"]))
+    app = create_app()
     server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="on", log_config=None))
     serving = asyncio.create_task(server.serve())
     while not server.started and not serving.done():
         await asyncio.sleep(0)
-    app.log.note(method="GET", path="/2/orders/{order_id}", status=200)
+    app._request_log.note(method="GET", path="/2/orders/{order_id}", status=200)
     try:
         int("a secret")
     except ValueError:

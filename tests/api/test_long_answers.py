@@ -440,6 +440,7 @@ class Exchange:
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",
             "method": "GET",
+            "path": "/snapshot",
             "headers": [(b"accept-encoding", coding.encode())],
         }
 
@@ -480,8 +481,10 @@ class Exchange:
     async def _receive(self) -> Message:
         assert not self._is_asked, "two tasks wait for the same message"
         self._is_asked = True
-        await self._gone.wait()
-        self._is_asked = False
+        try:
+            await self._gone.wait()
+        finally:
+            self._is_asked = False
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
