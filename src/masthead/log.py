@@ -32,7 +32,7 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["RequestLog", "configure_logs", "end_logs", "get_logger"]
+__all__ = ["RequestLog", "configure_logs", "end_logs", "get_logger", "set_log_format"]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """So many characters of lines may wait to be written; further lines are dropped."""
@@ -271,13 +271,15 @@ def get_logger() -> FilteringBoundLogger:
     )
 
 
-def configure_logs(log_format: str = "text") -> None:
-    """Send the warnings of this process's libraries to standard error as well, and set the format.
-
-    ``log_format`` is ``text``, which it is without a call of this too, or ``json``.
-    """
+def set_log_format(log_format: str) -> None:
+    """Write lines as ``text``, which is the default, or as ``json``."""
     global _format  # noqa: PLW0603 - one for the process, as standard error is
     _format = log_format
+
+
+def configure_logs(log_format: str = "text") -> None:
+    """Send the warnings of this process's libraries to standard error as well, in a format."""
+    set_log_format(log_format)
     libraries = logging.StreamHandler(_writer)
     libraries.setFormatter(
         structlog.stdlib.ProcessorFormatter(

@@ -44,8 +44,8 @@ def test_the_app_logs_under_any_server_whether_or_not_logs_are_set_up(
     """decisions, "The form of the log" and "Errors in the log"; also for half a character."""
     database = store.new_database(f"logs-{configured}")
     masthead("accounts", "add", 1, database=database)
-    set_up = "from masthead.log import configure_logs\nconfigure_logs('json')\n" * configured
-    done = run(database=database, command=[sys.executable, "-c", set_up + RUN])
+    settings = {"MASTHEAD_LOG_FORMAT": "json"} if configured else {}
+    done = run(database=database, command=[sys.executable, "-c", RUN], settings=settings)
     assert done.returncode == 0, done.stderr
     assert "a secret" not in done.stdout + done.stderr
     (request,) = [line for line in done.stderr.splitlines() if "/2/orders/{order_id}" in line]

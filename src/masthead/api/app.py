@@ -50,7 +50,7 @@ from masthead.api.operations import (
 )
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
-from masthead.log import RequestLog, end_logs, get_logger
+from masthead.log import RequestLog, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, commits, open_store
 
@@ -73,7 +73,9 @@ def create_app(
     name. Several workers count requests in ``shared_folder``. Raises BadUsage for a setting that
     cannot be used, and MastheadError where the database cannot be opened.
     """
-    settings = settings or ServerSettings.from_environment()
+    if settings is None:
+        settings = ServerSettings.from_environment()
+        set_log_format(settings.log_format)
     store = store or open_store(settings.database, read_url=settings.read_database)
     limit = RateLimit(settings.rate_limit, shared_folder) if settings.rate_limit else None
     return App(Service(store, settings, rate_limit=limit))

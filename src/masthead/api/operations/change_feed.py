@@ -19,7 +19,7 @@ from masthead.api.http.responses import Responding, encoded
 from masthead.api.http.routing import route, route_for
 from masthead.api.http.service import Service
 from masthead.api.http.streaming import Content, Streamed
-from masthead.api.operations.custom_fields import answer_sets
+from masthead.api.operations.custom_fields import AnswerEncoder
 from masthead.api.operations.json_arrays import array
 from masthead.api.operations.orders import order_record
 from masthead.api.operations.subscribers import PASSWORD_MD5
@@ -184,8 +184,8 @@ def records(
         return iter(())
     rows = CHANGED[entity.name](connection, account_id, first)
     if entity.name == "customfields":
-        answer_set = answer_sets(reading.custom_fields(connection, account_id))
-        return (_make_answers(*subscriber, answer_set(given)) for subscriber, given in rows)
+        encoder = AnswerEncoder(reading.custom_fields(connection, account_id))
+        return (_make_answers(*subscriber, encoder.entries(given)) for subscriber, given in rows)
     if entity.name == "orders":
         return (order_record(order, items) for order, items in rows)
     if entity.name == "subscribers":

@@ -1,8 +1,7 @@
 """Operations 5 and 6: custom fields, their options and a subscriber's answers."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import cast
 
 import msgspec
 from starlette.responses import Response
@@ -18,18 +17,52 @@ from masthead.contract.shapes import (
     CustomFieldOption,
 )
 from masthead.errors import NotFound
-from masthead.store import reading
+from masthead.store import Store, reading
 
-__all__ = ["answer_sets", "routes"]
+__all__ = ["AnswerEncoder", "routes"]
 
-AnswerSets = Callable[[Iterable[reading.Row]], Sequence[msgspec.Raw]]
-
-_ACCOUNTS_CACHED = 100
+_ENCODERS_MAX = 100
 _ANSWERS_CACHED = 1_000
 _make_answer = wire_of(CustomFieldAnswer)
 _make_value = wire_of(AnswerValue)
 _make_definition = wire_of(CustomFieldDefinition)
 _make_option = wire_of(CustomFieldOption)
+
+
+class AnswerEncoder:
+    """Encodes the answers of subscribers, by the definitions of an account's custom fields.
+
+    Each subscriber has an entry for every field that is defined. A retired option stays in the
+    answers that chose it (decisions, "Custom field answers"). Most subscribers give one of few
+    answers, so each of those is encoded once.
+    """
+
+    def __init__(self, defined: reading.CustomFields) -> None:
+        self._options = defined.options
+        self._fields = {field[0]: field for field in defined.fields}
+        self._entry = lru_cache(maxsize=_ANSWERS_CACHED)(self._encode)
+        self._unanswered = {field_id: self._encode(field_id) for field_id in self._fields}
+
+    def entries(self, answers: Iterable[reading.Row]) -> list[msgspec.Raw]:
+        """Return an entry of shape CustomFieldAnswer for every field, by rows of ``answers_of``."""
+        answered = {answer[0]: self._entry(*answer) for answer in answers}
+        return [*{**self._unanswered, **answered}.values()]
+
+    def _encode(
+        self, field_id: int, option_ids: str | None = None, text_value: str | None = None
+    ) -> msgspec.Raw:
+        chosen = set(map(int, option_ids.split("|"))) if option_ids else ()
+        values = [
+            _make_value(option_id, display_as, value)
+            for option_id, value, display_as, *_ in self._options[field_id]
+            if option_id in chosen
+        ]
+        answer = _make_answer(*self._fields[field_id], values or None, text_value)
+        return msgspec.Raw(encode(answer))
+
+
+_encoders: dict[tuple[Store, int], tuple[reading.Commit, AnswerEncoder]] = {}
+"""By the account, with its newest commit: as long as that is the same, so are the definitions."""
 
 
 def get_custom_field_answers(request: Request) -> Response:
@@ -38,24 +71,20 @@ def get_custom_field_answers(request: Request) -> Response:
     Raises NotFound for a subscriber who does not exist.
     """
     asked = (request.connection, request.account_id, request.path_id)
-    remembered = _remembered_of(cast("Hashable", request.service.store), request.account_id)
+    account = (request.service.store, request.account_id)
     found = reading.answers_of(*asked)
-    if found and (answer_set := remembered.get(found.newest_commit)):
-        return encoded(answer_set(found.answers))
+    newest_commit, encoder = _encoders.get(account, (None, None))
+    if found and encoder and newest_commit == found.newest_commit:
+        return encoded(encoder.entries(found.answers))
     with request.connection.read_snapshot():
         found = reading.answers_of(*asked)
         if found is None:
             raise NotFound(f"there is no subscriber {request.path_id}")
-        answer_set = answer_sets(reading.custom_fields(request.connection, request.account_id))
-    remembered.clear()
-    remembered[found.newest_commit] = answer_set
-    return encoded(answer_set(found.answers))
-
-
-@lru_cache(maxsize=_ACCOUNTS_CACHED)
-def _remembered_of(_store: Hashable, _account_id: int) -> dict[reading.Commit, AnswerSets]:
-    """Return what is remembered of an account: the :func:`answer_sets` of its newest commit."""
-    return {}
+        encoder = AnswerEncoder(reading.custom_fields(request.connection, request.account_id))
+    if len(_encoders) >= _ENCODERS_MAX:
+        _encoders.clear()
+    _encoders[account] = found.newest_commit, encoder
+    return encoded(encoder.entries(found.answers))
 
 
 def list_custom_fields(request: Request) -> Response:
@@ -66,33 +95,6 @@ def list_custom_fields(request: Request) -> Response:
         for field in defined.fields
     ]
     return encoded(body)
-
-
-def answer_sets(defined: reading.CustomFields) -> AnswerSets:
-    """Return what makes the wire form of a subscriber's answers from rows of ``answers_of``.
-
-    It has an entry for every field that is defined. A retired option stays in the answers that
-    chose it (decisions, "Custom field answers").
-    """
-    by_id = {field[0]: field for field in defined.fields}
-
-    # Most subscribers give one of few answers, so each is encoded once.
-    @lru_cache(maxsize=_ANSWERS_CACHED)
-    def entry(field_id: int, option_ids: str | None, text_value: str | None) -> msgspec.Raw:
-        chosen = set(map(int, option_ids.split("|"))) if option_ids else ()
-        values = [
-            _make_value(option_id, display_as, value)
-            for option_id, value, display_as, *_ in defined.options[field_id]
-            if option_id in chosen
-        ]
-        return msgspec.Raw(encode(_make_answer(*by_id[field_id], values or None, text_value)))
-
-    unanswered = {field_id: entry(field_id, None, None) for field_id in by_id}
-
-    def answer_set(answers: Iterable[reading.Row]) -> Sequence[msgspec.Raw]:
-        return [*{**unanswered, **{answer[0]: entry(*answer) for answer in answers}}.values()]
-
-    return answer_set
 
 
 routes = [
