@@ -1,14 +1,13 @@
 """What ASGI leaves to the server, as a subclass of uvicorn's protocol.
 
-Limits of URI, headers and body with responses in JSON, deadlines of requests, one meaning for each
-request, connections that end without losing a response, and a shorter way for responses that are
-ready. The app needs none of it, and runs on any ASGI server.
+Strict parsing with responses in JSON, deadlines of requests, connections that end without losing a
+response, and a shorter way for responses that are ready. The app needs none of it, and runs on any
+ASGI server.
 
 uvicorn promises nothing about what is overridden and used here. So ``pyproject.toml`` bounds its
 version, and ``tests/api/test_uvicorn.py`` names what has changed in another one.
 """
 
-import re
 from asyncio import TimerHandle, Transport
 from collections.abc import Awaitable, Callable
 from time import perf_counter_ns
@@ -25,51 +24,24 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from masthead.api.http.parameters import BODY_BYTES_MAX, TOO_LARGE
+from masthead.api.http.parameters import BODY_BYTES_MAX
 from masthead.api.http.request import Request
-from masthead.api.http.request_checks import (
-    BAD_LENGTH,
-    LENGTH_DIGITS_MAX,
-    NOT_HTTP,
-    ONLY_READS_HERE,
-    Refusal,
-    origin_form,
-    wrong_fields,
-    wrong_line,
-)
+from masthead.api.http.request_checks import Refusal
 from masthead.api.http.responses import error
 from masthead.api.http.service import Service
+from masthead.api.http.strict_parser import RefusedError, StrictParser
 from masthead.api.http.timeouts import REQUEST_S_MAX
 
-__all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "HttpProtocol"]
-
-URI_BYTES_MAX = 8 * 1024
-HEADERS_BYTES_MAX = 32 * 1024
-
-_PIECE_BYTES = 4 * 1024
-"""Bytes that are parsed at once."""
+__all__ = ["HttpProtocol"]
 
 _BUFFER_BYTES = 64 * 1024
 """Bytes of further requests that wait while one is answered; then nothing more is read."""
 
-_OVERHEAD_BYTES_MAX = 64 * 1024
-"""Bytes of a request that are not its body: its head, and what is around its chunks."""
-
 _DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 """Bytes that are read, and discarded, after the last request of a connection."""
 
-_AROUND_A_HEADER = len(": \r\n")
-_HEAD_END = b"\r\n\r\n"
-_LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
-
-_URI_TOO_LONG = Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
-_HEADERS_TOO_LONG = Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
-_TOO_LARGE = Refusal(413, TOO_LARGE)
-_TOO_MUCH_AROUND = Refusal(
-    400, f"a request has at most {_OVERHEAD_BYTES_MAX} bytes that are not of its body"
-)
 _TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
-
+_CLOSE = {"Connection": "close"}
 
 Responding = Response | Awaitable[Response]
 
@@ -83,10 +55,6 @@ class App(Protocol):
     async def send(self, request: Request, responding: Responding, send: Send) -> None: ...
     def log_response(self, request: Request, status: int) -> None: ...
     def log_refusal(self, method: str | None, status: int, arrived_ns: int) -> None: ...
-
-
-class _Refused(Exception):
-    """Raised inside the parser, which then stops at once."""
 
 
 class _Flow(FlowControl):
@@ -119,16 +87,12 @@ class _Transport:
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, stricter.
+    """uvicorn's protocol, which parses one request at a time and leaves no client waiting.
 
-    An URI over 8 KiB is 414, headers over 32 KiB are 431, a method of which HTTP has never heard is
-    405, what is not HTTP is 400 (decisions, "Statuses", "Methods", "Error body" and "Requests that
-    can be read in two ways"). A request that does not end in time is 408, or its connection is
-    closed (decisions, "Requests that come slowly"). A response is not lost because its client still
-    sends, or has closed its side of the connection (decisions, "Answers before the end of a
-    request" and "Connections that are half closed").
-
-    One request is parsed at a time, up to its end; those after it wait in a buffer.
+    A request that does not end in time is 408, or its connection is closed (decisions, "Requests
+    that come slowly"). A response is not lost because its client still sends, or has closed its
+    side of the connection (decisions, "Answers before the end of a request" and "Connections that
+    are half closed").
     """
 
     app: App
@@ -136,15 +100,10 @@ class HttpProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.url = b""
-        self._buffer = bytearray()
-        self._raw = b""
-        """What has been parsed of a head, or of a line of a chunked body."""
-        self._overhead = self._headers_bytes = self._chunks_bytes = self._body_left = 0
-        self._has_begun = self._is_head_read = self._is_chunked = False
-        """Of the request that is being parsed."""
+        self._parser = StrictParser(self)
+        self.parser = cast("httptools.HttpRequestParser", self._parser)
         self._begun_ns = 0
-        self._refusal = NOT_HTTP
-        self._is_refused = False
+        self._refusal: Refusal | None = None
         self._is_last = False
         """No further request is parsed."""
         self._has_eof = False
@@ -156,7 +115,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self._wire = transport
         self.transport = cast("Transport", _Transport(transport, self._close))
-        self.flow = _Flow(transport, lambda: len(self._buffer) <= _BUFFER_BYTES)
+        self.flow = _Flow(transport, lambda: len(self._parser.buffer) <= _BUFFER_BYTES)
         self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -167,8 +126,8 @@ class HttpProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Take what came."""
         self._unset_keepalive_if_required()
-        self._buffer += data
-        self._parse_buffer()
+        self._parser.buffer += data
+        self._parse()
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Return whether the connection stays open, for responses to what has come whole."""
@@ -178,133 +137,48 @@ class HttpProtocol(HttpToolsProtocol):
     def _is_answering(self) -> bool:
         """Return whether a request has come to its end, and its response has not."""
         cycle: RequestResponseCycle | None = self.cycle
-        return bool(cycle and not cycle.response_complete and not self._has_begun)
+        return bool(cycle and not cycle.response_complete and not self._parser.has_begun)
 
-    def _parse_buffer(self) -> None:
+    def _parse(self) -> None:
         """Parse up to the end of a request."""
-        while self._buffer and not (self._is_last or self._is_answering()):
-            size = self._next_piece()
-            if not size:
-                break
-            piece = bytes(self._buffer[:size])
-            del self._buffer[:size]
-            self._parse(piece)
+        try:
+            while not (self._is_last or self._is_answering()) and self._parser.parse_piece():
+                pass
+        except RefusedError as refused:
+            self._refuse(refused.refusal)
         if self._is_last:
             self._discard()
-        elif len(self._buffer) > _BUFFER_BYTES:
+        elif len(self._parser.buffer) > _BUFFER_BYTES:
             self.flow.pause_reading()
         if self._is_answering():
             self._stop_deadline()
         elif self._deadline is None:
             self._start_deadline()
 
-    def _next_piece(self) -> int:
-        """Return how many bytes are parsed next.
-
-        A head, a line of a chunked body, and a body each end where a piece does. So the checks see
-        all of a head and of the line that begins a chunk, and nothing else.
-        """
-        if not self._is_head_read:
-            before = self._raw[1 - len(_HEAD_END) :]
-            end = (before + self._buffer[:_PIECE_BYTES]).find(_HEAD_END)
-            return _PIECE_BYTES if end < 0 else end + len(_HEAD_END) - len(before)
-        if not self._is_chunked:
-            return min(self._body_left, _PIECE_BYTES)
-        end = self._buffer.find(b"\n", 0, _PIECE_BYTES)
-        if end < 0:
-            return _PIECE_BYTES if len(self._buffer) >= _PIECE_BYTES else 0
-        return end + 1
-
-    def _parse(self, piece: bytes) -> None:
-        self._raw += piece
-        self._overhead += len(piece)
-        try:
-            self.parser.feed_data(piece)
-        except httptools.HttpParserUpgrade:
-            pass  # the request is answered as if it had not asked for another protocol
-        except httptools.HttpParserInvalidMethodError:
-            self._refuse(ONLY_READS_HERE if _LINE_OF_A_REQUEST.match(self._raw) else NOT_HTTP)
-        except httptools.HttpParserError:
-            self._refuse(self._refusal)
-        else:
-            if self._overhead > _OVERHEAD_BYTES_MAX:
-                is_in_head = self.url and not self._is_head_read
-                self._refuse(_HEADERS_TOO_LONG if is_in_head else _TOO_MUCH_AROUND)
-            if self._is_head_read and piece.endswith(b"\n"):
-                self._raw = b""
-
     def on_message_begin(self) -> None:
-        """Count anew."""
+        """Note when a request begins."""
         super().on_message_begin()
-        self._headers_bytes = self._chunks_bytes = self._body_left = 0
-        self._is_chunked = False
-        self._has_begun = True
         self._begun_ns = perf_counter_ns()
 
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the URI."""
-        super().on_url(url)
-        if len(self.url) > URI_BYTES_MAX:
-            self._stop_parsing(_URI_TOO_LONG)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; one behind the body is counted and ignored."""
-        self._headers_bytes += len(name) + len(value) + _AROUND_A_HEADER
-        if self._headers_bytes > HEADERS_BYTES_MAX:
-            self._stop_parsing(_HEADERS_TOO_LONG)
-        if self._is_head_read:
-            return
-        super().on_header(name, value)
-        name, value = self.headers[-1]
-        if name == b"content-length":
-            if len(value) > LENGTH_DIGITS_MAX:
-                self._stop_parsing(BAD_LENGTH)
-            self._body_left = int(value)
-        elif name == b"transfer-encoding":
-            self._is_chunked = True
-
     def on_headers_complete(self) -> None:
-        """Check what only all headers show, and let the request begin."""
-        version = self.parser.get_http_version()
-        method, target = self.parser.get_method(), origin_form(self.url)
-        refusal = wrong_line(self._raw, method, self.url, target, version)
-        if refusal := refusal or wrong_fields(version, self.headers):
-            self._stop_parsing(refusal)
-        self.url = target
-        if version == "1.0":
+        """Let the app begin; the connection ends behind a body that nobody will read."""
+        if self.parser.get_http_version() == "1.0":
             self.expect_100_continue = False  # RFC 9110 section 10.1.1
         super().on_headers_complete()
-        self._is_head_read = True
-        self._raw = b""
-        if self.parser.should_upgrade() or self._body_left > BODY_BYTES_MAX:
+        if self.parser.should_upgrade() or self._parser.body_bytes_left > BODY_BYTES_MAX:
             self.cycle.keep_alive = False
 
-    def on_chunk_header(self) -> None:
-        """Refuse a body as soon as the sizes of its chunks are too much."""
-        self._chunks_bytes += int(self._raw.partition(b";")[0], 16)
-        if self._chunks_bytes > BODY_BYTES_MAX:
-            self._stop_parsing(_TOO_LARGE)
-
-    def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
-        super().on_body(body)
-        self._overhead -= len(body)
-        self._body_left -= len(body)
-
     def on_message_complete(self) -> None:
-        """Note that all of a request is there."""
+        """Note whether this is the last request."""
         super().on_message_complete()
-        self._has_begun = self._is_head_read = False
-        self._overhead = 0
-        self._raw = b""
         self._is_last = not self.cycle.keep_alive
 
     def on_response_complete(self) -> None:
         """Go on with the next request, or end the connection."""
         super().on_response_complete()
-        if self._buffer and not self.transport.is_closing():
+        if self._parser.buffer and not self.transport.is_closing():
             self._unset_keepalive_if_required()
-            self._parse_buffer()
+            self._parse()
         if self._has_eof and not self._is_answering():
             self.transport.close()
 
@@ -316,9 +190,8 @@ class HttpProtocol(HttpToolsProtocol):
 
         async def receive() -> Message:
             message = await cycle.receive()
-            if self._is_refused:
-                close = {"Connection": "close"}
-                raise HTTPException(self._refusal.status, self._refusal.sentence, close)
+            if self._refusal:
+                raise HTTPException(self._refusal.status, self._refusal.sentence, _CLOSE)
             return cast("Message", message)
 
         scope = cast("Scope", cycle.scope)
@@ -343,39 +216,38 @@ class HttpProtocol(HttpToolsProtocol):
             return
         self.app.log_response(request, responding.status_code)
         if not cycle.disconnected:
-            self._write(cycle, responding)
+            self._send_ready(cycle, responding)
 
-    def _write(self, cycle: RequestResponseCycle, response: Response) -> None:
-        """Send a response that is ready, head and body at once."""
+    def _send_ready(self, cycle: RequestResponseCycle, response: Response) -> None:
         cycle.response_started = cycle.response_complete = True
         if response.headers.get("connection") == "close":
             cycle.keep_alive = False
         elif not cycle.keep_alive:
             response.headers["connection"] = "close"
-        lines = b"".join([b"%s: %s\r\n" % header for header in response.raw_headers])
-        head = STATUS_LINE[response.status_code] + lines
-        self._wire.write(b"%s\r\n%s" % (head, response.body))
+        self._write(response)
         cycle.message_event.set()
         if not cycle.keep_alive:
             self.transport.close()
         cycle.on_response()
 
-    def _stop_parsing(self, refusal: Refusal) -> None:
-        self._refusal = refusal
-        raise _Refused
+    def _write(self, response: Response) -> None:
+        """Send head and body at once."""
+        lines = b"".join([b"%s: %s\r\n" % header for header in response.raw_headers])
+        self._wire.write(
+            b"%s%s\r\n%s" % (STATUS_LINE[response.status_code], lines, bytes(response.body))
+        )
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Respond to what cannot be parsed, or let the app do so which waits for a body."""
+        """Respond to what cannot be parsed, or let the app do so where it waits for a body."""
         self._refusal = refusal
-        self._is_last = self._is_refused = True
-        if not self._is_head_read:
-            method = self.parser.get_method().decode() if self._has_begun and self.url else None
-            close = {**refusal.headers, "Connection": "close"}
-            response = error(refusal.status, refusal.sentence, close)
-            lines = b"".join([b"%s: %s\r\n" % header for header in response.raw_headers])
-            body = b"" if method == "HEAD" else response.body
-            self._wire.write(b"%s%s\r\n%s" % (STATUS_LINE[refusal.status], lines, body))
-            begun_ns = self._begun_ns if self._has_begun else perf_counter_ns()
+        self._is_last = True
+        if not self._parser.is_head_read:
+            response = error(refusal.status, refusal.sentence, {**refusal.headers, **_CLOSE})
+            method = self._parser.method
+            if method == "HEAD":
+                response.body = b""
+            self._write(response)
+            begun_ns = self._begun_ns if self._parser.has_begun else perf_counter_ns()
             self.app.log_refusal(method, refusal.status, begun_ns)
             self.transport.close()
         elif self.cycle.response_complete:
@@ -395,7 +267,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _end_request(self) -> None:
         """End a request that has not come to its end in time, or a connection without one."""
         self._deadline = None
-        if self._has_begun and not self._is_last:
+        if self._parser.has_begun and not self._is_last:
             self._refuse(_TOO_SLOW)
         else:
             self._wire.close()
@@ -407,7 +279,8 @@ class HttpProtocol(HttpToolsProtocol):
         may lose the response. So while the client may still send, first only this side is closed,
         and what comes is discarded: for ``REQUEST_S_MAX`` seconds and up to 16 MiB.
         """
-        has_more = self._has_begun or self._buffer or self._discarded or self._is_refused
+        parser = self._parser
+        has_more = parser.has_begun or parser.buffer or self._discarded or self._refusal
         if self._has_eof or not has_more or self._wire.is_closing():
             self._wire.close()
             return
@@ -422,7 +295,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
 
     def _discard(self) -> None:
-        self._discarded += len(self._buffer)
-        self._buffer.clear()
+        self._discarded += len(self._parser.buffer)
+        self._parser.buffer.clear()
         if self._discarded > _DISCARDED_BYTES_MAX:
             self._wire.close()

@@ -1,0 +1,203 @@
+"""httptools' parser, with limits, and with one meaning for each request.
+
+An URI over 8 KiB is 414, headers over 32 KiB are 431, a body over 16 KiB is 413, a method of which
+HTTP has never heard is 405, what is not HTTP is 400 (decisions, "Statuses", "Methods" and "What is
+around a body"). ``request_checks`` refuses what two readers could understand in two ways.
+"""
+
+import re
+from typing import Any, Protocol
+
+import httptools
+
+from masthead.api.http.parameters import BODY_BYTES_MAX, TOO_LARGE
+from masthead.api.http.request_checks import (
+    BAD_LENGTH,
+    LENGTH_DIGITS_MAX,
+    NOT_HTTP,
+    ONLY_READS_HERE,
+    Refusal,
+    origin_form,
+    wrong_fields,
+    wrong_line,
+)
+
+__all__ = ["HEADERS_BYTES_MAX", "URI_BYTES_MAX", "RefusedError", "StrictParser"]
+
+URI_BYTES_MAX = 8 * 1024
+HEADERS_BYTES_MAX = 32 * 1024
+
+_PIECE_BYTES = 4 * 1024
+"""Bytes that are parsed at once."""
+
+_OVERHEAD_BYTES_MAX = 64 * 1024
+"""Bytes of a request that are not its body: its head, and what is around its chunks."""
+
+_AROUND_A_HEADER = len(": \r\n")
+_HEAD_END = b"\r\n\r\n"
+_LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
+
+_URI_TOO_LONG = Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
+_HEADERS_TOO_LONG = Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
+_TOO_LARGE = Refusal(413, TOO_LARGE)
+_TOO_MUCH_AROUND = Refusal(
+    400, f"a request has at most {_OVERHEAD_BYTES_MAX} bytes that are not of its body"
+)
+
+
+class RefusedError(Exception):
+    """What has been received is refused."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.sentence)
+        self.refusal = refusal
+
+
+class Receiver(Protocol):
+    """What hears of the parts of a request, as httptools calls it; the URI comes as a whole."""
+
+    url: bytes
+    headers: list[tuple[bytes, bytes]]
+
+    def on_message_begin(self) -> None: ...
+    def on_header(self, name: bytes, value: bytes) -> None: ...
+    def on_headers_complete(self) -> None: ...
+    def on_body(self, body: bytes) -> None: ...
+    def on_message_complete(self) -> None: ...
+
+
+class StrictParser:
+    """Parses what is in ``buffer``, a piece at a time.
+
+    A head, a line of a chunked body, and a body each end where a piece does. So the checks see all
+    of a head and of the line that begins a chunk, and nothing else; and what follows a request is
+    still in the buffer when its end is parsed.
+    """
+
+    def __init__(self, receiver: Receiver) -> None:
+        self.buffer = bytearray()
+        """What has been received and not been parsed."""
+        self.has_begun = False
+        """Whether some of a request has been parsed, and not all of it."""
+        self.is_head_read = False
+        """Whether all of its head has."""
+        self.body_bytes_left = 0
+        """Bytes of its body that are still to come, as its headers say."""
+        self._receiver = receiver
+        self._parser = httptools.HttpRequestParser(self)
+        self._raw = b""
+        """What has been parsed of the head, or of a line of a chunked body."""
+        self._is_chunked = False
+        self._overhead = self._headers_bytes = self._chunks_bytes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what httptools' parser tells of the request."""
+        return getattr(self._parser, name)
+
+    @property
+    def method(self) -> str | None:
+        """The method of the request that is being parsed, if that is known."""
+        has_method = self.has_begun and self._receiver.url
+        return self._parser.get_method().decode() if has_method else None
+
+    def parse_piece(self) -> bool:
+        """Parse the next piece; return whether there was one. Raises RefusedError."""
+        size = self._next_size() if self.buffer else 0
+        if not size:
+            return False
+        piece = bytes(self.buffer[:size])
+        del self.buffer[:size]
+        self._raw += piece
+        self._overhead += len(piece)
+        try:
+            self._parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:
+            pass  # the request is answered as if it had not asked for another protocol
+        except httptools.HttpParserInvalidMethodError:
+            is_request = _LINE_OF_A_REQUEST.match(self._raw)
+            raise RefusedError(ONLY_READS_HERE if is_request else NOT_HTTP) from None
+        except httptools.HttpParserCallbackError as error:
+            if isinstance(error.__context__, RefusedError):
+                raise error.__context__ from None
+            raise RefusedError(NOT_HTTP) from None
+        except httptools.HttpParserError:
+            raise RefusedError(NOT_HTTP) from None
+        if self._overhead > _OVERHEAD_BYTES_MAX:
+            is_in_headers = self._receiver.url and not self.is_head_read
+            raise RefusedError(_HEADERS_TOO_LONG if is_in_headers else _TOO_MUCH_AROUND)
+        if self.is_head_read and piece.endswith(b"\n"):
+            self._raw = b""
+        return True
+
+    def _next_size(self) -> int:
+        """Return how many bytes are parsed next, 0 where a line has not come to its end."""
+        if not self.is_head_read:
+            before = self._raw[1 - len(_HEAD_END) :]
+            end = (before + self.buffer[:_PIECE_BYTES]).find(_HEAD_END)
+            return _PIECE_BYTES if end < 0 else end + len(_HEAD_END) - len(before)
+        if not self._is_chunked:
+            return min(self.body_bytes_left, _PIECE_BYTES)
+        end = self.buffer.find(b"\n", 0, _PIECE_BYTES)
+        if end < 0:
+            return _PIECE_BYTES if len(self.buffer) >= _PIECE_BYTES else 0
+        return end + 1
+
+    def on_message_begin(self) -> None:
+        """Count anew."""
+        self._headers_bytes = self._chunks_bytes = self.body_bytes_left = 0
+        self._is_chunked = False
+        self.has_begun = True
+        self._receiver.on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the URI."""
+        self._receiver.url += url
+        if len(self._receiver.url) > URI_BYTES_MAX:
+            raise RefusedError(_URI_TOO_LONG)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; one behind the body is counted and ignored."""
+        self._headers_bytes += len(name) + len(value) + _AROUND_A_HEADER
+        if self._headers_bytes > HEADERS_BYTES_MAX:
+            raise RefusedError(_HEADERS_TOO_LONG)
+        if self.is_head_read:
+            return
+        self._receiver.on_header(name, value)
+        name, value = self._receiver.headers[-1]
+        if name == b"content-length":
+            if len(value) > LENGTH_DIGITS_MAX:
+                raise RefusedError(BAD_LENGTH)
+            self.body_bytes_left = int(value)
+        elif name == b"transfer-encoding":
+            self._is_chunked = True
+
+    def on_headers_complete(self) -> None:
+        """Check what only the whole head shows."""
+        receiver, version = self._receiver, self._parser.get_http_version()
+        method, target = self._parser.get_method(), origin_form(receiver.url)
+        refusal = wrong_line(self._raw, method, receiver.url, target, version)
+        if refusal := refusal or wrong_fields(version, receiver.headers):
+            raise RefusedError(refusal)
+        receiver.url = target
+        receiver.on_headers_complete()
+        self.is_head_read = True
+        self._raw = b""
+
+    def on_chunk_header(self) -> None:
+        """Refuse a body as soon as the sizes of its chunks are too much."""
+        self._chunks_bytes += int(self._raw.partition(b";")[0], 16)
+        if self._chunks_bytes > BODY_BYTES_MAX:
+            raise RefusedError(_TOO_LARGE)
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._overhead -= len(body)
+        self.body_bytes_left -= len(body)
+        self._receiver.on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the request."""
+        self.has_begun = self.is_head_read = False
+        self._overhead = 0
+        self._raw = b""
+        self._receiver.on_message_complete()
