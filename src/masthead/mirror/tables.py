@@ -187,18 +187,21 @@ def number_as_text(value: Decimal | float) -> str:
 
 @cache
 def kept(table: Table) -> Callable[[Row], Row]:
-    """Return what makes the values of a row, as the client has them, those that are kept."""
-    values, scope = [], {}
-    for n, field in enumerate(table.columns):
-        values.append(f"row[{n}]")
-        if change := _KEPT_AS.get(type(field.kind)):
-            scope[f"f{n}"] = change
-            values[n] = f"None if row[{n}] is None else f{n}(row[{n}])"
-    if not scope:
-        return lambda row: row
-    source = f"lambda row: ({', '.join(values)},)"
-    make: Callable[[Row], Row] = eval(source, scope)  # noqa: S307 - our own fields
-    return make
+    """Return the function that turns the client's values of a row into those that are kept."""
+    changes = [
+        (n, _KEPT_AS[type(field.kind)])
+        for n, field in enumerate(table.columns)
+        if type(field.kind) in _KEPT_AS
+    ]
+
+    def keep(row: Row) -> Row:
+        values = list(row)
+        for n, change in changes:
+            if values[n] is not None:
+                values[n] = change(values[n])
+        return tuple(values)
+
+    return keep if changes else lambda row: row
 
 
 def _date(value: date) -> str:

@@ -87,12 +87,12 @@ def drop_commit(connection: Connection, account_id: int, commit_id: int) -> None
     )
 
 
-def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> None:
+def stamp_commits(store: Store, account_id: int, *, waits: bool = True) -> None:
     """Stamp every visible commit of the account that has no stamp, in the order of their ids.
 
-    Raises StoreUnavailable where it is not ``patient`` and another process is writing.
+    Raises StoreUnavailable if it does not wait (``waits``) and another process is writing.
     """
-    with store.writer(patient=patient) as connection, connection.transaction():
+    with store.writer(waits=waits) as connection, connection.transaction():
         _stamp_waiting(connection, account_id)
 
 
@@ -156,17 +156,17 @@ def stamp_all(store: Store) -> None:
     Raises StoreUnavailable where another process is writing; a later call makes up for it.
     """
     # Asked by a writer, since a replica that readers are lent may not have heard of a stamp yet.
-    with store.writer(patient=False) as connection:
+    with store.writer(waits=False) as connection:
         found = connection.rows(
             _TO_STAMP[connection.dialect], idle_before=connection.now() - IDLE_US
         )
     # The idle ones last: an empty commit waits for a load of its account, a stamp does not.
     for account_id, is_idle in sorted(found, key=itemgetter(1)):
         if is_idle:
-            with store.writer(patient=False) as connection, connection.transaction():
+            with store.writer(waits=False) as connection, connection.transaction():
                 connection.lock_account(account_id)
                 begin_commit(connection, account_id)
-        stamp_commits(store, account_id, patient=False)
+        stamp_commits(store, account_id, waits=False)
 
 
 def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:
