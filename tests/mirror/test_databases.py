@@ -39,7 +39,7 @@ def test_a_copy_of_another_account_is_left_alone(
     with pytest.raises(BadUsage, match=sentence):
         kept.verify(sparse)
     with pytest.raises(BadUsage, match=sentence):
-        kept.begin_from_export(sparse, sparse.export())
+        kept.start_from_export(sparse, sparse.export())
     assert kept.everything() == before
 
 

@@ -330,7 +330,7 @@ def test_a_filter_walks_a_bounded_number_of_ids_or_those_of_its_kinds(
     large: Publisher, few: int, monkeypatch: pytest.MonkeyPatch, *, for_any: bool
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_KINDS", few)
+    monkeypatch.setattr(reading, "_FEW_COMBINATIONS", few)
     asked: dict[str, int | str] = {"type": "Both", "min_copies": 2}
     with asking(
         large, lambda database: reading.subscriptions(database, 1, asked, after=0, limit=1)
