@@ -95,7 +95,7 @@ def _open_server(url: str) -> Connection:
 
 
 class Copy:
-    """A copy. All methods but these three are called in a block of ``writing`` or ``reading``.
+    """A copy. Its state and rows are read and written in a block of ``writing`` or ``reading``.
 
     The block raises StoreUnavailable if the database cannot be used.
     """
