@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import uvicorn
 import uvloop
+from masthead.api.operation import Call, route_for
 
 from benchmarks.machine import SERVER_CORE, pin
 from masthead.api.app import create_app
 from masthead.api.http.responses import Answer, json
-from masthead.api.operation import Call, route_for
 from masthead.contract.operations import Operation
 from masthead.log import configure_logs
 from masthead.store import open_store

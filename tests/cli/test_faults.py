@@ -20,8 +20,8 @@ import apsw
 import httpx2
 import pytest
 
+from masthead.databases.sqlite import WAL_BYTES_KEPT
 from masthead.store import audit, open_store
-from masthead.store.sqlite import WAL_BYTES_KEPT
 from tests.faulty import POWER_FAILED
 from tests.servers import masthead, run, serving, write_ndjson
 

@@ -14,7 +14,7 @@ import pytest
 
 from masthead.loading.load import load
 from masthead.store import commits, erasing, open_store
-from masthead.store.sqlite import SqliteConnection
+from masthead.store.sqlite import SqliteStoreConnection
 from masthead.store.subscriber_data import held_of
 from tests.costs.data import LARGE, SMALL, SUBSCRIBERS, fill
 from tests.costs.limits import A_FEW, ALLOWANCE
@@ -61,7 +61,7 @@ class Visited:
 def visits(database: Connection) -> Iterator[Visited]:
     """Count what a block visits, inside of a transaction."""
     visited = Visited()
-    if not isinstance(database, SqliteConnection):
+    if not isinstance(database, SqliteStoreConnection):
         ((before,),) = database.rows(READ)
         yield visited
         ((after,),) = database.rows(READ)

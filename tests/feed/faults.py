@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from masthead.api.operations import change_feed as feed
 from masthead.contract.moments import format_moment, http_date, parse_moment
+from masthead.databases import postgresql
 from masthead.store import changes as queries
-from masthead.store import commits, merging, postgresql
-from masthead.store.postgresql import PostgresConnection
-from masthead.store.sqlite import SqliteConnection
+from masthead.store import commits, merging
+from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store.sqlite import SqliteStoreConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +37,9 @@ def _sql(pattern: str, by: str) -> Plant:
     """Return what lets the store run other SQL wherever ``pattern`` stands in a statement."""
 
     def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
-        for kind, name in product((SqliteConnection, PostgresConnection), ("rows", "stream")):
+        for kind, name in product(
+            (SqliteStoreConnection, PostgresStoreConnection), ("rows", "stream")
+        ):
             run = getattr(kind, name)
 
             def other(self: Connection, sql: str, /, run: Any = run, **values: Any) -> Any:
@@ -109,7 +112,7 @@ def _stamps_of_the_clock_alone(patch: pytest.MonkeyPatch, now: Now) -> None:
 
 
 def _stamps_without_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(PostgresConnection, "lock_stamps", lambda *_: None)
+    patch.setattr(PostgresStoreConnection, "lock_stamps", lambda *_: None)
 
 
 def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
@@ -139,8 +142,8 @@ def _not_taken(database: Connection, account_id: int, moment: int) -> int:
 
 
 def _no_snapshot(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(SqliteConnection, "snapshot", lambda _: nullcontext())
-    patch.setattr(postgresql, "_BEGIN", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;")
+    patch.setattr(SqliteStoreConnection, "snapshot", lambda _: nullcontext())
+    patch.setattr(postgresql, "READ_ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;")
 
 
 def _no_epoch(patch: pytest.MonkeyPatch, _now: Now) -> None:

@@ -117,7 +117,7 @@ def _merge_and_die(staging: Staging, tell: Callable[[str], None]) -> dict[str, C
     return counts
 
 
-def _die_instead_of_stamping(store: Store, account_id: int, *, patient: bool = True) -> None:
+def _die_instead_of_stamping(store: Store, account_id: int, *, waits: bool = True) -> None:
     _die()
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from masthead.store import postgresql, sqlite
+from masthead.databases import sqlite
+from masthead.store import postgresql
 from tests.feed.client import CopyDiffersError
 from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS
 from tests.feed.machine import schedules
@@ -43,7 +44,7 @@ def place(store: Store) -> Iterator[Place]:
 def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of a schedule runs in one thread: what is locked stays so, however long one waits."""
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
-    monkeypatch.setattr(postgresql, "_IMPATIENT", "SET lock_timeout = '1ms';")
+    monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "SET lock_timeout = '1ms';")
 
 
 def test_every_copy_is_whole_after_every_poll(

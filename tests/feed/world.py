@@ -125,10 +125,10 @@ class World:
         """The accounts whose data can be written now."""
         return [] if self.is_exclusive else [n for n in ACCOUNT_IDS if n not in self.loads]
 
-    def open_load(self, account_id: int, edits: Sequence[Edit], *, patient: bool = True) -> None:
+    def open_load(self, account_id: int, edits: Sequence[Edit], *, waits: bool = True) -> None:
         """Begin a load and do all of it but the commit."""
         with ExitStack() as stack:
-            database = stack.enter_context(self.store.writer(patient=patient))
+            database = stack.enter_context(self.store.writer(waits=waits))
             staging = Staging(database, account_id)
             for line, (table, row) in enumerate(edits):
                 staging.add(TABLES_BY_NAME[table], 0, list(row), [(line, *row.values())])
@@ -143,7 +143,7 @@ class World:
     def try_to_load(self, account_id: int, edits: Sequence[Edit]) -> None:
         """Begin a load, unless somebody writes who keeps it out."""
         with suppress(StoreUnavailable):
-            self.open_load(account_id, edits, patient=False)
+            self.open_load(account_id, edits, waits=False)
 
     def commit(self, account_id: int) -> None:
         """Let the account's open load commit, and die before it stamps what it did."""
@@ -163,7 +163,7 @@ class World:
     def try_to_stamp(self, account_id: int) -> None:
         """Stamp what is committed, as another process does, unless somebody is about it."""
         with suppress(StoreUnavailable):
-            commits.stamp_commits(self.store, account_id, patient=False)
+            commits.stamp_commits(self.store, account_id, waits=False)
 
     def stamp_as_server(self) -> None:
         """Stamp what waits, and keep idle accounts in the window, as a running server does."""

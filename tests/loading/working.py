@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from masthead.store.postgresql import PostgresConnection
+from masthead.store.postgresql import PostgresStoreConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,20 +45,22 @@ def counting() -> Iterator[Work]:
     PostgreSQL is asked what it did: a statement that writes is run by the question itself.
     """
     work = Work()
-    rows = PostgresConnection.rows
+    rows = PostgresStoreConnection.rows
 
-    def explained(database: PostgresConnection, sql: str, values: dict[str, Any]) -> dict[str, Any]:
+    def explained(
+        database: PostgresStoreConnection, sql: str, values: dict[str, Any]
+    ) -> dict[str, Any]:
         ((((found,),),),) = [rows(database, f"{_EXPLAIN} {sql}", **values)]
         plan: dict[str, Any] = found["Plan"]
         work._count_plan(plan)
         return plan
 
-    def counted_rows(database: PostgresConnection, sql: str, /, **values: Any) -> list[Any]:
+    def counted_rows(database: PostgresStoreConnection, sql: str, /, **values: Any) -> list[Any]:
         if sql.split(maxsplit=1)[0] == "SELECT":
             explained(database, sql, values)
         return rows(database, sql, **values)
 
-    def counted_change(database: PostgresConnection, sql: str, /, **values: Any) -> int:
+    def counted_change(database: PostgresStoreConnection, sql: str, /, **values: Any) -> int:
         (source,) = explained(database, sql, values)["Plans"][:1]
         return int(source["Actual Rows"] * source["Actual Loops"])
 
@@ -66,7 +68,7 @@ def counting() -> Iterator[Work]:
         connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, work._count_profile)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PostgresConnection, "rows", counted_rows)
-        patch.setattr(PostgresConnection, "change", counted_change)
+        patch.setattr(PostgresStoreConnection, "rows", counted_rows)
+        patch.setattr(PostgresStoreConnection, "change", counted_change)
         patch.setattr(apsw, "connection_hooks", [*apsw.connection_hooks, open_])
         yield work

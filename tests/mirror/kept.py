@@ -99,10 +99,10 @@ class Kept:
         with self.mirrored(source) as mirror:
             return mirror.run()
 
-    def begin_from_export(self, source: Source, folder: Path) -> bool:
+    def start_from_export(self, source: Source, folder: Path) -> bool:
         """Begin with the files of an export."""
         with self.mirrored(source) as mirror:
-            return mirror.begin_from_export(folder)
+            return mirror.start_from_export(folder)
 
     def verify(self, source: Source) -> Verified:
         """Compare it with the service."""

@@ -13,7 +13,8 @@ import psycopg
 import pytest
 
 from masthead.errors import BadUsage, StoreUnavailable
-from masthead.mirror import open_copy, postgresql, sqlite
+from masthead.mirror import database, open_copy
+from masthead.mirror.dialects import DIALECTS
 from masthead.store import open_store
 from tests.mirror.kept import Kept
 
@@ -38,7 +39,7 @@ def test_a_copy_of_another_account_is_left_alone(
     with pytest.raises(BadUsage, match=sentence):
         kept.verify(sparse)
     with pytest.raises(BadUsage, match=sentence):
-        kept.begin_from_export(sparse, sparse.export())
+        kept.start_from_export(sparse, sparse.export())
     assert kept.everything() == before
 
 
@@ -154,7 +155,7 @@ def written_to(kept: Kept) -> Iterator[None]:
             yield
         return
     with psycopg.connect(kept.url) as connection:
-        connection.execute(postgresql._LOCK.encode())
+        connection.execute(DIALECTS["postgresql"].lock.encode())
         yield
 
 
@@ -162,8 +163,10 @@ def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
     golden: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "Mirror: a pass": those that cron starts meanwhile do not pile up."""
-    monkeypatch.setattr(sqlite, "WAIT_S", 0)
-    monkeypatch.setattr(postgresql, "_LOCK", postgresql._LOCK.replace("10s", "10ms"))
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0)
+    on_a_server = DIALECTS["postgresql"]
+    hasty = on_a_server._replace(lock=on_a_server.lock.replace("10s", "10ms"))
+    monkeypatch.setitem(DIALECTS, "postgresql", hasty)
     kept.update(golden)
     with written_to(kept), pytest.raises(StoreUnavailable, match="another mirror"):
         kept.update(golden)

@@ -63,7 +63,7 @@ def test_a_copy_from_an_export_has_nothing_of_the_erased(publisher: Publisher, k
     """decisions, "Personal data: moving an account"."""
     publisher.load(subscribers=[{"subscriber_id": 1, "first_name": WORD}])
     erasing.erase(publisher.store, publisher.account_id, 1)
-    assert kept.begin_from_export(publisher, publisher.export())
+    assert kept.start_from_export(publisher, publisher.export())
     kept.update(publisher)
     assert WORD not in str(kept.everything())
     assert kept.differences(publisher) == []

@@ -31,7 +31,7 @@ def test_a_copy_from_an_export_is_one_from_the_snapshot(
     """decisions, "Mirror: a pass"; "Digest": without the times of changes."""
     for publisher in (golden, sparse):
         exported, snapshot = new_kept(), new_kept()
-        assert exported.begin_from_export(publisher, publisher.export())
+        assert exported.start_from_export(publisher, publisher.export())
         done = exported.update(publisher)
         assert (done.records, done.anew) == (0, None)
         snapshot.update(publisher)
@@ -46,7 +46,7 @@ def test_a_copy_of_a_publisher_of_some_size_from_an_export(
     publisher = new_publisher()
     generate(tmp_path / "files", subscribers=1_200, seed=5)
     publisher.load_folder(tmp_path / "files")
-    kept.begin_from_export(publisher, publisher.export())
+    kept.start_from_export(publisher, publisher.export())
     verified = kept.verify(publisher)
     assert verified.differences == []
     assert verified.counts["subscribers"] == 1_200
@@ -66,7 +66,7 @@ def test_options_without_an_order_come_last_as_the_service_shows_them(
         ],
         custom_field_answers=[{"subscriber_id": 1, "field_id": 3, "option_ids": [31, 32, 33]}],
     )
-    kept.begin_from_export(publisher, publisher.export())
+    kept.start_from_export(publisher, publisher.export())
     chosen = "SELECT option_id FROM custom_field_values WHERE field_id = 3 ORDER BY position"
     assert kept.column(chosen) == [33, 32, 31]
     assert kept.differences(publisher) == []
@@ -79,7 +79,7 @@ def test_what_changed_since_the_export_arrives(publisher: Publisher, kept: Kept)
         subscribers=[{"subscriber_id": 1, "first_name": "Renamed"}],
         mailing_list_entries=[{"mailing_list_id": 2, "subscription_id": 1, "copies": 2}],
     )
-    kept.begin_from_export(publisher, folder)
+    kept.start_from_export(publisher, folder)
     assert kept.column("SELECT first_name FROM subscribers ORDER BY subscriber_id")[0] == "First"
     done = kept.update(publisher)
     assert (done.records, done.lists, done.anew) == (2, 1, None)
@@ -93,7 +93,7 @@ def test_a_copy_that_has_begun_is_left_alone(publisher: Publisher, kept: Kept) -
     kept.update(publisher)
     kept.run("DELETE FROM orders")
     before = kept.everything()
-    assert not kept.begin_from_export(publisher, folder)
+    assert not kept.start_from_export(publisher, folder)
     assert kept.everything() == before
 
 
@@ -101,7 +101,7 @@ def test_rows_of_a_copy_that_has_not_begun_do_not_stay(publisher: Publisher, kep
     """decisions, "Mirror: a pass"."""
     kept.update(publisher)
     kept.run("DELETE FROM mirror", "UPDATE addresses SET city = 'damaged'")
-    assert kept.begin_from_export(publisher, publisher.export())
+    assert kept.start_from_export(publisher, publisher.export())
     assert kept.differences(publisher) == []
 
 
@@ -111,7 +111,7 @@ def test_an_export_that_is_too_old_is_replaced_by_the_snapshot(
     """decisions, "Mirror: a pass"."""
     folder = publisher.export()
     (folder / "changes_through.txt").write_text("2026-01-01T00:00:00.000000+00:00\n")
-    kept.begin_from_export(publisher, folder)
+    kept.start_from_export(publisher, folder)
     assert kept.update(publisher).anew == TOO_OLD
     assert kept.differences(publisher) == []
 
@@ -169,5 +169,5 @@ def test_a_folder_that_is_no_export_is_refused_and_leaves_no_copy(
     change, sentence = BAD_EXPORTS[what]
     change(folder)
     with pytest.raises(BadInput, match=sentence):
-        kept.begin_from_export(publisher, folder)
+        kept.start_from_export(publisher, folder)
     assert not any(kept.everything().values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from masthead.cli import main as masthead_main
-from masthead.store import postgresql_pool
+from masthead.databases import postgresql_pool
 
 SILENCE_S_MAX = 1.0
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.store import accounts, open_store, postgresql, sqlite
+from masthead.databases import sqlite
+from masthead.store import accounts, open_store, postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,9 +58,9 @@ def opening(url: str, clock: Callable[[], int] | None = None) -> Iterator[OpenSt
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who is not patient gives up at once, which else takes five seconds."""
+    """Writers that do not wait fail at once, and not after five seconds."""
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 10)
-    monkeypatch.setattr(postgresql, "_IMPATIENT", "SET lock_timeout = '10ms';")
+    monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "SET lock_timeout = '10ms';")
 
 
 @pytest.fixture

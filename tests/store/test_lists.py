@@ -146,8 +146,8 @@ def test_a_list_of_subscriptions_has_the_first_that_fit_by_ascending_id(
     """decisions, "Subscription filters", "Filters that few fit"."""
     account_id = shared.new_account("subscriptions", rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_FEW_KINDS", few_kinds)
-        patch.setattr(reading, "_WALKED", walked)
+        patch.setattr(reading, "_FEW_COMBINATIONS", few_kinds)
+        patch.setattr(reading, "_SCANNED", walked)
         with shared.store.reader() as database:
             database.set_tenant(account_id)
             found = reading.subscriptions(database, account_id, filters, **page)
@@ -190,9 +190,9 @@ def test_a_search_has_the_first_subscribers_that_fit_by_ascending_id(
         row |= {name: row[name.removesuffix("_folded")] for name in folded}
     account_id = shared.new_account("subscribers", stored)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_FEW_FIT", few)
-        patch.setattr(reading, "_MANY_FIT", 2 * few)
-        patch.setattr(reading, "_WALKED", walked)
+        patch.setattr(reading, "_FEW_ROWS", few)
+        patch.setattr(reading, "_MANY_ROWS", 2 * few)
+        patch.setattr(reading, "_SCANNED", walked)
         with shared.store.reader() as database:
             database.set_tenant(account_id)
             found = reading.search_subscribers(database, account_id, filters, **page)

@@ -134,7 +134,7 @@ def test_a_filter_that_many_kinds_fit_is_asked_of_the_next_ids_first(
     loaded: Publisher, filters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_KINDS", 0)
+    monkeypatch.setattr(reading, "_FEW_COMBINATIONS", 0)
     with loaded.store.reader() as database:
         with statements(database) as found:
             assert reading.subscriptions(database, 1, filters, after=0, limit=1)
@@ -177,7 +177,7 @@ def test_a_search_that_many_fit_is_asked_of_the_next_ids_first(
     loaded: Publisher, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_FIT", 1)
+    monkeypatch.setattr(reading, "_FEW_ROWS", 1)
     with loaded.store.reader() as database:
         with statements(database) as found:
             reading.search_subscribers(database, 1, {"last_name": asked}, after=0, limit=1)

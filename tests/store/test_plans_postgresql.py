@@ -18,7 +18,7 @@ import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import accounts, changes, exporting, keys, reading
-from masthead.store.postgresql import PostgresConnection
+from masthead.store.postgresql import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, new_url
@@ -139,7 +139,7 @@ def plan(
 
     PostgreSQL puts a node "Result" where it has nothing else to say; those are left out.
     """
-    assert isinstance(database, PostgresConnection)
+    assert isinstance(database, PostgresStoreConnection)
     if for_any:
         names = list(dict.fromkeys(PARAMETER.findall(sql)))
         asked = PARAMETER.sub(lambda found: f"${1 + names.index(found[1])}", sql)
@@ -330,7 +330,7 @@ def test_a_filter_walks_a_bounded_number_of_ids_or_those_of_its_kinds(
     large: Publisher, few: int, monkeypatch: pytest.MonkeyPatch, *, for_any: bool
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_KINDS", few)
+    monkeypatch.setattr(reading, "_FEW_COMBINATIONS", few)
     asked: dict[str, int | str] = {"type": "Both", "min_copies": 2}
     with asking(
         large, lambda database: reading.subscriptions(database, 1, asked, after=0, limit=1)

@@ -86,8 +86,8 @@ def test_a_writer_does_not_wait_behind_an_erasure_that_waits_for_a_reader(
         thread.start()
         written = 0
         while thread.is_alive():
-            # Whoever is not patient gives up where somebody holds the lock for seconds.
-            with person.store.writer(patient=False) as database, database.transaction():
+            # Who does not wait fails where somebody holds the lock for seconds.
+            with person.store.writer(waits=False) as database, database.transaction():
                 audit.record(database, audit.Deed("a", "b"), "c")
             written += 1
         thread.join()

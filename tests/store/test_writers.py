@@ -85,7 +85,7 @@ def test_writers_of_different_accounts_do_not_wait_for_each_other(opened: OpenSt
     with ExitStack() as stack:
         transactions = {}
         for account_id in (1, 2):
-            database = stack.enter_context(opened.writer(patient=False))
+            database = stack.enter_context(opened.writer(waits=False))
             transactions[account_id] = stack.enter_context(ExitStack())
             transactions[account_id].enter_context(database.transaction())
             database.lock_account(account_id)
@@ -118,7 +118,7 @@ def test_the_second_writer_of_an_account_waits_for_the_first(opened: OpenStore) 
 @ON_POSTGRESQL
 def test_a_writer_that_is_not_patient_gives_up(opened: OpenStore, hasty: None) -> None:
     def load_impatiently() -> None:
-        with opened.writer(patient=False) as database, database.transaction():
+        with opened.writer(waits=False) as database, database.transaction():
             database.lock_account(1)
 
     with opened.writer() as database, database.transaction():
@@ -137,10 +137,10 @@ def test_stamping_does_not_wait_for_a_load_of_the_same_account(
         database.lock_account(1)
         assert commits.begin_commit(database, 1) == 3
         clock.now += 5
-        commits.stamp_commits(opened, 1, patient=False)
+        commits.stamp_commits(opened, 1, waits=False)
         assert stamps(opened, 1) == [START_US, START_US + 5]
     clock.now += 5
-    commits.stamp_commits(opened, 1, patient=False)
+    commits.stamp_commits(opened, 1, waits=False)
     assert stamps(opened, 1) == [START_US, START_US + 5, START_US + 10]
 
 

@@ -96,9 +96,9 @@ def restore(
         ids = ", ".join(map(str, sorted(subscriber_ids)))
         subscribers = "subscriber" if len(subscriber_ids) == 1 else "subscribers"
         click.echo(f"account {account_id}: erased again: {subscribers} {ids}")
-    if restored.records:
-        records = "record" if restored.records == 1 else "records"
-        click.echo(f"{restored.records} {records} of who did what carried over")
+    if restored.audit_entries:
+        records = "record" if restored.audit_entries == 1 else "records"
+        click.echo(f"{restored.audit_entries} {records} of who did what carried over")
     if restored.unread:
         click.echo(
             "Neither the list of the erased nor the record of who did what could be carried over "

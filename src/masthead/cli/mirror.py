@@ -125,13 +125,15 @@ def verify_command(
     width = max(map(len, verified.counts))
     for table, count in verified.counts.items():
         click.echo(f"{table:<{width}}  {count} compared")
-    for table, kind, key_parts in verified.differences:
-        click.echo(f"{kind}: {table} {'/'.join(map(str, key_parts))}")
+    for table, status, key_parts in verified.differences:
+        click.echo(f"{status}: {table} {'/'.join(map(str, key_parts))}")
     if verified.not_compared:
         click.echo(f"not compared: {verified.not_compared}")
     if verified.differences:
-        kinds = Counter(difference.kind for difference in verified.differences)
-        click.echo(f"the copy differs: {', '.join(f'{kinds[kind]} {kind}' for kind in kinds)}")
+        counts = Counter(difference.status for difference in verified.differences)
+        click.echo(
+            f"the copy differs: {', '.join(f'{counts[status]} {status}' for status in counts)}"
+        )
         ctx.exit(1)
     click.echo("no difference was found" if verified.not_compared else "the copy is complete")
 
@@ -159,7 +161,7 @@ def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -
 
 
 def _begin(mirror: Mirror, folder: Path) -> None:
-    if not mirror.begin_from_export(folder):
+    if not mirror.start_from_export(folder):
         _log.warning("the copy has begun already: --from-export was not used")
 
 

@@ -1,4 +1,4 @@
-"""Writing records of the change feed into the tables of the copy, in batches."""
+"""Writing records of the change feed to the tables of the copy, in batches."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -16,7 +16,7 @@ _ROWS = {entity.name: rows_of(entity) for entity in ENTITIES}
 
 
 class Applied:
-    """What was written: how many records, and which list downloads."""
+    """The number of records written, and the ids of the list downloads among them."""
 
     def __init__(self) -> None:
         self.records = 0
@@ -29,9 +29,9 @@ def apply(
     *,
     tell: Callable[[int], None] = lambda _count: None,
 ) -> Applied:
-    """Put the records in the place of those with their ids; return what was written.
+    """Write the records, which replace those with the same ids; return what was written.
 
-    Of a record that comes twice, the later one stays. ``tell`` hears how many are written so far.
+    If a record comes twice, the later one stays. ``tell`` is called with the number so far.
     """
     applied = Applied()
     for entity, batch in in_batches(records):

@@ -1,41 +1,43 @@
-"""What the mirror knows of the database that holds the copy: the same on SQLite and PostgreSQL."""
+"""The database of the copy: its tables, rows and state, in SQLite or PostgreSQL.
+
+Others can read the copy while it is being written (SQLite is in WAL mode).
+"""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
 
-from masthead.errors import BadUsage, MastheadError
-from masthead.mirror.tables import TABLES, Row, Table
+from masthead.contract import kinds
+from masthead.databases.connection import Connection, DatabaseLocked, DatabaseUnavailable
+from masthead.databases.sqlite import SqliteConnection, create_file
+from masthead.databases.urls import is_postgresql, sqlite_path
+from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
+from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
 
-__all__ = [
-    "IN_USE",
-    "STATE_TABLE",
-    "WAIT_S",
-    "Copy",
-    "State",
-    "Tell",
-    "check_columns",
-    "not_kept",
-]
+__all__ = ["Copy", "State", "Tell", "open_copy"]
 
 Tell = Callable[[str, int], None]
-"""Hears what is being read or written, and how much of it was."""
+"""Is called with what is being read or written, and how many so far."""
 
-WAIT_S = 10
-"""So long another process may write to the copy before this one gives up."""
-
-IN_USE = "the copy is in use: another process writes to it, perhaps another mirror"
-STATE_TABLE = "mirror"
-
+_STATE_TABLE = "mirror"
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
+_KEEPALIVES = """
+    SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
+"""
+"""The server notices within a minute that a mirror has lost its power, and ends its transaction."""
 
 
 class State(NamedTuple):
-    """Where a copy stands.
+    """The source and the progress of a copy.
 
-    ``base_url`` and ``account_id`` (None: not known) say of what it is a copy, ``changed_since``
-    is the time to ask for next, ``lacking`` what could not be had at the beginning (None: nothing).
+    ``base_url`` and ``account_id`` (None: unknown) identify the source. ``changed_since`` is the
+    time for the next request. ``lacking`` says what the source could not give at first; None: it
+    gave everything.
     """
 
     base_url: str
@@ -44,23 +46,136 @@ class State(NamedTuple):
     lacking: str | None
 
 
-class Copy(Protocol):
-    """The copy's database. Its methods raise StoreUnavailable where it does not answer."""
+def open_copy(url: str) -> "Copy":
+    """Return the copy at ``sqlite:///copy.db`` or ``postgresql://…``, and create its tables.
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Be the only one who writes to the copy: all that the block writes, or nothing of it."""
+    Raises BadUsage for any other URL and for a database that holds something else,
+    StoreUnavailable if the database cannot be opened.
+    """
+    path = sqlite_path(url)
+    if path is None and not is_postgresql(url):
+        raise BadUsage("the copy is named as sqlite:///copy.db or postgresql://user@host/name")
+    try:
+        connection = _open_file(path) if path else _open_server(url)
+    except DatabaseUnavailable as error:
+        name = f"the copy {path}" if path else "the copy"
+        raise StoreUnavailable(f"{name} cannot be opened: {error.reason}") from error
+    copy = Copy(connection)
+    try:
+        copy.prepare()
+    except BaseException:
+        copy.close()
+        raise
+    return copy
 
-    def reading(self) -> AbstractContextManager[None]:
-        """See the copy as it is now for as long as the block lasts, whoever writes to it."""
+
+def _open_file(path: Path) -> SqliteConnection:
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise DatabaseUnavailable(f"{path} cannot be opened", f"there is no folder {folder}")
+    create_file(path)
+    connection = SqliteConnection(path)
+    connection.set_lock_timeout(LOCK_TIMEOUT_S)
+    return connection
+
+
+def _open_server(url: str) -> Connection:
+    # Imported only here, since psycopg takes long to import.
+    from masthead.databases.postgresql import (  # noqa: PLC0415
+        PostgresConnection,
+        Session,
+        check_url,
+        connect,
+    )
+
+    check_url(url)
+    connection = PostgresConnection(connect(url, Session))
+    connection.script(_KEEPALIVES)
+    return connection
+
+
+class Copy:
+    """A copy. Its state and rows are read and written in a block of ``writing`` or ``reading``.
+
+    The block raises StoreUnavailable if the database cannot be used.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._dialect = DIALECTS[connection.dialect]
+
+    def prepare(self) -> None:
+        """Create the tables that are missing. Raises BadUsage if other tables have their names."""
+        with self._explaining():
+            self._check_columns()
+            if isinstance(self._connection, SqliteConnection):
+                self._connection.switch_to_wal()
+                self._connection.limit_wal()
+        with self.writing():
+            # Again, since another process may have created tables meanwhile.
+            if self._check_columns() < len(TABLES) + 1:
+                self._connection.script(_schema(self._dialect))
+
+    def _check_columns(self) -> int:
+        """Return how many tables exist. Raises BadUsage if one of them has other columns."""
+        expected = {table.name: [field.name for field in table.columns] for table in TABLES}
+        expected[_STATE_TABLE] = ["id", *State._fields]
+        names = ", ".join(f"'{name}'" for name in expected)
+        found = self._connection.rows(self._dialect.columns.format(names=names))
+        tables = {name: [row[1] for row in rows] for name, rows in groupby(found, itemgetter(0))}
+        for name, columns in tables.items():
+            if columns != expected[name]:
+                raise BadUsage(
+                    f"this database has a table {name} that is none of a copy, or of one that "
+                    "another version of Masthead keeps: name a new database"
+                )
+        return len(tables)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Commit what the block writes, or roll it back if the block raises.
+
+        Waits up to ten seconds for another process that writes to the copy.
+        """
+        with self._explaining(), self._connection.transaction():
+            if self._dialect.lock:
+                self._connection.script(self._dialect.lock)
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read in one snapshot during the block."""
+        with self._explaining(), self._connection.read_snapshot():
+            yield
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except DatabaseLocked:
+            raise StoreUnavailable(
+                "the copy is in use: another process writes to it, perhaps another mirror"
+            ) from None
+        except (DatabaseUnavailable, self._connection.driver_error) as error:
+            # Only the first line, since those after it can quote a row.
+            first_line = str(error).partition("\n")[0]
+            reason = error.reason if isinstance(error, DatabaseUnavailable) else first_line
+            raise StoreUnavailable(f"the copy cannot be used: {reason}") from error
 
     def state(self) -> State | None:
-        """Return where the copy stands, None where it has not begun."""
+        """Return the state, or None if the copy has not been started."""
+        row = self._connection.row(f"SELECT {', '.join(State._fields)} FROM {_STATE_TABLE}")
+        return State(*row) if row else None
 
     def keep_state(self, state: State) -> None:
-        """Write where the copy stands."""
+        """Write the state."""
+        self._connection.change(f"DELETE FROM {_STATE_TABLE}")
+        self._connection.insert_many(_STATE_TABLE, State._fields, [state], id=1)
 
     def clear(self) -> None:
         """Remove all rows of all tables."""
+        for table in TABLES:
+            self.remove_all(table)
 
     def put(
         self,
@@ -70,46 +185,104 @@ class Copy(Protocol):
         *,
         within: tuple[int, ...] = (),
     ) -> None:
-        """Put the rows in the place of those that have these keys (None: there are none).
+        """Insert rows after deleting those with the same keys (None: there are none).
 
-        A key is a value of the first column, the owner; or of the column behind those whose values
-        are ``within``, the beginning of the primary key that all of the rows share.
+        A key is a value of the first column, the owner; or of the column after those whose values
+        are ``within``, the start of the primary key, which all of the rows share. Raises
+        MastheadError if the database cannot hold a value.
         """
+        found = list(rows)
+        try:
+            if keys is not None:
+                self._remove(table, keys, within)
+            self._connection.insert_many(table.name, [f.name for f in table.columns], found)
+        except ValueError:
+            raise _not_kept(table, found) from None
+
+    def _remove(self, table: Table, keys: Sequence[int], within: tuple[int, ...]) -> None:
+        *shared, last = (column.name for column in table.columns[: len(within) + 1])
+        conditions = [f"{name} = :{name}" for name in shared]
+        conditions.append(self._dialect.is_among.format(column=last))
+        self._connection.change(
+            f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",
+            **dict(zip(shared, within, strict=True)),
+            keys=self._dialect.keys(keys),
+        )
 
     def remove_all(self, table: Table) -> None:
         """Remove all rows of a table."""
+        self._connection.change(f"DELETE FROM {table.name}")
 
     def make_indexes(self) -> None:
-        """Make the indexes that are missing, once there is something to index."""
+        """Create the indexes that are missing. Cheaper after the rows are there."""
+        for table in TABLES:
+            for column in table.indexed:
+                self._connection.script(
+                    f"CREATE INDEX IF NOT EXISTS {table.name}_by_{column} "
+                    f"ON {table.name} ({column})"
+                )
 
     def rows(
         self, table: Table, owners: Sequence[int] | None, order: Sequence[str] = ()
     ) -> Iterator[Row]:
         """Yield the rows of the owners (None: of all), by owner and then by ``order``.
 
-        Their values are those that were put, and that ``masthead.contract.encoding`` takes.
+        Their values are those that were put, in the form that ``masthead.contract.encoding`` takes.
         """
+        columns = ", ".join(
+            self._dialect.wire_text(field.kind).format(f'"{field.name}"') for field in table.columns
+        )
+        where, values = "TRUE", {}
+        if owners is not None:
+            where = self._dialect.is_among.format(column=table.owner)
+            values["keys"] = self._dialect.keys(owners)
+        by = ", ".join(f'"{name}"' for name in (table.owner, *order))
+        numbers = [n for n, f in enumerate(table.columns) if isinstance(f.kind, kinds.Number)]
+        for row in self._connection.stream(
+            f"SELECT {columns} FROM {table.name} WHERE {where} ORDER BY {by}", **values
+        ):
+            if numbers:
+                changed = list(row)
+                for n in numbers:
+                    if changed[n] is not None:
+                        changed[n] = number_as_text(float(changed[n]))
+                yield tuple(changed)
+            else:
+                yield row
 
     def owners(self, table: Table) -> Iterator[int]:
         """Yield the owners that have rows in a table, each once, in ascending order."""
+        for (owner,) in self._connection.stream(
+            f"SELECT DISTINCT {table.owner} FROM {table.name} ORDER BY 1"
+        ):
+            yield owner
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Close the connection."""
+        self._connection.close()
 
 
-def check_columns(columns: Mapping[str, Sequence[str]]) -> None:
-    """Raise BadUsage where a database's tables, by their columns, are not those of a copy."""
-    expected = {table.name: [field.name for field in table.columns] for table in TABLES}
-    expected[STATE_TABLE] = ["id", *State._fields]
-    for name, found in columns.items():
-        if list(found) != expected[name]:
-            raise BadUsage(
-                f"this database has a table {name} that is none of a copy, or of one that another "
-                "version of Masthead keeps: name a new database"
-            )
+def _schema(dialect: Dialect) -> str:
+    created = [
+        f"""
+        CREATE TABLE IF NOT EXISTS {_STATE_TABLE} (id INTEGER PRIMARY KEY, base_url TEXT,
+            account_id BIGINT, changed_since TEXT, lacking TEXT);
+        """
+    ]
+    for table in TABLES:
+        columns = [
+            f'"{field.name}" {dialect.column_type(field.kind)}{not_null(field)}'
+            for field in table.columns
+        ]
+        key = ", ".join(field.name for field in table.columns[: table.key])
+        created.append(
+            f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(columns)}, PRIMARY KEY ({key}))"
+            f"{dialect.table_options};"
+        )
+    return "\n".join(created)
 
 
-def not_kept(table: Table, rows: Iterable[Row]) -> MastheadError:
+def _not_kept(table: Table, rows: Iterable[Row]) -> MastheadError:
     """Return the exception for rows of which the database cannot hold a value."""
     for row in rows:
         for field, value in zip(table.columns, row, strict=True):

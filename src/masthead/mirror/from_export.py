@@ -1,6 +1,6 @@
-"""Beginning a copy from the files of `masthead export`, and the time from which on to ask.
+"""Starting a copy with the files of `masthead export`.
 
-For a service without a snapshot, or where the snapshot would take long: the first pass then brings
+This is for a service without a snapshot, or with one that would take long. The first pass then gets
 what changed since the files were written.
 """
 
@@ -41,9 +41,9 @@ Cells = Mapping[str, Any]
 
 
 def load_export(copy: Copy, folder: Path, tell: Tell) -> str:
-    """Write the records of the files to an empty copy; return the time to ask for next.
+    """Write the records of the files to an empty copy; return the time for the next request.
 
-    Raises BadInput where a file is missing or is not what an export writes.
+    Raises BadInput if a file is missing or is not as an export writes it.
     """
     try:
         through = (folder / CHANGES_THROUGH).read_text(encoding="ascii").strip()
@@ -72,7 +72,7 @@ def _load_files(copy: Copy, folder: Path, tell: Tell) -> None:
 
 
 def _put(copy: Copy, folder: Path, table: Table, name: str, shape: type[Any]) -> None:
-    """Write the rows of a file whose records are nested in those of another."""
+    """Write the rows of a file whose records are nested in those of another file."""
     keep = kept(table)
     rows = (
         keep((int(cells[table.owner]), *astuple(_record(folder, name, shape, cells))))
@@ -83,7 +83,7 @@ def _put(copy: Copy, folder: Path, table: Table, name: str, shape: type[Any]) ->
 
 
 def _answers(folder: Path) -> Iterator[shapes.AnswerRecord]:
-    """Yield the record of each subscriber: both files are in the order of their ids."""
+    """Yield the record of each subscriber. Both files are sorted by subscriber id."""
     fields = sorted(_cells(folder, "custom_fields"), key=lambda field: int(field["field_id"]))
     options: dict[str, list[Cells]] = defaultdict(list)
     in_order = sorted(
@@ -114,7 +114,7 @@ def _entry(field: Cells, options: Mapping[str, list[Cells]], answer: Cells | Non
 
 
 def _grouped(answers: Iterable[Cells]) -> Iterator[tuple[str, dict[str, Cells]]]:
-    """Yield a subscriber's id and the answers by their fields."""
+    """Yield each subscriber's id and answers, by field."""
     subscriber_id: str | None = None
     found: dict[str, Cells] = {}
     for answer in answers:

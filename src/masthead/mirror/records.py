@@ -1,4 +1,4 @@
-"""The records of a copy, put together from its tables as the change feed would show them."""
+"""The records of a copy, built from its tables as the change feed has them."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,23 +10,22 @@ from typing import Any
 from masthead.contract import shapes
 from masthead.contract.digest import SHAPES, Digest
 from masthead.contract.encoding import encode, wire_of
+from masthead.mirror.applying import BATCH_RECORDS
 from masthead.mirror.database import Copy
 from masthead.mirror.tables import Entity, Row, Table, entity_named
 
-__all__ = ["BATCH_RECORDS", "digest_of", "ids_of", "records_of", "rows_by_owner", "shown_of"]
-
-BATCH_RECORDS = 1_000
+__all__ = ["digest_of", "ids_of", "records_of", "rows_by_owner", "shown_of"]
 
 _make_answer = wire_of(shapes.CustomFieldAnswer)
 _make_item = wire_of(shapes.OrderItem)
 _make_value = wire_of(shapes.AnswerValue)
 _SUBSCRIBERS = entity_named("subscribers").tables[0]
-_TORN = b"null"
-"""In the place of a record whose rows do not belong together: no record is like it."""
+_INCONSISTENT = b"null"
+"""Stands for a record with inconsistent rows. It differs from every record."""
 
 
 def digest_of(copy: Copy, entity: Entity, tell: Callable[[int], None]) -> Digest:
-    """Return the digest of all records of an entity; ``tell`` hears of how many so far."""
+    """Return the digest of an entity's records; ``tell`` is called with the number so far."""
     digest = Digest()
     ids = ids_of(copy, entity)
     for start in range(0, len(ids), BATCH_RECORDS):
@@ -37,19 +36,19 @@ def digest_of(copy: Copy, entity: Entity, tell: Callable[[int], None]) -> Digest
 
 
 def ids_of(copy: Copy, entity: Entity) -> Sequence[int]:
-    """Return the ids of all records of which there is a row, in ascending order."""
+    """Return the ids of all records with a row in any table, in ascending order."""
     tables = list(entity.tables)
     if entity.shape is shapes.AnswerRecord:
-        # Each subscriber has a record of custom fields, be there any or not.
+        # Each subscriber has a record of custom fields, even without answers.
         tables.append(_SUBSCRIBERS)
     merged = merge(*(array("q", copy.owners(table)) for table in tables))
     return array("q", (key for key, _ in groupby(merged)))
 
 
 def records_of(copy: Copy, entity: Entity, ids: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield the id and the JSON of each record that the copy has of these, in ascending order.
+    """Yield the id and JSON of those of the records that the copy has, in ascending order.
 
-    That is the JSON which Masthead would write, but for a subscriber's ``modified_date``.
+    It is the JSON that Masthead writes, without a subscriber's ``modified_date``.
     """
     make = wire_of(SHAPES[entity.name])
     found = [rows_by_owner(copy, table, ids) for table in entity.tables]
@@ -58,14 +57,14 @@ def records_of(copy: Copy, entity: Entity, ids: Sequence[int]) -> Iterator[tuple
         for subscriber_id in sorted(ids):
             of_this = answers.get(subscriber_id, ()), values.get(subscriber_id, ())
             entries = _answers(*of_this)
-            is_torn = entries is None
-            yield subscriber_id, _TORN if is_torn else encode(make(subscriber_id, entries))
+            record = _INCONSISTENT if entries is None else encode(make(subscriber_id, entries))
+            yield subscriber_id, record
     elif entity.shape is shapes.Order:
         orders, items = found
         for order_id in sorted({*orders, *items}):
             of_order = [_make_item(*item[1:]) for item in items.get(order_id, ())]
             order = orders.get(order_id)
-            yield order_id, encode(make(*order[0], of_order)) if order else _TORN
+            yield order_id, encode(make(*order[0], of_order)) if order else _INCONSISTENT
     else:
         (table,) = entity.tables
         for key, (row,) in found[0].items():
@@ -75,18 +74,18 @@ def records_of(copy: Copy, entity: Entity, ids: Sequence[int]) -> Iterator[tuple
 def rows_by_owner(
     copy: Copy, table: Table, owners: Sequence[int] | None
 ) -> Mapping[int, Sequence[Row]]:
-    """Return the rows of each of these owners who has any, in the order of their keys."""
+    """Return the rows of each of these owners that has any, by ascending key."""
     rows = copy.rows(table, owners, [field.name for field in table.columns[1 : table.key]])
     return {owner: list(of_owner) for owner, of_owner in groupby(rows, itemgetter(0))}
 
 
 def shown_of(table: Table, row: Row) -> Row:
-    """Return what is compared of a row: all but the time of a subscriber's last change."""
+    """Return the compared values of a row: all but the time of a subscriber's last change."""
     return row[:-1] if table is _SUBSCRIBERS else row
 
 
 def _answers(answers: Sequence[Row], values: Sequence[Row]) -> list[Any] | None:
-    """Return the wire form of a subscriber's answers, None where the values are none of theirs."""
+    """Return a subscriber's answers in wire form, or None if there are values without an answer."""
     by_field = {field_id: list(rows) for field_id, rows in groupby(values, itemgetter(1))}
     entries = []
     for answer in answers:

@@ -1,8 +1,8 @@
-"""A pass: what changed since the last one is written to the copy, together with its time.
+"""A pass: it writes what changed since the last one to the copy, together with its time.
 
-All of a pass is one transaction, the entries of list downloads and the definitions of custom fields
-included: whoever is killed at any point finds the copy as the pass before left it. A copy begins
-with the service's snapshot, or with what the interface offers (``offered.py``).
+A pass is one transaction, with the entries of list downloads and the definitions of custom fields.
+If it is killed, the copy stays as the last pass left it. The first pass loads the service's
+snapshot, or what the interface has without one (``without_snapshot.py``).
 """
 
 from collections.abc import Iterable, Iterator
@@ -39,19 +39,19 @@ __all__ = ["EMPTY", "TOO_OLD", "Mirror", "Pass", "entries_of", "is_not_there"]
 
 EMPTY = "the copy was empty"
 TOO_OLD = "the copy was too old for the change feed"
-"""Why everything is loaded."""
+"""The reasons for loading everything."""
 
 _OVERLAP = timedelta(minutes=5)
-"""So much earlier than the ``Date`` of an answer is asked for, where there is nothing better."""
+"""Subtracted from the ``Date`` of a response, if it has no header of its own for the time."""
 
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
 
 
 class Pass(NamedTuple):
-    """What a pass did: how many records and lists it wrote, and where the copy stands now.
+    """The result of a pass: how many records and lists it wrote, and the new state.
 
-    ``anew`` says why everything was loaded, EMPTY or TOO_OLD, and is None where it was not.
+    ``anew`` is the reason why everything was loaded, EMPTY or TOO_OLD; None: it was not.
     """
 
     records: int
@@ -61,11 +61,11 @@ class Pass(NamedTuple):
 
 
 class _TooLongAgo(Exception):
-    """The service has not all changes since the last pass any more."""
+    """The service no longer has all changes since the last pass."""
 
 
 class Mirror:
-    """Keeps a copy of what the credentials open at a service; ``key`` is the client's."""
+    """Keeps a copy of an account's data at a service. ``key`` is the client's api_key."""
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class Mirror:
         self._account_id: int | None = None
 
     def run(self) -> Pass:
-        """Bring the copy up to date, or begin it; return what was done.
+        """Start the copy or bring it up to date; return what was done.
 
-        Raises ServiceError where the service does not answer as it should, BadUsage where the copy
-        is one of another service or account. The copy is then as it was.
+        Raises ServiceError if a request fails, BadUsage if the copy is one of another service or
+        account. The copy is then unchanged.
         """
         self._account_id = self._opened_account()
         try:
@@ -97,10 +97,10 @@ class Mirror:
             with self.copy.writing():
                 return self._load(self._before(), TOO_OLD)
 
-    def begin_from_export(self, folder: Path) -> bool:
-        """Begin the copy with the files of `masthead export`; the next pass goes on from there.
+    def start_from_export(self, folder: Path) -> bool:
+        """Start the copy with the files of `masthead export`; the next pass continues from them.
 
-        Returns False, and does nothing, where the copy has begun already. Raises what
+        Returns False without reading them if the copy has been started already. Raises what
         :func:`load_export` does.
         """
         self._account_id = self._opened_account()
@@ -114,16 +114,16 @@ class Mirror:
             return True
 
     def _opened_account(self) -> int | None:
-        """Return the account whose data it is, None where the service does not tell.
+        """Return the id of the account that has the key, or None if the service does not tell.
 
-        A master's credentials show all accounts, of which one has this key.
+        A master's credentials list all accounts, one of which has the key.
         """
         accounts = self.client.list_accounts()
         own = [a for a in accounts if self._key in {a.api_key, a.api_login}] or accounts
         return own[0].account_id if len(own) == 1 else None
 
     def _before(self) -> State | None:
-        """Return where the copy stands; raises BadUsage where it is one of something else."""
+        """Return the copy's state. Raises BadUsage if its source is not this one."""
         before = self.copy.state()
         if before is None:
             return None
@@ -143,17 +143,17 @@ class Mirror:
         return before
 
     def _go_on(self, before: State) -> Pass:
-        """Apply what changed since the last pass; raises _TooLongAgo where not all of it is there.
+        """Apply the changes since the last pass. Raises _TooLongAgo if some are not there any more.
 
-        Not every service has a status of its own for that, and one that is no Masthead may answer
-        with what it still has.
+        Masthead responds with 410 then. Other services may have no status for it, or may return
+        the changes that they still have.
         """
         since = datetime.fromisoformat(before.changed_since)
         try:
-            with self.client.changes(before.changed_since) as answer:
-                if answer.is_date and datetime.fromisoformat(answer.through) - since >= _WINDOW:
+            with self.client.changes(before.changed_since) as changes:
+                if changes.is_date and datetime.fromisoformat(changes.through) - since >= _WINDOW:
                     raise _TooLongAgo
-                applied = self._apply(answer)
+                applied = self._apply(changes)
         except TooOld:
             raise _TooLongAgo from None
         except ServiceError as error:
@@ -161,7 +161,7 @@ class Mirror:
             if may_pass or datetime.now(UTC) - since < _WINDOW:
                 raise
             raise _TooLongAgo from None
-        return self._finish(answer, applied, before=before, lacking=before.lacking)
+        return self._finish(changes, applied, before=before, lacking=before.lacking)
 
     def _load(self, before: State | None, reason: str) -> Pass:
         """Load everything."""
@@ -175,17 +175,17 @@ class Mirror:
             since = LACKING_SINCE.format(before.changed_since)
             lacking = f"{before.lacking}; {since}" if before.lacking else since
         shown = self._apply(listed(self.client)).records
-        with self.client.changes(datetime.now(UTC) - FEED_REACHES) as answer:
-            applied = self._apply(answer)
+        with self.client.changes(datetime.now(UTC) - FEED_REACHES) as changes:
+            applied = self._apply(changes)
         known = ids_of(self.copy, entity_named("subscribers"))
         shown += self._apply(offered_of(self.client, known)).records
         applied.records += shown
-        return self._finish(answer, applied, before=before, lacking=lacking, anew=reason)
+        return self._finish(changes, applied, before=before, lacking=lacking, anew=reason)
 
     def _snapshot(self) -> Changes | None:
-        """Return the service's snapshot, None where it has none.
+        """Return the service's snapshot, or None if it has none.
 
-        Some services answer every path: without Masthead's header it is no snapshot.
+        Some services return 200 for every path, so a response without Masthead's header is none.
         """
         try:
             snapshot = self.client.snapshot()
@@ -200,7 +200,7 @@ class Mirror:
 
     def _finish(
         self,
-        answer: Changes,
+        changes: Changes,
         applied: Applied,
         *,
         before: State | None,
@@ -213,7 +213,7 @@ class Mirror:
             self.tell("mailing lists", number)
         if anew:
             self.copy.make_indexes()
-        state = State(self._base_url, self._account_id, _next_time(answer), lacking)
+        state = State(self._base_url, self._account_id, _next_time(changes), lacking)
         if state != before:
             self.copy.keep_state(state)
         return Pass(applied.records, len(applied.mailing_list_ids), state, anew)
@@ -222,7 +222,7 @@ class Mirror:
         return apply(self.copy, records, tell=lambda count: self.tell("records", count))
 
     def _keep_definitions(self) -> None:
-        """Write the definitions of custom fields and their options, where they have changed."""
+        """Write the definitions of custom fields and their options if they have changed."""
         found = rows_of_definitions(self.client.list_custom_fields())
         for table, rows in zip((DEFINITIONS, OPTIONS), found, strict=True):
             key = [field.name for field in table.columns[1 : table.key]]
@@ -234,12 +234,12 @@ class Mirror:
         self.copy.put(ENTRIES, [mailing_list_id], ())
         entries = entries_of(self.client, mailing_list_id)
         while batch := list(islice(entries, BATCH_RECORDS)):
-            by_id = {row[1]: row for row in batch}  # The later one, as in the feed.
+            by_id = {row[1]: row for row in batch}  # The later one counts, as in the feed.
             self.copy.put(ENTRIES, list(by_id), by_id.values(), within=(mailing_list_id,))
 
 
 def entries_of(client: Client, mailing_list_id: int) -> Iterator[Row]:
-    """Yield the rows of the entries of a list download; none where the service has it no more."""
+    """Yield the rows of a list download's entries; none if the service has no such list (404)."""
     try:
         yield from rows_of_entries(mailing_list_id, client.download_mailing_list(mailing_list_id))
     except ServiceError as error:
@@ -248,22 +248,22 @@ def entries_of(client: Client, mailing_list_id: int) -> Iterator[Row]:
 
 
 def is_not_there(error: ServiceError) -> bool:
-    """Whether a service that has just answered these credentials lacks what it was asked for.
+    """Return whether the error means that the service lacks the path of the request.
 
-    Some say 401 or 403 of every path that they do not know.
+    Some services respond with 401 or 403 to unknown paths, even though the credentials are right.
     """
-    is_passing = isinstance(error, ServiceUnreachable)
-    return not is_passing and error.status is not None and error.status < 500
+    may_pass = isinstance(error, ServiceUnreachable)
+    return not may_pass and error.status is not None and error.status < 500
 
 
-def _next_time(answer: Changes) -> str:
+def _next_time(changes: Changes) -> str:
     try:
-        through = datetime.fromisoformat(answer.through)
-        through -= _OVERLAP if answer.is_date else timedelta()
+        through = datetime.fromisoformat(changes.through)
+        through -= _OVERLAP if changes.is_date else timedelta()
         if through.utcoffset() is None:
             raise ValueError
     except ValueError:
         raise MastheadError(
-            f"how far its answer goes, the service says with {answer.through!r}, which is no time"
+            f"how far its answer goes, the service says with {changes.through!r}, which is no time"
         ) from None
-    return through.isoformat() if answer.is_date else answer.through
+    return through.isoformat() if changes.is_date else changes.through

@@ -1,10 +1,10 @@
 """The tables of a copy, made from the wire shapes.
 
-A table has the name that its records have in the change feed, and a column for each field. What is
-nested in a record is a table of its own, whose rows carry the key of the record: its owner.
+A table has the name of its records in the change feed, and a column for each field. Nested records
+have a table of their own, whose first column is the key of the outer record, their owner.
 
-A row is kept as ints, texts and None, the same for both databases: dates and times as the interface
-writes them, numbers in their shortest form, decimals with the decimals that they have.
+Rows consist of ints, texts and None, the same for both databases: dates and times as in the
+interface, numbers in their shortest form, decimals with all their decimal places.
 """
 
 import math
@@ -42,10 +42,10 @@ Row = tuple[Any, ...]
 
 
 class Table(NamedTuple):
-    """A table: its columns, of which the first ``key`` are the primary key.
+    """A table. The first ``key`` columns are its primary key.
 
-    The first column is the owner of a row: the rows of an owner are replaced together. ``indexed``
-    are the columns by which rows are joined or looked for, beside the key.
+    The first column is the owner of a row; the rows of an owner are replaced together. ``indexed``
+    are the other columns with an index, for joins and searches.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Table(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """An entity of the change feed: its shape, its table, and those of what is nested in it."""
+    """An entity of the change feed: its shape, its table, and the tables of nested records."""
 
     name: str
     shape: type
@@ -132,9 +132,9 @@ def entity_named(name: str) -> Entity:
 
 
 def rows_of(entity: Entity) -> Callable[[Any], Iterator[Sequence[Row]]]:
-    """Return the function that yields, for each table of the entity, the rows of a record.
+    """Return the function that yields the rows of a record for each table of the entity.
 
-    Of what a record shows twice, the later one counts.
+    If a nested record occurs twice, the later one counts.
     """
     if entity.shape is shapes.AnswerRecord:
         return _rows_of_answers
@@ -148,7 +148,7 @@ def rows_of(entity: Entity) -> Callable[[Any], Iterator[Sequence[Row]]]:
 def rows_of_definitions(
     definitions: Iterable[shapes.CustomFieldDefinition],
 ) -> tuple[list[Row], list[Row]]:
-    """Return the rows of the custom fields and those of their options, each in order of its key."""
+    """Return the rows of the custom fields and those of their options, by ascending keys."""
     by_id = {definition.field_id: definition for definition in definitions}
     fields, options = {}, {}
     for field_id, definition in by_id.items():
@@ -162,19 +162,19 @@ def rows_of_definitions(
 def rows_of_entries(
     mailing_list_id: int, entries: Iterable[shapes.MailingListEntry]
 ) -> Iterator[Row]:
-    """Return the rows of a list download's entries, as they come."""
+    """Yield the rows of a list download's entries, in their order."""
     return (_keep_entry((mailing_list_id, *_of_entry(entry))) for entry in entries)
 
 
 def not_null(column: Field) -> str:
-    """Return the constraint of a column that always has a value."""
+    """Return NOT NULL for a column that always has a value, else nothing."""
     return " NOT NULL" if column.missing is Missing.NEVER else ""
 
 
 def number_as_text(value: Decimal | float) -> str:
-    """Return the double that is nearest to a number, in its shortest form: ``10.5``, ``85``.
+    """Return the shortest text of the double nearest to a number: ``10.5``, ``85``.
 
-    Raises MastheadError where there is none.
+    Raises MastheadError if the number is too big for a double.
     """
     double = float(value)
     if not math.isfinite(double):
@@ -187,18 +187,21 @@ def number_as_text(value: Decimal | float) -> str:
 
 @cache
 def kept(table: Table) -> Callable[[Row], Row]:
-    """Return what makes the values of a row, as the client has them, those that are kept."""
-    values, scope = [], {}
-    for n, field in enumerate(table.columns):
-        values.append(f"row[{n}]")
-        if change := _KEPT_AS.get(type(field.kind)):
-            scope[f"f{n}"] = change
-            values[n] = f"None if row[{n}] is None else f{n}(row[{n}])"
-    if not scope:
-        return lambda row: row
-    source = f"lambda row: ({', '.join(values)},)"
-    make: Callable[[Row], Row] = eval(source, scope)  # noqa: S307 - our own fields
-    return make
+    """Return the function that turns the client's values of a row into those that are kept."""
+    changes = [
+        (n, _KEPT_AS[type(field.kind)])
+        for n, field in enumerate(table.columns)
+        if type(field.kind) in _KEPT_AS
+    ]
+
+    def keep(row: Row) -> Row:
+        values = list(row)
+        for n, change in changes:
+            if values[n] is not None:
+                values[n] = change(values[n])
+        return tuple(values)
+
+    return keep if changes else lambda row: row
 
 
 def _date(value: date) -> str:

@@ -1,8 +1,7 @@
-"""Proving a copy complete: it is compared with its source, and what differs is named.
+"""Verifying a copy: it is compared with its source, and the differences are listed.
 
-Where the service is Masthead, the digest of an entity tells whether all of its records are the
-same; only where it differs are they compared one by one. Of another service the copy is compared
-with what the interface can show of it.
+Masthead has a digest of each entity's records; only if it differs are they compared one by one.
+For another service the copy is compared with all that the interface can return.
 """
 
 from array import array
@@ -52,21 +51,21 @@ _NOT_SHOWN = (
 
 
 class Difference(NamedTuple):
-    """A record that is missing in the copy, extra in it, or different; ``id`` names it.
+    """A record whose ``status`` in the copy is "missing", "extra" or "different".
 
-    ``table`` is the one of its entity. The id of a mailing list's entry has two parts.
+    ``table`` is the table of its entity. The id of a mailing list's entry has two parts.
     """
 
     table: str
-    kind: str
+    status: str
     id: tuple[int, ...]
 
 
 class Verified(NamedTuple):
-    """What was compared: how many records of each table, and the differences that were found.
+    """The number of compared records of each table, and the differences.
 
-    ``not_compared`` says what the service does not show, and what the copy could not have from the
-    beginning; None where all was compared.
+    ``not_compared`` says what the service cannot return, and what the copy lacks since its first
+    pass; None: everything was compared.
     """
 
     counts: Mapping[str, int]
@@ -75,9 +74,9 @@ class Verified(NamedTuple):
 
 
 def verify(mirror: Mirror) -> Verified:
-    """Bring the copy up to date, compare it with its source, and return what differs.
+    """Bring the copy up to date, compare it with its source, and return the differences.
 
-    What changes meanwhile is no difference: the change feed names it. Raises what
+    Records that change meanwhile are left out; the change feed has them. Raises what
     :meth:`Mirror.run` does.
     """
     state = mirror.run().state
@@ -110,7 +109,7 @@ class _Comparison:
         self._shown: dict[Table, set[int]] = {entity.tables[0]: set() for entity in ENTITIES}
 
     def prove(self, entity: Entity, digest: tuple[int, str]) -> None:
-        """Compare the digests, and the records where they differ."""
+        """Compare the digests, and if they differ, the records."""
         table = entity.tables[0]
         own = digest_of(self._copy, entity, lambda count: self._tell(table.name, count))
         self.counts[table.name] = own.count
@@ -124,7 +123,7 @@ class _Comparison:
                     self._find(table, "extra", key)
 
     def compare_shown(self) -> None:
-        """Compare with all that the interface shows, and name what it denies."""
+        """Compare with all that the interface returns, and find what it says does not exist."""
         self._compare(listed(self._client))
         shown = self._shown[_SUBSCRIBERS]
         others = [row for row in self._copy.rows(_SUBSCRIBERS, None) if row[0] not in shown]
@@ -140,7 +139,7 @@ class _Comparison:
             self.counts[table.name] = len(self._shown[table])
 
     def _looked_up(self, subscribers: Iterable[Row]) -> Iterator[ChangedRecord]:
-        """Yield the subscribers of the copy whom the search finds; name whom it does not know."""
+        """Yield the copy's subscribers that a search finds, and report those that it does not."""
         for row in subscribers:
             key, renewal_code, email = row[:3]
             if not renewal_code and not email:
@@ -150,7 +149,7 @@ class _Comparison:
             )
             this = [subscriber for subscriber in found if subscriber.subscriber_id == key]
             yield from this
-            # A service may find more of them, and have no further pages.
+            # A full page proves nothing, since a service may have no further pages.
             if not this and row[_DELETE_DATE] is None and len(found) != LIMIT_MAX:
                 self._find(_SUBSCRIBERS, "extra", key)
 
@@ -158,7 +157,7 @@ class _Comparison:
         return unless_unknown(lambda: list(listed(self._client, **filters))) or []
 
     def _known_orders(self) -> Iterator[ChangedRecord]:
-        """Yield the orders of the copy that the service has; name those that it has not."""
+        """Yield the orders of the copy that the service has, and find those that it lacks."""
         for order_id in array("q", self._copy.owners(_ORDERS)):
             order = unless_unknown(self._client.get_order, order_id)
             if order is None:
@@ -167,7 +166,7 @@ class _Comparison:
                 yield order
 
     def _find_denied_subscriptions(self, deleted: Container[int]) -> None:
-        """Name the subscriptions of the copy that are none of their subscriber's."""
+        """Find the subscriptions of the copy that their subscriber does not have."""
         unseen = [
             (subscription_id, subscriber_id)
             for subscription_id, subscriber_id, *_ in self._copy.rows(_SUBSCRIPTIONS, None)
@@ -175,7 +174,7 @@ class _Comparison:
         ]
         for subscription_id, subscriber_id in unseen:
             shown = subscriptions_of(self._client, subscriber_id)
-            # A service may have more of them, and no further pages.
+            # A full page proves nothing, since a service may have no further pages.
             if shown is not None and len(shown) != LIMIT_MAX:
                 self._find(_SUBSCRIPTIONS, "extra", subscription_id)
 
@@ -188,19 +187,19 @@ class _Comparison:
                 self.counts[ENTRIES.name] += 1
                 kept = own.pop(row[: ENTRIES.key], None)
                 if kept != row:
-                    kind = "different" if kept else "missing"
-                    self._find(ENTRIES, kind, *row[: ENTRIES.key])
+                    status = "different" if kept else "missing"
+                    self._find(ENTRIES, status, *row[: ENTRIES.key])
             for key in own:
                 self._find(ENTRIES, "extra", *key)
             self._tell(ENTRIES.name, self.counts[ENTRIES.name])
 
     def count_definitions(self) -> None:
-        """Count the definitions of custom fields, which each pass compares and mends."""
+        """Count the definitions of custom fields, which each pass compares and corrects."""
         for table in (DEFINITIONS, OPTIONS):
             self.counts[table.name] = sum(1 for _ in self._copy.rows(table, None))
 
     def leave_out_what_changed(self, since: str) -> None:
-        """Take out what has changed since the pass: the next one brings it."""
+        """Remove differences of records that changed since the pass. The next pass gets them."""
         named = defaultdict(set)
         for difference in self.found:
             named[difference.table, difference.id[0]].add(difference)
@@ -214,8 +213,8 @@ class _Comparison:
     def _compare(self, records: Iterable[ChangedRecord], *, is_shown_alone: bool = False) -> None:
         """Compare records with the copy's.
 
-        Where a record ``is_shown_alone`` and the feed need not have it, one that says nothing is
-        none: the questions that a new subscriber has not answered.
+        With ``is_shown_alone`` the records do not come from the feed. Empty ones are ignored then
+        if the copy lacks them: those of new subscribers, who have not answered any question.
         """
         for entity, batch in in_batches(records):
             table = entity.tables[0]
@@ -224,15 +223,15 @@ class _Comparison:
                 kept = [rows.get(key, ()) for rows in own]
                 shown = list(rows_of(entity)(record))
                 if shown[0] and not kept[0]:
-                    if not (is_shown_alone and _says_nothing(record)):
+                    if not (is_shown_alone and _is_empty(record)):
                         self._find(table, "missing", key)
                 elif any(map(_differ, entity.tables, kept, shown)):
                     self._find(table, "different", key)
             self._shown[table].update(batch)
             self._tell(table.name, len(self._shown[table]))
 
-    def _find(self, table: Table, kind: str, *key: int) -> None:
-        self.found.add(Difference(table.name, kind, key))
+    def _find(self, table: Table, status: str, *key: int) -> None:
+        self.found.add(Difference(table.name, status, key))
 
 
 def _differ(table: Table, kept: Sequence[Row], shown: Sequence[Row]) -> bool:
@@ -242,14 +241,14 @@ def _differ(table: Table, kept: Sequence[Row], shown: Sequence[Row]) -> bool:
     return compared(kept) != compared(shown)
 
 
-def _says_nothing(record: ChangedRecord) -> bool:
+def _is_empty(record: ChangedRecord) -> bool:
     return isinstance(record, AnswerRecord) and not any(
         answer.values or answer.text_value for answer in record.custom_fields
     )
 
 
 def _digests(client: Client) -> Mapping[str, tuple[int, str]] | None:
-    """Return the count and the digest of each entity, None where the service has none."""
+    """Return the count and digest of each entity, or None if the service has none."""
     try:
         return client.digest()
     except ServiceError as error:

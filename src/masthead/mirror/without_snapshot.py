@@ -1,8 +1,8 @@
-"""What a service without a snapshot offers of its records: those that its lists show.
+"""The records that can be read from a service without a snapshot.
 
-The lists name no order, address, purchase or list download, nor a deleted subscriber: those come
-through the change feed alone, as far back as it reaches. Subscriptions and answers are shown of
-each subscriber who is known, from wherever.
+Its lists have subscribers, and the subscriptions and answers of each known subscriber. Orders,
+addresses, purchases, list downloads and deleted subscribers come only from the change feed, as far
+back as it goes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 FEED_REACHES = timedelta(days=5) - timedelta(minutes=5)
-"""The change feed is asked for so much: its five days, but for what clocks may differ."""
+"""The period requested from the change feed: its five days, less a difference of clocks."""
 
 LACKING = (
     "the service has no snapshot: addresses, purchases, list downloads and orders that last "
@@ -48,20 +48,20 @@ LACKING_SINCE = (
 _NOT_IN_THE_FEED = {"paid_issues_left", "unearned_revenue"}
 _NOT_FOUND = 404
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 def listed(client: Client, **filters: Unpack[SubscriberFilters]) -> Iterator[ChangedSubscriber]:
-    """Yield the subscribers whom the search finds, as the change feed has them.
+    """Yield the subscribers that a search finds, as records of the change feed.
 
-    When they changed is not known.
+    Their ``modified_date`` is None, since the search does not have it.
     """
     for subscriber in client.search_subscribers(**filters):
         yield ChangedSubscriber(**asdict(subscriber), modified_date=None)
 
 
 def offered_of(client: Client, subscriber_ids: Iterable[int]) -> Iterator[ChangedRecord]:
-    """Yield the subscriptions and the answers of subscribers; none of those who are not known."""
+    """Yield the subscriptions and answers of those of the subscribers that the service knows."""
     remaining = iter(subscriber_ids)
     while ids := list(islice(remaining, BATCH_RECORDS)):
         for subscriber_id in ids:
@@ -74,10 +74,10 @@ def offered_of(client: Client, subscriber_ids: Iterable[int]) -> Iterator[Change
                 yield AnswerRecord(subscriber_id, answers)
 
 
-def unless_unknown(ask: Callable[..., Answer], *values: object) -> Answer | None:
-    """Return what is asked for, None where the service does not know it (any more)."""
+def unless_unknown(request: Callable[..., Result], *values: object) -> Result | None:
+    """Return the result of a request, or None if the service has no such id (404)."""
     try:
-        return ask(*values)
+        return request(*values)
     except ServiceError as error:
         if error.status != _NOT_FOUND:
             raise
@@ -85,5 +85,5 @@ def unless_unknown(ask: Callable[..., Answer], *values: object) -> Answer | None
 
 
 def subscriptions_of(client: Client, subscriber_id: int) -> list[Subscription] | None:
-    """Return what the list of subscriptions shows of a subscriber, None of one it does not know."""
+    """Return a subscriber's subscriptions, or None if the service has no such subscriber."""
     return unless_unknown(lambda: list(client.list_subscriptions(subscriber_id=subscriber_id)))

@@ -1,20 +1,20 @@
-"""Accounts and their settings; what opens them is the business of ``masthead.store.keys``."""
+"""Accounts and their settings. Requests find an account by ``masthead.store.keys``."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, commits, migrations
-from masthead.store.database import Connection, Store, Value
+from masthead.store.database import Connection, Row, Store, Value
 from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
 from masthead.store.secret import Secret
 
 __all__ = [
     "SETTINGS",
+    "Row",
     "accounts",
     "add_account",
     "ask",
@@ -27,7 +27,6 @@ __all__ = [
     "settings_of",
 ]
 
-Row = tuple[Any, ...]
 Values = Mapping[str, Value]
 Settings = dict[str, Value]
 
@@ -44,7 +43,7 @@ _PLACES = {name: SETTINGS.index(name) for name in _SECRETS}
 
 
 def hides_password_md5(connection: Connection, account_id: int) -> bool:
-    """Return whether the account hides ``password_md5``, in what ``database`` sees."""
+    """Return whether the account hides ``password_md5``."""
     row = connection.row(
         "SELECT hide_password_md5 FROM accounts WHERE account_id = :account_id",
         account_id=account_id,
@@ -70,9 +69,9 @@ def get_account(connection: Connection, account_id: int) -> Row | None:
 
 
 def settings_of(connection: Connection, account_id: int) -> Settings:
-    """Return all settings of an account by name, as :data:`SETTINGS` orders them.
+    """Return the settings of an account by name, in the order of :data:`SETTINGS`.
 
-    Raises NotFound where there is no such account.
+    Raises NotFound if there is no such account.
     """
     found = _found(connection, account_id)
     if found is None:
@@ -88,7 +87,7 @@ def _found(connection: Connection, account_id: Value) -> Settings | None:
 
 
 def _unsealed(connection: Connection, row: Row) -> Row:
-    """Return a row of an account, which begins as :data:`SETTINGS` does, with its pair in clear."""
+    """Return an account's row, with the first columns of SETTINGS, with its pair in clear."""
     values = list(row)
     for name, place in _PLACES.items():
         if row[place] is not None:
@@ -101,9 +100,9 @@ def _sealed_for(account_id: int | str | None, name: str) -> str:
 
 
 def add_account(store: Store, values: Values, *, by: audit.Deed | None = None) -> None:
-    """Add an account; what ``values`` do not name takes its default, credentials are random.
+    """Add an account. Columns that ``values`` lack get defaults, credentials random ones.
 
-    Raises BadInput where the id or the api_key is taken.
+    Raises BadInput if the id or the api_key is taken.
     """
     account_id = values["account_id"]
     with store.writer() as connection, connection.transaction():
@@ -117,10 +116,11 @@ def add_account(store: Store, values: Values, *, by: audit.Deed | None = None) -
 def set_account(
     store: Store, account_id: int, values: Values, *, by: audit.Deed | None = None
 ) -> None:
-    """Change what ``values`` name.
+    """Change the settings in ``values``.
 
     Hiding ``password_md5``, or showing it again, changes every subscriber's record (decisions,
-    "Passwords"). Raises NotFound, and BadInput where the api_key is another account's.
+    "Passwords"). Raises NotFound if there is no such account, BadInput if another one has the
+    api_key.
     """
     with store.writer() as connection, connection.transaction():
         connection.lock_accounts()
@@ -145,8 +145,8 @@ def rotate_key(
 ) -> None:
     """Give the account a new random api_key and api_login.
 
-    Those that it had work for ``overlap_us`` more beside the new ones, 0: no longer. Raises
-    NotFound.
+    The old ones still work for ``overlap_us`` microseconds. Raises NotFound if there is no such
+    account.
     """
     values = dict(zip(_SECRETS, new_credentials(), strict=True))
     with store.writer() as connection, connection.transaction():
@@ -160,13 +160,13 @@ def rotate_key(
 
 
 def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> int | None:
-    """Seal all pairs with the store's secret key, which is another one than before; how many.
+    """Seal all pairs with the store's new secret key; return how many there are.
 
-    They were sealed with ``old``; None: that is lost, and each account gets a new random pair.
-    Pairs that were replaced and still worked end, since only their hashes are kept. Changes nothing
-    and returns None where they are sealed with the store's key already (decisions, "The secret key
-    is changed a second time"). Raises BadInput where the database is of an earlier version,
-    MastheadError where ``old`` is not the key with which they were sealed.
+    ``old`` is the key with which they are sealed; None: it is lost, and each account gets a new
+    random pair. Replaced pairs that still work end, since only their hashes are kept. If the pairs
+    are sealed with the store's key already, nothing changes and None is returned (decisions, "The
+    secret key is changed a second time"). Raises BadInput if the database is of an earlier version,
+    MastheadError if the pairs are not sealed with ``old``.
     """
     store.secret.make()
     with store.writer() as connection, connection.transaction():
@@ -199,9 +199,9 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
 def save_accounts(
     store: Store, rows: list[Values], *, by: audit.Deed | None = None
 ) -> tuple[int, int, int]:
-    """Add or change accounts, all or nothing; return how many were inserted, changed, unchanged.
+    """Add or change accounts in one transaction; return how many are new, changed, unchanged.
 
-    Raises BadInput where two accounts would share an api_key.
+    Raises BadInput if two accounts would share an api_key.
     """
     inserted = changed = 0
     with store.writer() as connection, connection.transaction():
@@ -231,7 +231,7 @@ def _save(
         }
         given = {name: value for name, value in values.items() if value is not None}
         values = {**defaults, **given}
-    # The same pair again replaces nothing, and ends no other one.
+    # The same pair again is no change: it must not end the replaced pairs that still work.
     pair = {
         name: values[name]
         for name in _SECRETS

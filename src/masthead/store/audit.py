@@ -1,8 +1,8 @@
-"""Who did what: a record of each command that changes something or gives many personal data out.
+"""The audit log: an entry for each command that changes data or outputs much personal data.
 
-The record of a change is written in the change's own transaction, so neither exists without the
-other; that of reading before anything is given out. A record holds no secret and nothing personal
-but ids of subscribers (decisions, "Who did what").
+The entry of a change is written in the transaction of the change, so neither exists without the
+other. The entry of a reading command is written before any output. An entry contains no secret, and
+no personal data but ids of subscribers (decisions, "Who did what").
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ __all__ = ["Deed", "Entry", "carry_over", "entries", "record", "record_reading"]
 
 
 class Deed(NamedTuple):
-    """Who calls a command: the user of the operating system, and the command's words."""
+    """A command and the user of the operating system who runs it."""
 
     user_name: str
     command: str
 
 
 class Entry(NamedTuple):
-    """A record: when (microseconds since 1970), who, which command, whose account, what it did."""
+    """An entry: when (microseconds since 1970), by whom, which command, account, and effect."""
 
     at: int
     user_name: str
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 def record(
     connection: Connection, deed: Deed | None, summary: str, *, account_id: int | None = None
 ) -> None:
-    """Add a record, inside the caller's transaction; nothing where ``deed`` is None."""
+    """Add an entry in the caller's transaction. Does nothing if ``deed`` is None."""
     if deed is None:
         return
     connection.change(
@@ -54,11 +54,11 @@ def record(
 def record_reading(
     store: Store, deed: Deed | None, summary: str, *, account_id: int | None = None
 ) -> None:
-    """Add a record in a transaction of its own, before the data are read.
+    """Add an entry in a transaction of its own, before the data are read.
 
-    It waits for whoever is writing. A database of an earlier version, which a backup leaves as it
-    is, has no place for records, and gets none. Raises NotFound where there is no such account,
-    StoreUnavailable where it cannot be written.
+    Waits for other writers. Adds none to a database of an earlier version without an audit log,
+    which a backup does not migrate. Raises NotFound if there is no such account, StoreUnavailable
+    if the entry cannot be written.
     """
     if deed is None:
         return
@@ -76,9 +76,9 @@ def record_reading(
 def entries(
     connection: Connection, *, account_id: int | None = None, since_us: int = 0
 ) -> Iterator[Entry]:
-    """Yield the records, the newest last; of one account, and since a time, where these are given.
+    """Yield the entries, the newest last: all, or those of an account or since a time.
 
-    Of an account are those, too, of all accounts at once.
+    Entries about all accounts belong to each account.
     """
     of_account = " AND (account_id = :account_id OR account_id IS NULL)"
     rows = connection.stream(
@@ -92,16 +92,16 @@ def entries(
     return (Entry(*row) for row in rows)
 
 
-def carry_over(connection: Connection, records: Sequence[Entry]) -> int:
-    """Add another database's records that this one does not have; return how many they are.
+def carry_over(connection: Connection, others: Sequence[Entry]) -> int:
+    """Add the entries of another database that this one lacks; return how many were added.
 
-    All are in the order of their times then. Runs inside the caller's transaction.
+    All entries are then in the order of their times. Runs in the caller's transaction.
     """
     own = list(entries(connection))
-    missing = set(records).difference(own)
+    missing = set(others).difference(own)
     if missing:
         connection.change("DELETE FROM audit")
-        added = [each for each in records if each in missing]
+        added = [each for each in others if each in missing]
         rows = sorted((*own, *added), key=lambda entry: entry.at)
         connection.insert_many("audit", Entry._fields, rows)
     return len(missing)

@@ -1,7 +1,6 @@
-"""Backups of the embedded database, made while it is in use, and their way back.
+"""Backups of the embedded database, made while it is in use, and how they are restored.
 
-A backup is one file, a database of SQLite without a log beside it. A server's database has tools of
-its own for this.
+A backup is one file, a SQLite database without a log. PostgreSQL has tools of its own for this.
 """
 
 import fcntl
@@ -13,8 +12,8 @@ from re import compile as pattern
 from secrets import token_hex
 from typing import Literal, NamedTuple
 
-import apsw
-
+from masthead.databases.connection import DatabaseUnavailable
+from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
 from masthead.store import audit, commits, erasing, migrations
 from masthead.store.database import Connection, Store
@@ -23,54 +22,53 @@ from masthead.store.sqlite import SqliteStore
 __all__ = ["Restored", "back_up", "restore_backup"]
 
 Advance = Callable[[int, int], None]
-"""Is told how many pages are copied, and how many there are."""
+"""Is called with the number of pages copied so far, and of all pages."""
 
 _UNFINISHED = pattern(r"\.unfinished-(backup|restore)-[0-9a-f]{8}$")
-_PAGES = 2_000
 _PERSONAL_DATA_SINCE = 6
 """The migration that made the tables ``erasures`` and ``audit``."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _SHARED_LOCK = (510, 0x40000002)
-"""The bytes, as length and start, of which every connection to a database in WAL mode holds a read
-lock for as long as it is open (SQLite's file format, "Lock-Byte Page")."""
+"""Length and start of the bytes on which every open connection to a WAL database holds a read lock
+(SQLite's file format, "Lock-Byte Page")."""
 
 
 class Restored(NamedTuple):
     """What a restore did.
 
-    ``accounts`` is how many there are; ``erased`` has the ids of the subscribers, by account, who
-    are on the list of the erased and were not on that of the backup; ``records`` is how many
-    records of who did what were carried over. ``unread`` says why nothing could be carried over
-    from the database that was replaced, and is None where it could, or where there was none
-    (``replaced`` is False). ``removed`` are files that killed backups and restores had left.
+    ``accounts`` is their number. ``erased`` has the ids of subscribers, by account, who are on the
+    list of the erased now but were not in the backup. ``audit_entries`` is how many were copied
+    from the replaced database. ``unread`` is the reason why nothing could be copied from it; None:
+    it could, or there was none (``replaced`` is False). ``removed`` are files that killed backups
+    and restores had left.
     """
 
     accounts: int
     erased: dict[int, list[int]]
-    records: int
+    audit_entries: int
     unread: str | None
     replaced: bool
     removed: list[Path]
 
 
 class _Kept(NamedTuple):
-    """What a database hands on to the one that takes its place."""
+    """What is copied from the replaced database to the restored one."""
 
     erasures: Sequence[erasing.Erasure] = ()
-    records: Sequence[audit.Entry] = ()
+    audit_entries: Sequence[audit.Entry] = ()
     unread: str | None = None
 
 
 def back_up(
     store: Store, target: Path, *, advance: Advance, by: audit.Deed | None = None
 ) -> list[Path]:
-    """Write all that the database holds at this moment to the new file ``target``.
+    """Write a snapshot of the database to the new file ``target``, without any locks.
 
-    Nobody waits for it. Until all is written, checked and safe on the disk, it has another name
-    beside ``target``. Returns the files that killed backups and restores had left in that folder,
-    which are removed. Raises BadUsage where ``target`` exists or the database is not a file,
-    MastheadError where it cannot be read or written.
+    The file has another name in the same folder until it is written, checked and synced. Returns
+    the files that killed backups and restores had left in that folder, which are removed. Raises
+    BadUsage if ``target`` exists or the database is not a file, MastheadError if it cannot be read
+    or written.
     """
     path = _path(store)
     if target.exists():
@@ -94,16 +92,16 @@ def restore_backup(
     even_if_unreadable: bool = False,
     by: audit.Deed | None = None,
 ) -> Restored:
-    """Put a backup in the place of the database, in a new epoch.
+    """Replace the database by a backup, in a new epoch.
 
-    The list of the erased and the record of who did what are carried over from the database that
-    is replaced; who is on that list, or among ``erasures``, is blanked again. The copy gets its
-    place when it is checked, up to date, in its epoch, and holds no trace of the erased (decisions,
-    "Restored backups" and "Restored backups: the erased").
+    The list of the erased and the audit entries are copied from the replaced database, and the
+    subscribers on that list, or in ``erasures``, are blanked again. The database is replaced only
+    when its successor is checked, migrated, in its epoch and without any trace of the erased
+    (decisions, "Restored backups" and "Restored backups: the erased").
 
-    Raises BadUsage where there is a database and ``replace`` is not set, BadInput where ``source``
-    is no backup, MastheadError where something has the database open, or it cannot be read or
-    written. A database whose list cannot be read is replaced only with ``erasures``, or where
+    Raises BadUsage if there is a database and ``replace`` is not set, BadInput if ``source`` is not
+    a backup, MastheadError if the database is open elsewhere or cannot be read or written. If its
+    list of the erased cannot be read, MastheadError is raised too, unless ``erasures`` are given or
     ``even_if_unreadable`` is set.
     """
     path = _path(store)
@@ -113,7 +111,7 @@ def restore_backup(
     if is_there and not replace:
         raise BadUsage(f"the database {path} exists: say --replace to lose what it holds")
     with _alone(path):
-        pass  # said before the work is begun
+        pass  # only to raise before the long part
     state = _state(path)
     kept = _kept_by(path, store) if is_there else _Kept()
     if kept.unread and not (erasures or even_if_unreadable):
@@ -132,9 +130,9 @@ def restore_backup(
                 raise BadInput(f"{source} is not a backup of Masthead")
         prepared.migrate()
         accounts = commits.start_epoch(prepared, by=by)
-        erased, records = _carry_over(prepared, kept, erasures, by)
+        erased, copied = _carry_over(prepared, kept, erasures, by)
         with prepared.writer() as database:
-            # All of it into the one file, which is what gets the database's place.
+            # Moves everything from the log into the one file that replaces the database.
             database.rows("PRAGMA journal_mode = DELETE")
         with _alone(path):
             if _state(path) != state:
@@ -142,35 +140,35 @@ def restore_backup(
                     f"something was written to the database {path} while the backup was prepared: "
                     "see that nothing uses it, and restore again"
                 )
-            # Before the file is replaced: the old one's log would be taken for the new one's.
+            # Before the file is replaced: SQLite would read the old log as that of the new file.
             _remove(path, _COMPANIONS)
             _put(made, path)
-    return Restored(accounts, erased, records, kept.unread, is_there, removed)
+    return Restored(accounts, erased, copied, kept.unread, is_there, removed)
 
 
 def _kept_by(path: Path, store: Store) -> _Kept:
-    """Read what a database hands on, of this schema, an earlier or a later one."""
+    """Read what is copied from a database of this schema, an earlier or a later one."""
     replaced = SqliteStore(path, store.clock, store.secret)
     try:
         with closing(replaced), replaced.reader() as database:
             numbers = {number for (number,) in database.rows("SELECT number FROM migrations")}
             if numbers and max(numbers) < _PERSONAL_DATA_SINCE:
-                return _Kept()  # in its time nobody could be erased
+                return _Kept()  # nobody could be erased yet
             for table in ("erasures", "audit"):
                 ((found,), *_) = database.rows(f"PRAGMA integrity_check({table})")
                 if found != "ok":
                     return _Kept(unread=f"its table {table} is damaged")
             return _Kept(erasing.erasures(database), list(audit.entries(database)))
-    except (MastheadError, apsw.Error) as error:
+    except (MastheadError, SqliteConnection.driver_error) as error:
         return _Kept(unread=str(error))
 
 
 def _carry_over(
     store: Store, kept: _Kept, named: Sequence[erasing.Erasure], by: audit.Deed | None
 ) -> tuple[dict[int, list[int]], int]:
-    """Complete a restored database; return who is on the list now, and how many records came."""
+    """Add what is kept; return who is newly erased, and the number of audit entries copied."""
     with store.writer() as database, database.transaction():
-        records = audit.carry_over(database, kept.records)
+        copied = audit.carry_over(database, kept.audit_entries)
         erased: dict[int, list[int]] = {}
         for erasure in (*kept.erasures, *named):
             if erasing.add(database, erasure):
@@ -182,12 +180,12 @@ def _carry_over(
         commits.stamp_commits(store, account_id)
     if has_erased:
         store.vacuum_after_erase()
-    return erased, records
+    return erased, copied
 
 
 def _blank_again(database: Connection, account_id: int, count: int, by: audit.Deed | None) -> None:
     if not database.rows("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id):
-        return  # the list holds for an account, too, that is made again
+        return  # the list also holds for an account that is added again later
     commit_id = commits.begin_commit(database, account_id)
     whose = "SELECT subscriber_id FROM erasures WHERE account_id = :account_id"
     if not erasing.blank(database, account_id, commit_id, whose):
@@ -207,16 +205,16 @@ def _path(store: Store) -> Path:
 
 @contextmanager
 def _beside(target: Path, doing: Literal["backup", "restore"]) -> Iterator[Path]:
-    """Lend the name of a file that its owner alone may read; take away what still has it.
+    """Yield the path of a new file, readable by its owner only; remove it if it is still there.
 
-    The file is locked for as long as it is being made: the lock of a process that was killed is
-    gone, and the next backup or restore removes what it had made.
+    The file stays locked until then. A killed process has no locks, so the next backup or restore
+    can tell its files and removes them.
     """
     while True:
         made = target.with_name(f"{target.name}.unfinished-{doing}-{token_hex(4)}")
         descriptor = os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if made.exists():  # and was not taken for such a file before it was locked
+        if made.exists():  # and was not removed as such a file before it was locked
             break
         os.close(descriptor)
     try:
@@ -227,10 +225,10 @@ def _beside(target: Path, doing: Literal["backup", "restore"]) -> Iterator[Path]
 
 
 def _remove_unfinished(folder: Path) -> list[Path]:
-    """Remove what killed backups and restores have left in a folder; return the names."""
+    """Remove the files of killed backups and restores from a folder; return their paths."""
     removed = []
     for path in sorted(folder.glob("*.unfinished-*")):
-        # Not those of a process that is alive, nor those of another user.
+        # Files of a running process, and of another user, are left alone.
         with suppress(OSError):
             if _UNFINISHED.search(path.name) and _is_unlocked(path):
                 _remove(path, (*_COMPANIONS, ""))
@@ -250,7 +248,7 @@ def _is_unlocked(path: Path) -> bool:
 
 
 def _state(path: Path) -> list[tuple[int, int, int]]:
-    """Return what changes whenever somebody writes to the database."""
+    """Return the inode, size and time of the files, which change with every write."""
     found = [Path(f"{path}{ending}") for ending in ("", "-wal")]
     stats = [each.stat() for each in found if each.exists()]
     return [(one.st_ino, one.st_size, one.st_mtime_ns) for one in stats if one.st_size]
@@ -263,29 +261,14 @@ def _remove(path: Path, endings: tuple[str, ...]) -> None:
 
 def _copy(source: Path, made: Path, advance: Advance) -> None:
     try:
-        with (
-            closing(apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)) as original,
-            closing(apsw.Connection(str(made))) as copy,
-        ):
-            # One snapshot: else whatever is written meanwhile would make the copy begin anew.
-            original.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
-            with copy.backup("main", original, "main") as backup:
-                while not backup.done:
-                    backup.step(_PAGES)
-                    advance(backup.page_count - backup.remaining, backup.page_count)
-            copy.execute("PRAGMA journal_mode = DELETE")
-    except apsw.Error as error:
-        raise MastheadError(f"{source} cannot be copied: {error}") from error
+        copy_file(source, made, advance)
+    except DatabaseUnavailable as error:
+        raise MastheadError(f"{source} cannot be copied: {error.reason}") from error
 
 
 def _check(made: Path, *, of: Path) -> None:
-    with closing(apsw.Connection(str(made), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        try:
-            found = connection.execute("PRAGMA integrity_check(1)").fetchall()
-        except apsw.Error as error:
-            found = [(str(error),)]
-    if found != [("ok",)]:
-        raise MastheadError(f"{of} is damaged: {found[0][0]}")
+    if damage := find_damage(made):
+        raise MastheadError(f"{of} is damaged: {damage}")
 
 
 def _put(made: Path, target: Path) -> None:
@@ -304,10 +287,9 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Keep everybody from the database while the block lasts.
+    """Lock all others out of the database while the block runs.
 
-    Raises MastheadError where a connection is open. What the file holds does not matter: it may be
-    the damage for which a backup is restored.
+    Raises MastheadError if a connection is open. The file may be damaged.
     """
     if not path.exists():
         yield

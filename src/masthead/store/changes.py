@@ -1,20 +1,19 @@
 """The queries of operation 4: what changed since a commit, read as a stream.
 
-All rows of an answer come from one snapshot, which the caller opens. Each query yields the rows
-whose commit is ``first_commit`` or a later one, in the order of their commits and then of their
-ids, in flat memory. Which commit is the first for a time is told by ``store.commits``.
+Each query yields the rows whose commit is ``first_commit`` or a later one, by commit and then by
+id, in constant memory. All queries of a response are run in one snapshot, which the caller opens.
+``store.commits`` finds the first commit for a time.
 """
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from masthead.contract import shapes
-from masthead.store.database import Connection
+from masthead.store.database import Connection, Row
 from masthead.store.reading import columns_of
 
 __all__ = ["CHANGED", "has_changed"]
 
-Row = tuple[Any, ...]
 Grouped = Iterator[tuple[Row, list[Row]]]
 
 
@@ -33,7 +32,7 @@ def _plain(table: str, shape: type) -> Callable[[Connection, int, int], Iterator
 
 
 def _subscribers(connection: Connection, account_id: int, first_commit: int) -> Iterator[Row]:
-    """Yield rows of Subscriber, each with the stamp of its last change (None: just now)."""
+    """Yield rows of Subscriber, each with the stamp of its last change (None: no stamp yet)."""
     return connection.stream(
         f"""
         SELECT {columns_of(shapes.Subscriber, "s.")}, c.visible_at FROM subscribers AS s
@@ -47,7 +46,7 @@ def _subscribers(connection: Connection, account_id: int, first_commit: int) -> 
 
 
 def _answers(connection: Connection, account_id: int, first_commit: int) -> Grouped:
-    """Yield (subscriber_id,) and that subscriber's answers, as ``reading.answers_of`` has them."""
+    """Yield (subscriber_id,) and the subscriber's answers, as in ``reading.Answers``."""
     rows = connection.stream(
         """
         SELECT s.subscriber_id, a.field_id, a.option_ids, a.text_value FROM subscribers AS s
@@ -63,7 +62,7 @@ def _answers(connection: Connection, account_id: int, first_commit: int) -> Grou
 
 
 def _orders(connection: Connection, account_id: int, first_commit: int) -> Grouped:
-    """Yield an order (shape Order, without its items) and its items (shape OrderItem)."""
+    """Yield orders (shape Order, without its items), each with its items (shape OrderItem)."""
     rows = connection.stream(
         f"""
         SELECT {columns_of(shapes.Order, "o.")}, {columns_of(shapes.OrderItem, "i.")}
@@ -79,7 +78,7 @@ def _orders(connection: Connection, account_id: int, first_commit: int) -> Group
 
 
 def _grouped(rows: Iterator[Row], width: int) -> Grouped:
-    """Yield each parent, the first ``width`` columns of which the first is its id, and children."""
+    """Yield each parent, the first ``width`` columns, with its children, the other columns."""
     parent: Row = ()
     children: list[Row] = []
     for row in rows:
@@ -112,7 +111,7 @@ _COLUMNS = {
 
 
 def has_changed(connection: Connection, entity: str, account_id: int, first_commit: int) -> bool:
-    """Return whether the query of ``entity`` would yield anything."""
+    """Return whether the query of ``entity`` would yield any row."""
     table, column = _COLUMNS.get(entity, (entity, "commit_id"))
     found = connection.row(
         f"""

@@ -1,8 +1,8 @@
-"""What only all staged rows together can show: keys that occur twice, references, unique codes.
+"""Checks between rows: keys that occur twice, references to missing rows, unique codes.
 
-Each check finds its bad rows with one query over the staged rows and keeps a problem for each. None
-compares the rows with each other one by one, so that the time of a load grows with its rows and
-not with their square, whatever they hold (decisions, "The time that a load takes").
+Each check finds its bad rows with one query over the staged rows and stores a problem for each. No
+check compares each row with each other, so the time of a load grows with its rows and not with
+their square (decisions, "The time that a load takes").
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table
@@ -14,8 +14,8 @@ __all__ = ["check"]
 def check(staging: Staging, *, discard: bool) -> None:
     """Find all problems of the staged rows.
 
-    With ``discard`` a row with a problem is dropped at once, so that rows which refer to it have a
-    problem too. Without, they do not: one mistake is named once.
+    With ``discard``, a row with a problem is deleted at once, so that rows which refer to it have a
+    problem too. Without, they have none, so that one mistake is one problem.
     """
     for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
@@ -24,7 +24,7 @@ def check(staging: Staging, *, discard: bool) -> None:
 
 def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     _check_duplicates(staging, table)
-    # In either case: from here on each key is in one row, and is looked up in one step.
+    # Also without ``discard``: the checks below rely on unique keys.
     if staging.discard(table):
         staging.renew(table)
     _check_required(staging, table)
@@ -102,7 +102,7 @@ def _check_unique_among_stored(staging: Staging, table: Table) -> None:
 
 
 def _owner(table: Table, name: str) -> str:
-    """Return the FROM item ``o``, and the condition, of another row that has the value of ``s``."""
+    """Return FROM and WHERE of ``o``, another row that has the value of ``s``."""
     key = table.key[0]
     return f"""{table.name} AS o
         WHERE o.account_id = :account_id AND o.{name}_lower = lower(s.{name})
@@ -116,10 +116,10 @@ def _is_taken(table: Table, name: str) -> str:
 
 
 def _check_dependents(staging: Staging, table: Table) -> None:
-    """Find the rows that cannot be loaded because others of their table have been dropped.
+    """Find the rows that cannot be loaded because other rows of their table were deleted.
 
-    A row depends on the one that frees its unique value, and on the one of the same table that it
-    refers to; that one may depend on a third.
+    A row depends on the row that gives up its unique value, and on the row of the same table that
+    it refers to; that row may depend on a third.
     """
     key = table.key[0]
     for name in table.unique:
@@ -149,11 +149,11 @@ def _check_dependents(staging: Staging, table: Table) -> None:
 def _check_chains(
     staging: Staging, table: Table, name: str, links: str, *, stands: str, sentence: str
 ) -> None:
-    """Find the rows that depend on a row that is not staged, over however many rows between.
+    """Find the rows that depend, directly or through others, on a row that is not staged.
 
-    ``links`` selects the key of a row and of the one that it depends on; ``stands`` is the
-    condition that a staged row ``n`` is what others may depend on. Each step doubles the length of
-    the way that a link spans, so the logarithm of their number is enough, be there circles or not.
+    ``links`` selects the key of a row and the key of the row that it depends on. ``stands`` is the
+    condition that others can depend on the staged row ``n``. Each step doubles the length of the
+    chain that a link spans, so the logarithm of their number is enough, even with cycles.
     """
     connection, key = staging.connection, table.key[0]
     connection.script(f"CREATE TEMP TABLE {name}_links (key BIGINT PRIMARY KEY, needed BIGINT)")
@@ -194,7 +194,7 @@ def _is_missing(name: str, key: str) -> str:
 def _unknown(
     staging: Staging, target: str, value: str, *, discard: bool, where: str = "TRUE"
 ) -> str:
-    """Return the condition that no row of ``target`` has ``value`` as its key."""
+    """Return the condition that no row of ``target`` has the key ``value``."""
     (key,) = TABLES_BY_NAME[target].key
     condition = f"""NOT EXISTS (SELECT 1 FROM {target} AS o
         WHERE o.account_id = :account_id AND o.{key} = {value} AND {where})"""

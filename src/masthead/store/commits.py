@@ -1,15 +1,16 @@
 """Commits and their stamps: when each change became visible.
 
-A writer's transaction begins a commit without a stamp and gives its id to the rows that it
-changes. Only after that transaction is over is the commit stamped, in a transaction of its own:
-with the later of the clock and the account's newest stamp plus a microsecond. So stamps rise
-strictly in the order in which commits become visible, whatever the clock does, and a change that a
-poll did not see is stamped later than the time which that poll handed out.
+A writer's transaction adds a commit without a stamp and gives its id to the rows that it changes.
+After that transaction, the commit is stamped in a second one, with the later of the clock and the
+account's newest stamp plus a microsecond. So stamps increase in the order in which commits become
+visible, even if the clock is set back, and a change that a poll did not see gets a later stamp than
+the time which that poll returned.
 
-A restored backup breaks with that history: it starts a new epoch, before which no time is good.
+A restored backup has lost some of that history, so it starts a new epoch. Times before the epoch
+are refused.
 
-Stamps are microseconds since 1970 in UTC. The times that a request may ask for are the business of
-``masthead.api.operations.change_feed``.
+Stamps are microseconds since 1970 in UTC. ``masthead.api.operations.change_feed`` checks the times
+in requests.
 """
 
 from operator import itemgetter
@@ -30,8 +31,8 @@ __all__ = [
 ]
 
 IDLE_US = 3_600 * 1_000_000
-"""An account whose newest stamp is older gets an empty commit from a running server, so that the
-time that its partners hold never falls out of the change feed's window."""
+"""A server adds an empty commit to an account that has no newer stamp, so that the times of its
+clients stay in the change feed's window."""
 
 
 _SECOND_US = 1_000_000
@@ -44,15 +45,15 @@ _TO_STAMP: dict[Dialect, str] = {
         """,
     "postgresql": "SELECT account_id, is_idle FROM accounts_to_stamp(:idle_before)",
 }
-"""The accounts that have commits without a stamp, and the idle ones."""
+"""The accounts that have commits without a stamp, and the idle accounts."""
 
 
 class Position(NamedTuple):
-    """Where the feed of an account stands.
+    """The state of an account's change feed, as seen from a given time.
 
-    That is its newest stamp, the start of its epoch or None, whether a commit that is visible waits
-    for its stamp, and the first commit that is news since the time that was asked for: all that
-    changed since then carries its id or a greater one. None: nothing changed.
+    ``epoch_at`` is the start of the epoch, or None. ``is_stamp_awaited`` is whether a visible
+    commit has no stamp yet. Rows that changed since the time have the commit ``first_commit`` or a
+    later one; None: nothing changed.
     """
 
     newest_stamp: int
@@ -62,7 +63,7 @@ class Position(NamedTuple):
 
 
 def begin_commit(connection: Connection, account_id: int) -> int:
-    """Add a commit that has no stamp yet, inside the caller's transaction; return its id.
+    """Add a commit without a stamp in the caller's transaction; return its id.
 
     The caller has locked the account.
     """
@@ -79,7 +80,7 @@ def begin_commit(connection: Connection, account_id: int) -> int:
 
 
 def drop_commit(connection: Connection, account_id: int, commit_id: int) -> None:
-    """Take a commit back that changed nothing, inside the transaction that began it."""
+    """Delete a commit that changed nothing, in the transaction that added it."""
     connection.change(
         "DELETE FROM commits WHERE account_id = :account_id AND commit_id = :commit_id",
         account_id=account_id,
@@ -87,12 +88,12 @@ def drop_commit(connection: Connection, account_id: int, commit_id: int) -> None
     )
 
 
-def stamp_commits(store: Store, account_id: int, *, patient: bool = True) -> None:
-    """Stamp every visible commit of the account that has no stamp, in the order of their ids.
+def stamp_commits(store: Store, account_id: int, *, waits: bool = True) -> None:
+    """Stamp the visible commits of the account that have no stamp, by ascending id.
 
-    Raises StoreUnavailable where it is not ``patient`` and another process is writing.
+    Raises StoreUnavailable if it does not wait (``waits``) and another process is writing.
     """
-    with store.writer(patient=patient) as connection, connection.transaction():
+    with store.writer(waits=waits) as connection, connection.transaction():
         _stamp_waiting(connection, account_id)
 
 
@@ -123,11 +124,11 @@ def _stamp(connection: Connection, account_id: int, commit_id: int, visible_at: 
 
 
 def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
-    """Start a new epoch in every account, all at once; return how many accounts there are.
+    """Start a new epoch in all accounts, in one transaction; return how many there are.
 
-    For a database whose newest history is lost, as a restored backup's is: a ``changed_since`` from
-    before the epoch gets 410. It starts at the next whole second, so that a client which knows its
-    time only to the second comes to lie inside of it (design, "The change feed").
+    For a database that has lost its newest changes, such as a restored backup: a ``changed_since``
+    before the epoch gets 410. The epoch starts at the next whole second, so that the time of a
+    client that drops fractions is inside it (design, "The change feed").
     """
     with store.writer() as connection, connection.transaction():
         connection.lock_accounts()
@@ -151,29 +152,29 @@ def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
 
 
 def stamp_all(store: Store) -> None:
-    """Stamp what a killed load has left without a stamp, and keep idle accounts in the window.
+    """Stamp what killed loads left without a stamp, and keep idle accounts in the feed's window.
 
-    Raises StoreUnavailable where another process is writing; a later call makes up for it.
+    Raises StoreUnavailable if another process is writing; a later call does the rest.
     """
-    # Asked by a writer, since a replica that readers are lent may not have heard of a stamp yet.
-    with store.writer(patient=False) as connection:
+    # Not with a reader, since a replica may not have the newest stamps yet.
+    with store.writer(waits=False) as connection:
         found = connection.rows(
             _TO_STAMP[connection.dialect], idle_before=connection.now() - IDLE_US
         )
-    # The idle ones last: an empty commit waits for a load of its account, a stamp does not.
+    # Idle accounts last: an empty commit waits for a load of its account, a stamp does not.
     for account_id, is_idle in sorted(found, key=itemgetter(1)):
         if is_idle:
-            with store.writer(patient=False) as connection, connection.transaction():
+            with store.writer(waits=False) as connection, connection.transaction():
                 connection.lock_account(account_id)
                 begin_commit(connection, account_id)
-        stamp_commits(store, account_id, patient=False)
+        stamp_commits(store, account_id, waits=False)
 
 
 def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:
-    """Return where the account's feed stands, in what ``database`` sees.
+    """Return the state of the account's change feed, with its first commit since ``since_us``.
 
-    News since ``since_us`` is a commit that has no stamp, or has that time or a later one for its
-    stamp. As stamps rise with the ids, the first stamp leads to the first commit.
+    That commit has no stamp, or a stamp of that time or later. Stamps increase with the ids, so the
+    commit with the first such stamp has the lowest id.
     """
     ((newest_stamp, epoch_at, first_without, first_since),) = connection.rows(
         """

@@ -1,28 +1,19 @@
-"""What the queries know of a database: the same few methods on SQLite and on PostgreSQL.
+"""What the queries use of a database: the same methods on SQLite and on PostgreSQL.
 
-The queries stand in the modules beside this one and are the same text for both databases, but for
-the few that a dialect has to put in its own words: those are chosen by :attr:`Connection.dialect`.
+The queries are in the modules beside this one, with the same SQL for both databases. The few that
+differ are chosen by ``Connection.dialect``.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
-from typing import Any, Literal, Protocol
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
 
-from masthead.errors import StoreUnavailable
+from masthead.databases import connection as databases
+from masthead.databases.connection import Dialect, Row, Value
 from masthead.store.secret import Secret
 
-__all__ = [
-    "Clock",
-    "Connection",
-    "Dialect",
-    "Later",
-    "Row",
-    "Store",
-    "Streams",
-    "Value",
-    "system_clock",
-]
+__all__ = ["Clock", "Connection", "Dialect", "Later", "Row", "Store", "Value", "system_clock"]
 
 Clock = Callable[[], int]
 """Returns microseconds since 1970 in UTC."""
@@ -30,122 +21,64 @@ Clock = Callable[[], int]
 Later = Callable[[Callable[[], None]], object]
 """Has a function called later; an event loop's ``call_soon`` is one."""
 
-Dialect = Literal["sqlite", "postgresql"]
-Value = int | str | None
-Row = tuple[Any, ...]
-
 
 def system_clock() -> int:
     """Return the time of this machine in microseconds since 1970."""
     return time.time_ns() // 1_000
 
 
-class Streams:
-    """The streams of a connection, which closes them: none is left to the garbage collector."""
+class Connection(databases.Connection, Protocol):
+    """A connection to the database, to be used by one thread at a time.
 
-    def __init__(self) -> None:
-        self._open: list[Generator[Row, None, None]] = []
-
-    def opened(self, rows: Generator[Row, None, None]) -> Iterator[Row]:
-        """Return the stream, which is closed by :meth:`close` if it does not end before."""
-        self._open.append(rows)
-        return rows
-
-    def close(self) -> None:
-        """Close all streams; what they were to read is lost in any case."""
-        while self._open:
-            with suppress(StoreUnavailable):
-                self._open.pop().close()
-
-
-class Connection(Protocol):
-    """A connection to a database, to be used by one thread at a time.
-
-    Its methods raise StoreUnavailable where the database does not answer.
+    Its methods raise StoreUnavailable if the database cannot be used now.
     """
 
-    dialect: Dialect
     secret: Secret
 
     def set_tenant(self, account_id: int) -> None:
-        """Let this connection see nothing but the account's data from now on."""
+        """Show this connection only the account's data from now on."""
 
     def accounts(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return what ``sql`` finds of the accounts that credentials may open, their ids first.
+        """Return the accounts that ``sql`` selects by their credentials; ids come first.
 
-        On a server the connection speaks for the last of them from now on, or for nobody.
+        On PostgreSQL the last one is the tenant of this connection from now on.
         """
-
-    def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows that ``sql`` yields; ``values`` are its ``:name`` parameters."""
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; on a server they are found in the way that is best for these values.
+        """Return all rows; PostgreSQL plans the statement for these values.
 
-        To find that way takes longer than most look-ups.
+        To plan takes longer than most look-ups.
         """
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-
-    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one, in flat memory; nothing else is asked meanwhile.
-
-        The stream is closed at the end of the snapshot in which it was opened, else when the
-        connection is given back.
-        """
-
-    def change(self, sql: str, /, **values: Value) -> int:
-        """Run a statement that writes; return how many rows it inserted, updated or deleted."""
-
-    def insert_many(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Iterable[Sequence[Value]],
-        /,
-        **same: int,
-    ) -> None:
-        """Insert ``rows`` of the ``columns``; those named by ``same`` are the same in each row."""
-
-    def script(self, sql: str, /) -> None:
-        """Run several statements without parameters."""
 
     def analyze(self, table: str, /) -> None:
-        """Let the planner know what ``table`` holds, where it does not know without."""
+        """Update the planner's statistics of ``table``, on PostgreSQL."""
 
     def now(self) -> int:
-        """Return the database's time in microseconds since 1970, by which stamps go."""
-
-    def read_snapshot(self) -> AbstractContextManager[None]:
-        """Let the few questions of the block see one and the same state of the database."""
+        """Return the time for stamps, in microseconds since 1970: the database server's."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Let all streams of the block see one and the same state, however long they take."""
+        """Read in one transaction, like ``read_snapshot``, but without a limit of time.
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """Write all that the block writes, or nothing of it if the block raises."""
+        The snapshot is taken when the block starts.
+        """
 
     def lock_account(self, account_id: int, /) -> None:
-        """Become the only writer of the account's data, until the transaction ends."""
+        """Exclude other writers of the account's data until the transaction ends."""
 
     def lock_stamps(self, account_id: int, /) -> None:
-        """Become the only one who stamps the account's commits, until the transaction ends.
+        """Exclude others from stamping the account's commits until the transaction ends.
 
-        What is read after that sees what all earlier ones have written.
+        Later statements see what all earlier ones have written.
         """
 
     def lock_accounts(self) -> None:
-        """Become the only one who adds accounts or changes one, until the transaction ends."""
-
-    def close(self) -> None:
-        """Give the connection back to the system."""
+        """Exclude others from adding or changing accounts until the transaction ends."""
 
 
 class Store(Protocol):
     """A database: where it is, and how to get connections to it.
 
-    ``clock`` is the time of this machine, unless a caller has reasons of its own; stamps go by
+    ``clock`` is the time of this machine, unless a caller gave another one. Stamps use
     :meth:`Connection.now`.
     """
 
@@ -154,52 +87,51 @@ class Store(Protocol):
     secret: Secret
 
     def migrate(self) -> None:
-        """Create the tables where there are none, and bring the schema up to date.
+        """Create the tables if there are none, and bring the schema up to date.
 
-        Raises MastheadError where it was made by a newer version, StoreUnavailable where the
-        database cannot be opened.
+        Raises MastheadError if a newer version of Masthead made the database, StoreUnavailable if
+        it cannot be opened.
         """
 
-    def open_loop_reader(self, at_end_of_turn: Later) -> Connection | None:
-        """Return a connection that answers within microseconds, for use by an event loop.
+    def open_loop_reader(self, call_soon: Later) -> Connection | None:
+        """Return a connection for an event loop, or None if queries may take long.
 
-        None where there is no such thing, and each query belongs into a thread. All that is asked
-        in a turn of the loop may be asked of one state of the database: ``at_end_of_turn`` has a
-        function called before the loop looks for new requests and then goes on.
+        Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
+        is the loop's; it ends the snapshot before the loop handles new requests.
         """
 
     def reader(self) -> AbstractContextManager[Connection]:
-        """Lend a connection that can only read; a thread at a time has it."""
+        """Yield a connection that can only read, to be used by one thread."""
 
-    def writer(self, *, patient: bool = True) -> AbstractContextManager[Connection]:
-        """Lend a connection that can write, and sees all accounts.
+    def writer(self, *, waits: bool = True) -> AbstractContextManager[Connection]:
+        """Yield a connection that can write and sees all accounts.
 
-        A ``patient`` one waits until other writers have finished, however large their loads are;
-        another gives up after five seconds with StoreUnavailable.
+        One that ``waits`` waits for locks without a limit, since loads can be large. Another
+        raises StoreUnavailable after five seconds.
         """
 
     def counters(self) -> AbstractContextManager[Connection]:
-        """Lend a connection to what servers count: no load ever holds that.
+        """Yield a connection to what servers count, which no load ever locks.
 
-        Raises StoreUnavailable where it does not answer.
+        Raises StoreUnavailable if it cannot be used.
         """
 
     def vacuum_after_erase(self) -> None:
-        """Take away what the files of the database still hold of values that were replaced.
+        """Remove the old values of changed rows from the database's files.
 
-        On a server that is the server's own business (its vacuum), and nothing happens. Raises
-        StoreUnavailable where others have used the files all the time; what was written is kept.
+        Does nothing on PostgreSQL, whose own vacuum does it. Raises StoreUnavailable if others
+        have used the files all the time; what was written is kept.
         """
 
     def check(self) -> None:
-        """Raise StoreUnavailable where what was opened is no more what the URL leads to.
+        """Raise StoreUnavailable if the file at the path is not the one that was opened.
 
-        Nothing is read then until it is again. A server's own connections tell that by themselves,
-        and nothing happens.
+        :meth:`reader` raises it too from then on, until a later check finds that file. Does nothing
+        on PostgreSQL, where a broken connection fails by itself.
         """
 
     def write_heartbeat(self) -> None:
-        """Let readers of a replica know how far it has followed, where there is one."""
+        """Write the time from which readers of a replica know how far behind it is."""
 
     def close(self) -> None:
-        """Give all connections back that nobody has."""
+        """Close all connections that are not in use."""

@@ -1,10 +1,9 @@
-"""Erasing a subscriber: personal data are blanked, and kept blank whatever is loaded afterwards.
+"""Erasing a subscriber: personal data are blanked, and stay blank whatever is loaded later.
 
-Which columns are personal, the contract says (``Table.personal``). Ids, numbers and dates of the
-business stay, since orders and lists refer to them. The table ``erasures`` remembers who is erased:
-a load blanks the rows of these people as they come, before anything else looks at them, so that the
-same file again changes nothing (decisions, "Personal data: erasing" and "Personal data: later
-loads").
+The contract says which columns are personal (``Table.personal``). Ids, numbers and dates of the
+business stay, since orders and lists refer to them. The table ``erasures`` lists the erased
+subscribers. A load blanks their staged rows before any other step, so that loading the same file
+again changes nothing (decisions, "Personal data: erasing" and "Personal data: later loads").
 """
 
 from typing import NamedTuple
@@ -21,13 +20,13 @@ from masthead.store.staging import DERIVED, Staging
 __all__ = ["PERSONAL", "Erasure", "add", "blank", "blank_staged", "erase", "erasures"]
 
 PERSONAL = tuple(table for table in TABLES if table.personal)
-"""The tables that hold something personal."""
+"""The tables with personal columns."""
 
 _ANSWERS = "custom_field_answers"
 
 
 class Erasure(NamedTuple):
-    """Who is erased, and since when: ``YYYY-MM-DD hh:mm:ss`` in UTC, None: since now."""
+    """An erased subscriber, and since when: ``YYYY-MM-DD hh:mm:ss`` in UTC; None: since now."""
 
     account_id: int
     subscriber_id: int
@@ -42,11 +41,10 @@ def erase(
     leave_traces: bool = False,
     by: audit.Deed | None = None,
 ) -> dict[str, int]:
-    """Blank all that is personal of a subscriber; return how many rows of each table that changed.
+    """Blank a subscriber's personal data in one commit; return the changed rows of each table.
 
-    One commit, all or nothing. Unless ``leave_traces`` is set, an embedded database is then written
-    anew, so that its files hold nothing of it. Raises NotFound where there is no such account or
-    subscriber.
+    Unless ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it
+    has no trace of them. Raises NotFound if there is no such account or subscriber.
     """
     with store.writer() as connection, connection.transaction():
         connection.lock_account(account_id)
@@ -75,10 +73,10 @@ def erase(
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:
-    """Put a subscriber on the list of the erased; return whether that is new.
+    """Add a subscriber to the list of the erased; return False if it was there before.
 
-    It need not be one whom the account has. Runs inside the caller's transaction, which has locked
-    the account.
+    The account need not have the subscriber. Runs in the caller's transaction, which has locked the
+    account.
     """
     return bool(
         connection.change(
@@ -94,7 +92,7 @@ def add(connection: Connection, erasure: Erasure) -> bool:
 
 
 def erasures(connection: Connection) -> list[Erasure]:
-    """Return the list of the erased, of all accounts, by ascending ids."""
+    """Return the erased subscribers of all accounts, by ascending ids."""
     rows = connection.rows(
         """
         SELECT account_id, subscriber_id, erased_at FROM erasures
@@ -112,12 +110,12 @@ def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
 def blank(
     connection: Connection, account_id: int, commit_id: int, whose: str, **values: Value
 ) -> dict[str, int]:
-    """Blank what the account holds of some of its erased subscribers.
+    """Blank the personal data of some erased subscribers.
 
-    Returns how many rows of each table changed, where any did. ``whose`` is SQL for the ids of the
-    subscribers, as it stands in ``IN (…)``, and ``values`` are its parameters; it may use
-    ``:account_id``. Only the rows of these subscribers are read. What changes takes the id of the
-    commit, inside the caller's transaction, which has locked the account.
+    Returns the number of changed rows by table, without tables that did not change. ``whose`` is
+    the SQL in ``IN (…)`` for the subscribers' ids, with the parameters ``values`` and
+    ``:account_id``. Only rows of these subscribers are read. Changed rows get the id of the commit.
+    Runs in the caller's transaction, which has locked the account.
     """
     values = {**values, "account_id": account_id, "commit_id": commit_id}
     blanked = {}
@@ -156,7 +154,7 @@ def _personal(table: Table) -> list[Field]:
 
 
 def _holds(table: Table) -> str:
-    """Return the condition that a row has something personal."""
+    """Return the condition that a row has personal data."""
     return " OR ".join(
         f"{column.name} <> 0" if isinstance(column.kind, Bit) else f"{column.name} IS NOT NULL"
         for column in _personal(table)
@@ -164,7 +162,7 @@ def _holds(table: Table) -> str:
 
 
 def _blanks(table: Table) -> list[str]:
-    """Return the assignments that blank a row, what is derived from its columns included."""
+    """Return the assignments that blank a row, including its derived columns."""
     derived = DERIVED.get(table.name, {})
     return [
         *(
@@ -176,10 +174,11 @@ def _blanks(table: Table) -> list[str]:
 
 
 def blank_staged(staging: Staging) -> int:
-    """Blank the staged rows of those who are erased, or whom this load erases; how many had to be.
+    """Blank the staged rows of subscribers who are erased, or whom this load erases.
 
-    A row then has all its personal columns, blank, whichever its file has: so none keeps what it
-    held of somebody else. Runs inside the caller's transaction, which has locked the account.
+    Returns how many rows had personal data. A blanked row has all personal columns, even those that
+    its file lacks, so that no stored row keeps another subscriber's data. Runs in the caller's
+    transaction, which has locked the account.
     """
     if not _find_erased(staging):
         return 0
@@ -203,7 +202,7 @@ def blank_staged(staging: Staging) -> int:
 
 
 def _find_erased(staging: Staging) -> bool:
-    """Make the temporary table of the erased; return whether there are any."""
+    """Create the temporary table of the erased; return whether there are any."""
     connection, account = staging.connection, {"account_id": staging.account_id}
     connection.script(
         "CREATE TEMP TABLE erased_subscribers (subscriber_id BIGINT PRIMARY KEY, erased_at TEXT)"
@@ -236,7 +235,7 @@ def _find_erased(staging: Staging) -> bool:
 
 
 def _owner(table: Table) -> str:
-    """Return whose a staged row ``s`` is: its file may leave that to the stored row."""
+    """Return the subscriber of the staged row ``s``, or of the stored row if its file has none."""
     if "subscriber_id" in table.key:
         return "s.subscriber_id"
     same = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
@@ -251,7 +250,7 @@ def _bits(table: Table, names: tuple[str, ...]) -> int:
 
 
 def _keep_delete_dates(staging: Staging) -> None:
-    """Let no file take the ``delete_date`` of an erased subscriber away, or change it."""
+    """Keep the ``delete_date`` of erased subscribers, whatever the file has."""
     bit = _bits(TABLES_BY_NAME["subscribers"], ("delete_date",))
     staging.connection.change(
         f"""

@@ -1,21 +1,18 @@
-"""Reading whole tables of an account, for an export."""
+"""Whole tables of an account, for an export."""
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from masthead.contract.records import Table
-from masthead.store.database import Connection
+from masthead.store.database import Connection, Row
 
 __all__ = ["batches"]
 
 BATCH_ROWS = 5_000
 
 
-def batches(
-    connection: Connection, account_id: int, table: Table
-) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the rows of ``table`` in the order of its columns and key, 5,000 at a time."""
+def batches(connection: Connection, account_id: int, table: Table) -> Iterator[list[Row]]:
+    """Yield the rows of ``table`` by ascending key, in lists of 5,000 rows."""
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
     rows = connection.stream(
         f"""

@@ -1,8 +1,8 @@
-"""The pairs of api_key and api_login that open an account: found, replaced, last used.
+"""The pairs of api_key and api_login that open an account: looked up, replaced, last used.
 
-The contract shows both, so the current pair is kept where it can be read again: sealed, in the
-account's row. What a request brings is found by keyed hashes of all pairs that work; nothing is
-unsealed for it (decisions, "API secrets at rest").
+The contract shows both, so the current pair is stored in the account's row, sealed. Requests are
+looked up by keyed hashes of all valid pairs; nothing is unsealed for them (decisions, "API secrets
+at rest").
 """
 
 import secrets
@@ -55,9 +55,9 @@ _USES: dict[Dialect, str] = {
 
 
 class Caller(NamedTuple):
-    """The account that a request speaks for, what it is allowed, and by which pair it came.
+    """The account of a request, its permissions, and the pair that the request used.
 
-    ``credentials`` are that pair in clear, the api_key first, whichever way round it came.
+    ``credentials`` are that pair in clear, api_key first, in whichever order they were sent.
     """
 
     account_id: int
@@ -68,12 +68,12 @@ class Caller(NamedTuple):
     credentials: tuple[str, str] = ("", "")
 
     def __repr__(self) -> str:
-        """Show nothing of the credentials."""
+        """Return a text without the credentials."""
         return f"<Caller of account {self.account_id}>"
 
 
 class Pair(NamedTuple):
-    """A pair that opens an account: until when (None: the current one), and when it last did."""
+    """A valid pair: when it ends (None: it is the current one), and when it was last used."""
 
     ends_at: int | None
     used_at: int | None
@@ -87,14 +87,14 @@ def new_credentials() -> tuple[str, str]:
 def account_for_credentials(
     connection: Connection, user: str, password: str, *, now: int | None = None
 ) -> Caller | None:
-    """Return the account whose api_key and api_login these are, in either order, or None.
+    """Return the account with this api_key and api_login, in either order, or None.
 
-    None too where the account or its API access is not active, and for a pair whose time is over
-    (``now``: the machine's, if not given). Both orders are always asked for and both comparisons
-    made, of hashes (decisions, "Wrong credentials").
+    It is also None if the account or its API access is not active, or the pair has ended at ``now``
+    (default: the machine's time). Both orders are always looked up and compared, as hashes
+    (decisions, "Wrong credentials").
 
-    Where each order is a pair of another account, which an earlier version let happen, they are
-    the pair whose api_key is ``user``, open or not (decisions, "Pairs that are crosswise").
+    If each order is the pair of another account, which an earlier version allowed, the one whose
+    api_key is ``user`` counts, active or not (decisions, "Pairs that are crosswise").
     """
     if now is None:
         now = system_clock()
@@ -103,7 +103,7 @@ def account_for_credentials(
     rows = connection.accounts(_FOR_KEYS[connection.dialect], user=first, password=second)
     by_key = {row[_KEY]: row for row in rows}
     found = None
-    # The last one that matches counts.
+    # The last match counts.
     for key, login, pair in (
         (second, first, (password, user)),
         (first, second, (user, password)),
@@ -123,10 +123,10 @@ def replace_pair(
     *,
     overlap_us: int = 0,
 ) -> None:
-    """Let this pair open the account; those before it for ``overlap_us`` more, 0: no longer.
+    """Make this the account's current pair. Earlier ones stay valid for ``overlap_us``.
 
-    Belongs into the transaction that seals the pair. Raises BadInput where another account has the
-    api_key, or a pair that works is this one the other way round (decisions, "Pairs that are
+    Call it in the transaction that seals the pair. Raises BadInput if another account has the
+    api_key, or a valid pair is this one with key and login swapped (decisions, "Pairs that are
     crosswise").
     """
     now = connection.now()
@@ -167,9 +167,9 @@ def replace_pair(
 def _check_other_way_round(
     connection: Connection, account_id: int, key_hash: str | None, login_hash: str | None
 ) -> None:
-    """Raise BadInput where a pair that works has this key as login and this login as key.
+    """Raise BadInput if a valid pair has this key as its login and this login as its key.
 
-    A pair whose key is its own login is the same both ways, and no such pair.
+    A pair whose key and login are equal is allowed.
     """
     if key_hash == login_hash:
         return
@@ -187,7 +187,7 @@ def _check_other_way_round(
 
 
 def pairs_of(store: Store, account_id: int) -> list[Pair]:
-    """Return the pairs that open the account now, the current one first, then the latest to end."""
+    """Return the account's valid pairs: the current one, then the others, the last to end first."""
     with store.writer() as connection:
         found = connection.rows(
             """
@@ -204,9 +204,9 @@ def pairs_of(store: Store, account_id: int) -> list[Pair]:
 
 
 class Uses:
-    """When each pair was last used; a server's, which writes it down now and then.
+    """When each pair was last used. A server keeps it in memory and writes it from time to time.
 
-    A request leaves its mark in memory alone, so none ever waits for a write.
+    So no request waits for a write.
     """
 
     def __init__(self) -> None:
@@ -214,13 +214,13 @@ class Uses:
         self._written_at = 0
 
     def note(self, caller: Caller, now: int) -> None:
-        """Note that the caller's pair was used now."""
+        """Remember that the caller's pair was used at ``now``."""
         self._latest[caller.account_id, caller.key_hash] = now
 
     def write(self, store: Store, *, every_us: int = _MINUTE_US) -> None:
-        """Write down what was noted, if that was not done within the last minute.
+        """Write the times to the store, at most once a minute.
 
-        Raises StoreUnavailable where it cannot be written; it is kept for the next time.
+        Raises StoreUnavailable if they cannot be written; the next call tries again.
         """
         now = store.clock()
         if not self._latest or abs(now - self._written_at) < every_us:

@@ -1,11 +1,11 @@
-"""Failed logins: how many there were of late, and when the next one may be tried.
+"""Failed logins: how many there were recently, and when the next attempt is allowed.
 
-A failure is a guess that was wrong: login and password, of which only a keyed hash is kept. The
-same wrong guess again is no other guess, and counts once in a window: a device that goes on with an
-old password locks nobody out. Windows slide, and who is refused is not counted, so a lock ends by
-itself however often it is tried (decisions, "Limits of the login check").
+A failure is a wrong guess, that is a login with a password, of which only a keyed hash is stored.
+The same wrong guess counts once in a window, so a device that repeats an old password does not lock
+its user out. Windows slide, and refused attempts are not counted, so a lock ends by itself
+(decisions, "Limits of the login check").
 
-All of it is in the counters, beside what loads write: a load never delays a login.
+Failures are stored in the counters, which loads do not lock: a load never delays a login.
 """
 
 from typing import NamedTuple
@@ -57,14 +57,14 @@ _COUNT: dict[Dialect, tuple[str, ...]] = {
 
 
 class Limits(NamedTuple):
-    """So many failures of a login in 15 minutes, and of an account in an hour; 0: no limit."""
+    """Failures that a login may have in 15 minutes, and an account in an hour; 0: any number."""
 
     per_login: int = 10
     per_account: int = 600
 
 
 class Attempt(NamedTuple):
-    """A login and a password that were given for an account, as keyed hashes."""
+    """An account, and the keyed hashes of a login and of the login with its password."""
 
     account_id: int
     login: str
@@ -72,7 +72,7 @@ class Attempt(NamedTuple):
 
 
 def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> Attempt:
-    """Return the attempt; letter case of ASCII in the login makes no other one of it."""
+    """Return the attempt. The case of ASCII letters in the login is ignored."""
     login = login.translate(_ASCII_LOWER)
     return Attempt(
         account_id,
@@ -82,10 +82,10 @@ def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> At
 
 
 def wait_us(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> int:
-    """Return how long it is until the attempt may be made; 0: it may be made now."""
+    """Return the microseconds until the attempt is allowed; 0: it is allowed now."""
     if limits == (0, 0):
         return 0
-    # The newest failures but so many: while there is one in the window, the limit is reached.
+    # With a limit of n, the n-th newest failure in the window; if there is one, it is reached.
     ((by_login, by_account),) = counters.rows(
         _WAIT[counters.dialect],
         **_window(now),
@@ -103,7 +103,7 @@ def wait_us(counters: Connection, limits: Limits, attempt: Attempt, now: int) ->
 
 
 def count_failure(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> None:
-    """Count a guess that was wrong; forget those that no window reaches any more."""
+    """Count a wrong guess, and delete those that are older than all windows."""
     if limits == (0, 0):
         return
     for statement in _COUNT[counters.dialect]:

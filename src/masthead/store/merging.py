@@ -1,9 +1,9 @@
-"""Merging staged rows into an account's data, and marking what that changes for the change feed.
+"""Merging staged rows into an account's data, and marking changed records for the change feed.
 
 A row is new, changed (a value differs) or unchanged. New and changed rows of the feed's entities
-take the id of the load's commit; so does a record that only shows what changed: an order whose
-item differs, a subscriber's record of custom fields when an answer, a field or an option that it
-shows differs (design, "The change feed").
+get the id of the load's commit. So do records that contain a changed row of another table: an order
+with a changed item, a subscriber's record of custom fields with a changed answer, field or option
+(design, "The change feed").
 """
 
 from collections.abc import Callable
@@ -33,17 +33,17 @@ _HAVE_DEPENDENTS = {
 }
 _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
-"""Lets the planner walk the staged rows, not the stored ones, of which there may be many more."""
+"""Makes the planner scan the staged rows, not the stored rows, which may be many more."""
 
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
-"""So many new or changed rows are worth new statistics, if they are at least a tenth of the
-account's: until PostgreSQL collects them by itself, it may look each row of the next load up among
-all rows of the account, and a list can take seconds."""
+"""Statistics are collected after so many new or changed rows, if they are at least a tenth of the
+account's. Until PostgreSQL collects them by itself, it may scan all rows of the account for each
+row of the next load, and a list can take seconds."""
 
 
 class Counts(NamedTuple):
-    """How many rows of a table a load inserted, changed and found unchanged."""
+    """How many rows of a table a load inserted, changed, and left unchanged."""
 
     inserted: int
     changed: int
@@ -51,9 +51,9 @@ class Counts(NamedTuple):
 
 
 def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
-    """Write all staged rows, inside the caller's transaction; return the counts of each table.
+    """Write all staged rows in the caller's transaction; return the counts of each table.
 
-    Where nothing is new or changed there is no commit either. ``tell`` hears what is being done.
+    If nothing is new or changed, no commit is added. ``tell`` is called with the current step.
     """
     connection, account_id = staging.connection, staging.account_id
     commit_id = commits.begin_commit(connection, account_id)
@@ -63,7 +63,7 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
             tell(f"writing {table.name}")
             counts[table.name] = _Merge(staging, table, commit_id).run()
     if "subscriptions" in staging.tables:
-        _keep_kinds(connection, account_id, commit_id)
+        _add_combinations(connection, account_id, commit_id)
     if ERASURES.name in counts and counts[ERASURES.name].inserted:
         whose = f"SELECT subscriber_id FROM staged_{ERASURES.name}"
         for name, blanked in erasing.blank(connection, account_id, commit_id, whose).items():
@@ -74,15 +74,15 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
     return counts
 
 
-def _keep_kinds(connection: Connection, account_id: int, commit_id: int) -> None:
-    """Add the kinds of subscriptions that the commit brings to those that the account has."""
-    kind = "account_id, publication_id, type, copies, issues, renew_campaign_active"
+def _add_combinations(connection: Connection, account_id: int, commit_id: int) -> None:
+    """Add the new combinations of values in the commit's subscriptions (``reading``)."""
+    columns = "account_id, publication_id, type, copies, issues, renew_campaign_active"
     new = connection.change(
         f"""
-        INSERT INTO subscription_kinds ({kind})
-        SELECT {kind} FROM subscriptions
+        INSERT INTO subscription_kinds ({columns})
+        SELECT {columns} FROM subscriptions
         WHERE account_id = :account_id AND commit_id = :commit_id
-        EXCEPT SELECT {kind} FROM subscription_kinds WHERE account_id = :account_id
+        EXCEPT SELECT {columns} FROM subscription_kinds WHERE account_id = :account_id
         """,
         account_id=account_id,
         commit_id=commit_id,
@@ -92,7 +92,7 @@ def _keep_kinds(connection: Connection, account_id: int, commit_id: int) -> None
 
 
 class _Merge:
-    """The merge of one table: each step is one statement, whichever columns the rows have."""
+    """The merge of one table. Each step is one statement, whichever columns the rows have."""
 
     def __init__(self, staging: Staging, table: Table, commit_id: int) -> None:
         self.staging = staging
@@ -125,7 +125,7 @@ class _Merge:
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _has_more_rows_than(self, count: int) -> bool:
-        # In order, so that the planner takes the index, however many rows it thinks there are.
+        # ORDER BY makes the planner use the index, even if its statistics are wrong.
         return bool(
             self.connection.row(
                 f"""
@@ -153,7 +153,7 @@ class _Merge:
         )
 
     def _make_way(self) -> None:
-        """Give rows whose unique value changes one that nobody has, so that two can swap theirs."""
+        """Replace unique values that change by unused ones, so that two rows can swap theirs."""
         key = self.table.key[0]
         for name in set(self.table.unique).intersection(self.columns):
             self._change(
@@ -188,24 +188,24 @@ class _Merge:
         )
 
     def _has(self, name: str) -> str:
-        """Return the condition that a staged row has the column; empty where all rows have it."""
+        """Return the condition that a staged row has the column, or "" if all rows have it."""
         return "" if name in self._always else has_column(self.table, name, "s")
 
     def _new_value(self, name: str) -> str:
-        """Return the new value of the column of a stored row ``o``: that of ``s``, or its own."""
+        """Return the column's new value in a stored row ``o``: that of ``s``, else its own."""
         if has := self._has(name):
             return f'CASE WHEN {has} THEN s."{name}" ELSE o."{name}" END'
         return f's."{name}"'
 
     def _first_value(self, name: str) -> str:
-        """Return the value of the column of a new row, which its file may not have."""
-        when_missing = self._when_missing.get(name)  # of a derived column: nothing
+        """Return the column's value in a new row, whose file may lack the column."""
+        when_missing = self._when_missing.get(name)  # None for a derived column
         if self._has(name) and when_missing is not None:
             return f'coalesce(s."{name}", {when_missing!r})'
         return f's."{name}"'
 
     def _differ(self, names: list[str]) -> str:
-        """Return the condition that ``s`` has another value than ``o`` in one of the columns."""
+        """Return the condition that ``s`` differs from ``o`` in one of the columns."""
         differing = []
         for name in names:
             differs = f'o."{name}" IS DISTINCT FROM s."{name}"'
@@ -214,7 +214,7 @@ class _Merge:
         return " OR ".join(differing) or "FALSE"
 
     def _mark_dependents(self) -> None:
-        """Mark the records that show rows of this table which are new or will change."""
+        """Mark the records that contain new or changed rows of this table."""
         if self.table.name not in _HAVE_DEPENDENTS:
             return
         values = [name for name in self.columns if name not in self.table.key]
@@ -229,7 +229,7 @@ class _Merge:
             keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"
             self._mark("orders", "order_id", "commit_id", keys)
         elif self.table.name == "mailing_list_entries":
-            # The feed does not show entries: this tells who keeps them to download the list again.
+            # The feed has no entries: a changed list download tells clients to download it again.
             keys = f"SELECT s.mailing_list_id AS key {changed}"
             self._mark("list_downloads", "mailing_list_id", "commit_id", keys)
         elif self.table.name == "custom_field_answers":
@@ -256,10 +256,10 @@ class _Merge:
         self._mark("subscribers", "subscriber_id", "custom_fields_commit_id", keys)
 
     def _mark(self, name: str, key: str, column: str, keys: str | None) -> None:
-        """Give the commit's id to the ``column`` of the rows that ``keys`` selects; None: of all.
+        """Set ``column`` to the commit's id in the rows that ``keys`` selects (None: in all rows).
 
-        The keys are kept first: how many a query finds, a planner can only guess, and a wrong guess
-        makes it run the query again for each row.
+        The keys are stored in a table first, since the planner can only guess how many a query
+        finds, and after a wrong guess runs the query for each row.
         """
         older = f"account_id = :account_id AND {column} < :commit_id"
         if not self.connection.row(
@@ -274,7 +274,7 @@ class _Merge:
         self._change(f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}")
 
     def _keep(self, name: str, query: str, *, also: str = "") -> None:
-        """Keep what a query finds in a temporary table: its ``key``, and what ``also`` declares."""
+        """Store the result of a query in a temporary table: ``key`` and the columns in ``also``."""
         self.connection.script(f"CREATE TEMP TABLE {name} (key BIGINT PRIMARY KEY{also})")
         self._change(f"INSERT INTO {name} {query}")
         self.connection.analyze(name)

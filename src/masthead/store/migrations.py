@@ -1,9 +1,9 @@
-"""Bringing a database to the schema that this version of Masthead works with.
+"""Migrations: they bring a database to the schema of this version of Masthead.
 
 Migrations are frozen SQL files, ``sql/<dialect>/<number>_<name>.sql``, applied in the order of
-their numbers; each number has a side for every database. No library is used: those that exist speak
-to the databases through other drivers than ours, and the whole job is a numbered list. What SQL
-cannot do, a step of Python does right after the file of the same number, in the same transaction.
+their numbers. Each number has a file for each database. What SQL cannot do is a Python function,
+called after the file of the same number, in the same transaction. No library is used, since those
+that exist need other drivers.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ _TABLE_EXISTS: dict[Dialect, str] = {
 
 
 class Migration(NamedTuple):
-    """One step of the schema."""
+    """A migration: its number, name and SQL."""
 
     number: int
     name: str
@@ -58,9 +58,9 @@ def migrations(dialect: Dialect) -> list[Migration]:
 
 
 def status(connection: Connection) -> list[tuple[Migration, bool]]:
-    """Return all migrations in their order, and of each whether ``connection`` has it.
+    """Return all migrations in their order, and for each whether it has been applied.
 
-    Raises MastheadError where the database was made by a newer version of Masthead.
+    Raises MastheadError if a newer version of Masthead made the database.
     """
     known = migrations(connection.dialect)
     applied = set()
@@ -75,12 +75,12 @@ def status(connection: Connection) -> list[tuple[Migration, bool]]:
 
 
 def has_table(connection: Connection, name: str) -> bool:
-    """Return whether ``connection`` has a table of that name."""
+    """Return whether the database has a table of that name."""
     return bool(connection.rows(_TABLE_EXISTS[connection.dialect], name=name))
 
 
 def missing(connection: Connection) -> list[Migration]:
-    """Return the migrations that ``connection`` does not have yet, in their order.
+    """Return the migrations that have not been applied, in their order.
 
     Raises what :func:`status` does.
     """
@@ -88,7 +88,7 @@ def missing(connection: Connection) -> list[Migration]:
 
 
 def apply_missing(connection: Connection) -> None:
-    """Apply what is missing, inside the transaction that ``connection`` has begun."""
+    """Apply the missing migrations, in the caller's transaction."""
     connection.script(_TABLE)
     for migration in missing(connection):
         connection.script(migration.sql)
@@ -102,7 +102,7 @@ def apply_missing(connection: Connection) -> None:
 
 
 def check_secret(connection: Connection) -> None:
-    """Raise MastheadError where the secret key is missing, or is not that of ``connection``."""
+    """Raise MastheadError if the secret key is missing or is not the database's."""
     if has_table(connection, "secret_key") and not has_own_secret(connection):
         raise MastheadError(
             f"the secret key in {connection.secret.where} is not the one of this database: give "
@@ -111,16 +111,16 @@ def check_secret(connection: Connection) -> None:
 
 
 def has_own_secret(connection: Connection) -> bool:
-    """Return whether the API secrets of ``connection`` were sealed with its connection's key.
+    """Return whether the database's API secrets were sealed with the secret key in use.
 
-    Raises MastheadError where there is no such key. It must have the table ``secret_key``.
+    The table ``secret_key`` must exist. Raises MastheadError if there is no key.
     """
     own = connection.secret.fingerprint("key")
     return bool(connection.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own))
 
 
 def _seal_secrets(connection: Connection) -> None:
-    """Seal what 0005 found in clear. Frozen, as a published migration is."""
+    """Seal the API secrets that were in clear before 0005. Frozen, like its SQL."""
     secret = connection.secret
     secret.make()
     connection.change(

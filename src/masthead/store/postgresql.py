@@ -1,57 +1,36 @@
-"""PostgreSQL: connections, transactions, tenants and errors, through psycopg.
+"""A database of PostgreSQL: roles, tenants, locks and replicas.
 
-What serves requests speaks as the role ``masthead_server``, which owns no table: policies show it
-only the rows of the account that its connection speaks for at the moment. What loads data and keeps
-accounts speaks as the user of the URL, who owns the tables.
+Connections that serve requests use the role ``masthead_server``, which owns no table: policies show
+it only the rows of the tenant, which is a variable of the session (``masthead.account_id``).
+Connections that load data or change accounts use the user of the URL, who owns the tables.
 
-Readers never wait for writers. Writers of one account wait for each other by an advisory lock of
-their transactions, which begins with 1 for data and with 2 for stamps.
+Readers never wait for writers. Writers of one account wait for each other by advisory locks of
+their transactions.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
-from re import compile as pattern
 
-import psycopg
-from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
-
-from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.databases import postgresql
+from masthead.databases.connection import Dialect, Row, Value
+from masthead.databases.postgresql import Session, check_url, connect, explaining, translated
+from masthead.databases.postgresql_pool import Pool
+from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import (
-    Clock,
-    Dialect,
-    Later,
-    Row,
-    Streams,
-    Value,
-    system_clock,
-)
-from masthead.store.postgresql_pool import (
-    UNAVAILABLE,
-    Connection,
-    Pool,
-    connect,
-    explained,
-    line,
-)
+from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
 
-__all__ = ["PostgresConnection", "PostgresStore"]
+__all__ = ["PostgresStore", "PostgresStoreConnection"]
 
 STATEMENT_MS_MAX = 1_500
-"""A server's statement that takes longer is given up; the streams of a snapshot are not bound, but
-wait no longer for a lock."""
+"""The server cancels statements of readers after this time. The streams of a snapshot have no such
+limit, but wait no longer for a lock."""
 
 CONNECTIONS_MAX = 30
 COUNTERS_CONNECTIONS_MAX = 4
 BEHIND_US_MAX = 30 * 1_000_000
-"""A replica that is further behind does not answer the change feed."""
-
-_STREAM_ROWS = 1_000
-_PARAMETER = pattern(r"(?<![:\w]):(\w+)")
+"""The change feed is not read from a replica that is further behind."""
 
 _READER = f"""
     SET ROLE masthead_server;
@@ -62,16 +41,15 @@ _READER = f"""
     SET jit = off;
 """
 _COUNTERS = f"{_READER} SET default_transaction_read_only = off; SET synchronous_commit = off;"
-"""Nobody waits for a disk, or for a standby: what a crash takes are the last moments of a count."""
+"""A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
 _WRITER = """
     SET temp_buffers = '64MB';
     SET work_mem = '64MB';
     SET jit = off;
 """
-_IMPATIENT = "SET lock_timeout = '5s';"
-_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
-_IN_ORDER = """
+_LOCK_TIMEOUT = "SET lock_timeout = '5s';"
+_IN_INDEX_ORDER = """
     SET LOCAL statement_timeout = 0;
     SET LOCAL enable_seqscan = off;
     SET LOCAL enable_bitmapscan = off;
@@ -80,131 +58,89 @@ _IN_ORDER = """
     SET LOCAL enable_sort = off;
     SET LOCAL max_parallel_workers_per_gather = 0;
 """
-"""Streams come in the order of an index: the first row at once, and nothing is sorted on disk.
+"""Streams follow an index, so that their first row comes at once and nothing is sorted on disk.
 
-They take as long as their reader, so they hold no parallel workers, of which there are few."""
+They last as long as their reader, so they use no parallel workers, of which there are few."""
 
+_ACCOUNT_LOCK, _STAMPS_LOCK = 1, 2
+"""The first keys of the advisory locks; the second one is the account."""
 
 _UNKNOWN = -1
-_SPEAK = b"SELECT set_config('masthead.account_id', %(account)s, FALSE)"
-_SPEAKING = """
+_SET_TENANT = b"SELECT set_config('masthead.account_id', %(account)s, FALSE)"
+_ACCOUNTS = """
     SELECT found.*, set_config('masthead.account_id', coalesce(found.account_id::TEXT, ''), FALSE)
     FROM (VALUES (1)) AS one LEFT JOIN ({sql}) AS found ON TRUE
     """
 
 
-@cache
-def _speaking(sql: str) -> bytes:
-    return _translated(_SPEAKING.format(sql=sql))
+class _TenantSession(Session):
+    """A session, and the account whose rows it sees now; None: of no account."""
+
+    tenant: int | None = None
 
 
 @cache
-def _translated(sql: str) -> bytes:
-    """Return ``sql`` with the parameters as psycopg has them: ``%(name)s`` for ``:name``."""
-    return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")).encode()
+def _setting_tenant(sql: str) -> bytes:
+    return translated(_ACCOUNTS.format(sql=sql))
 
 
-class PostgresConnection:
-    """A connection to the server (``store.database`` says what its methods do)."""
-
-    dialect: Dialect = "postgresql"
+class PostgresStoreConnection(postgresql.PostgresConnection):
+    """A connection to the server (``store.database`` describes its methods)."""
 
     def __init__(
         self,
-        connection: Connection,
+        session: _TenantSession,
         clock: Clock | None,
         secret: Secret,
         *,
         is_replica: bool = False,
     ) -> None:
+        super().__init__(session)
         self.secret = secret
-        self._connection = connection
-        # Numbers that come as text take longer to read.
-        self._cursor = connection.cursor(binary=True)
+        self._session = session
         self._clock = clock
         self._is_replica = is_replica
         self._account_id: int | None = None
-        self.streams = Streams()
 
     def set_tenant(self, account_id: int) -> None:
-        """Let all from now on be the account's, and the rest of this transaction."""
+        """Show only the account's rows from now on, also in the rest of this transaction."""
         self._account_id = account_id
         if self._is_in_transaction():
-            self.script(self._tenant())
+            self.script(self._local_tenant())
 
     def accounts(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; the connection speaks for the last account found, without asking again.
+        """Return all rows; the last account found is the tenant, without another statement.
 
-        Where there is none, it speaks for nobody.
+        If none is found, there is no tenant.
         """
-        self._connection.speaks_for = _UNKNOWN
-        found = self._run(_speaking(sql), values)
-        self._connection.speaks_for = found[-1][0]
+        self._session.tenant = _UNKNOWN
+        found = self._run(_setting_tenant(sql), values)
+        self._session.tenant = found[-1][0]
         return [row[:-1] for row in found if row[0] is not None]
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; a statement stays prepared."""
-        self._enter()
-        return self._run(_translated(sql), values)
+        self._use_tenant()
+        return self._run(translated(sql), values)
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; the statement is not kept prepared, so its plan is for these values."""
-        self._enter()
-        return self._run(_translated(sql), values, prepare=False)
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-        found = self.rows(sql, **values)
-        return found[0] if found else None
+        """Return all rows; the statement does not stay prepared, so it is planned each time."""
+        self._use_tenant()
+        return self._run(translated(sql), values, prepare=False)
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, while the server sends them."""
-        self._enter()
-        return self.streams.opened(self._stream(sql, values))
-
-    def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
-        try:
-            with self._connection.cursor(binary=True) as cursor:
-                yield from cursor.stream(_translated(sql), values, size=_STREAM_ROWS)
-        except UNAVAILABLE as error:
-            raise explained(error) from error
-
-    def change(self, sql: str, /, **values: Value) -> int:
-        """Write, and return how many rows that changed."""
-        self.rows(sql, **values)
-        return self._cursor.rowcount
-
-    def insert_many(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Iterable[Sequence[Value]],
-        /,
-        **same: int,
-    ) -> None:
-        """Insert the rows by COPY."""
-        names = ", ".join(f'"{name}"' for name in (*same, *columns))
-        first = tuple(same.values())
-        sql = f"COPY {table} ({names}) FROM STDIN".encode()
-        try:
-            with self._cursor.copy(sql) as copy:
-                for row in rows:
-                    copy.write_row((*first, *row))
-        except UNAVAILABLE as error:
-            raise explained(error) from error
-
-    def script(self, sql: str, /) -> None:
-        """Run several statements."""
-        self._run(sql.encode(), None)
+        self._use_tenant()
+        return super().stream(sql, **values)
 
     def analyze(self, table: str, /) -> None:
         """Collect the planner's statistics of the table."""
         self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
-        """Return the server's time, of a replica the time up to which it has followed.
+        """Return the server's time; of a replica, the time up to which it has the changes.
 
-        Raises StoreUnavailable where a replica is more than 30 seconds behind.
+        Raises StoreUnavailable if a replica is more than 30 seconds behind.
         """
         if self._clock:
             now = self._clock()
@@ -224,50 +160,28 @@ class PostgresConnection:
     @contextmanager
     def read_snapshot(self) -> Iterator[None]:
         """Read in one transaction."""
-        self._enter()
-        with self._reading(_BEGIN):
+        self._use_tenant()
+        with self._reading():
             yield
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read in one transaction, whose statements may take their time."""
-        with self._reading(_BEGIN + self._tenant() + _IN_ORDER):
+        """Read in one transaction, whose statements have no limit of time."""
+        with self._reading(self._local_tenant() + _IN_INDEX_ORDER):
             yield
-
-    @contextmanager
-    def _reading(self, begin: str) -> Iterator[None]:
-        self.script(begin)
-        try:
-            yield
-        finally:
-            self.streams.close()
-            # What has been read is right, whether or not the database is there to be told the end.
-            # It is no rollback, behind which the driver forgets all prepared statements.
-            with suppress(StoreUnavailable):
-                self._end("COMMIT")
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write in one transaction, beside those of other accounts."""
-        self.script("BEGIN")
-        try:
-            yield
-            self.script("COMMIT")
-        finally:
-            self._end("ROLLBACK")
 
     def lock_account(self, account_id: int, /) -> None:
         """Wait for the account's other writer, if there is one."""
-        self._lock(1, account_id)
+        self._lock(_ACCOUNT_LOCK, account_id)
 
     def lock_stamps(self, account_id: int, /) -> None:
-        """Wait for whoever stamps, which takes milliseconds."""
-        self._lock(2, account_id)
+        """Wait for another process that stamps, which takes milliseconds."""
+        self._lock(_STAMPS_LOCK, account_id)
 
-    def _lock(self, kind: int, account_id: int) -> None:
+    def _lock(self, key: int, account_id: int) -> None:
         self.rows(
             f"""
-            SELECT pg_advisory_xact_lock({kind}, hashint8(:account_id)),
+            SELECT pg_advisory_xact_lock({key}, hashint8(:account_id)),
                 set_config('masthead.account_id', :account, TRUE)
             """,
             account_id=account_id,
@@ -275,55 +189,27 @@ class PostgresConnection:
         )
 
     def lock_accounts(self) -> None:
-        """Let others read accounts, and load their data."""
+        """Lock the table against writers; others can read accounts, and load their data."""
         self.script("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE")
 
-    def close(self) -> None:
-        """Give the connection back to the system."""
-        self.streams.close()
-        self._connection.close()
-
-    def _enter(self) -> None:
-        """Let the connection speak for nobody but the account, whoever had it before."""
-        if self._connection.speaks_for != self._account_id and not self._is_in_transaction():
-            self._connection.speaks_for = _UNKNOWN
+    def _use_tenant(self) -> None:
+        """Set the session's tenant to that of this connection, unless it is so already."""
+        if self._session.tenant != self._account_id and not self._is_in_transaction():
+            self._session.tenant = _UNKNOWN
             account = "" if self._account_id is None else str(self._account_id)
-            self._run(_SPEAK, {"account": account})
-            self._connection.speaks_for = self._account_id
+            self._run(_SET_TENANT, {"account": account})
+            self._session.tenant = self._account_id
 
-    def _tenant(self) -> str:
+    def _local_tenant(self) -> str:
         if self._account_id is None:
             return ""
         return f"SET LOCAL masthead.account_id = '{self._account_id}';"
 
-    def _is_in_transaction(self) -> bool:
-        return self._connection.pgconn.transaction_status != TransactionStatus.IDLE
-
-    def _end(self, how: str) -> None:
-        if not self._connection.closed and self._is_in_transaction():
-            self.script(how)
-
-    def _run(
-        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool = True
-    ) -> list[Row]:
-        """Run a statement, or without values a script that is not kept prepared."""
-        try:
-            if values is None:
-                self._connection.execute(sql, prepare=False)
-                return []
-            cursor = self._cursor.execute(sql, values, prepare=prepare)
-            return [] if cursor.rownumber is None else cursor.fetchall()
-        except UNAVAILABLE as error:
-            raise explained(error) from error
-        except errors.InsufficientPrivilege as error:
-            raise MastheadError(f"the database's user may not do this: {line(error)}") from error
-
 
 class PostgresStore:
-    """A database on a server (``store.database`` says what its methods do).
+    """A database on a server (``store.database`` describes its methods).
 
-    ``read_url`` names a replica for all that :meth:`reader` lends. ``clock`` takes the place of the
-    server's.
+    ``read_url`` names a replica for :meth:`reader`. ``clock`` replaces the server's.
     """
 
     dialect: Dialect = "postgresql"
@@ -332,19 +218,19 @@ class PostgresStore:
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None
     ) -> None:
         for each in (url, read_url or url):
-            _check(each)
+            check_url(each)
         self.clock: Clock = clock or system_clock
         self.secret = Secret(None)
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
-        self._readers = Pool(read_url or url, _READER, CONNECTIONS_MAX)
-        self._counters = Pool(url, _COUNTERS, COUNTERS_CONNECTIONS_MAX)
+        self._readers = Pool(read_url or url, _TenantSession, _READER, CONNECTIONS_MAX)
+        self._counters = Pool(url, _TenantSession, _COUNTERS, COUNTERS_CONNECTIONS_MAX)
 
     def migrate(self) -> None:
-        """Create the tables where there are none, and bring the schema up to date.
+        """Create the tables if there are none, and bring the schema up to date.
 
-        Where several begin at once, one does it and the others wait.
+        If several processes do so at once, one migrates and the others wait.
         """
         with self.writer() as database:
             if migrations.missing(database):
@@ -353,17 +239,17 @@ class PostgresStore:
                     migrations.apply_missing(database)
             migrations.check_secret(database)
 
-    def open_loop_reader(self, _at_end_of_turn: Later) -> None:
-        """Return None: an answer of the server may take long, and must not stop an event loop."""
+    def open_loop_reader(self, _call_soon: Later) -> None:
+        """Return None: a query may take long, and must not block an event loop."""
         return
 
     @contextmanager
-    def reader(self) -> Iterator[PostgresConnection]:
-        """Lend a connection of the pool, as ``masthead_server``."""
-        with self._readers.connection() as connection:
+    def reader(self) -> Iterator[PostgresStoreConnection]:
+        """Yield a connection of the pool, with the role ``masthead_server``."""
+        with self._readers.session() as session:
             is_replica = self._read_url is not None
-            database = PostgresConnection(
-                connection, self._stamp_clock, self.secret, is_replica=is_replica
+            database = PostgresStoreConnection(
+                session, self._stamp_clock, self.secret, is_replica=is_replica
             )
             try:
                 yield database
@@ -371,50 +257,33 @@ class PostgresStore:
                 database.streams.close()
 
     @contextmanager
-    def counters(self) -> Iterator[PostgresConnection]:
-        """Lend a connection to the primary, as ``masthead_server``, for functions that write."""
-        with self._counters.connection() as connection:
-            yield PostgresConnection(connection, self._stamp_clock, self.secret)
+    def counters(self) -> Iterator[PostgresStoreConnection]:
+        """Yield a connection to the primary, with the role ``masthead_server``, that can write."""
+        with self._counters.session() as session:
+            yield PostgresStoreConnection(session, self._stamp_clock, self.secret)
 
     @contextmanager
-    def writer(self, *, patient: bool = True) -> Iterator[PostgresConnection]:
-        """Lend a new connection, as the user of the URL."""
-        try:
-            connection = connect(self._url)
-        except psycopg.OperationalError as error:
-            raise StoreUnavailable(f"the database cannot be opened: {line(error)}") from error
-        database = PostgresConnection(connection, self._stamp_clock, self.secret)
-        try:
-            with closing(database):
-                connection.execute(_WRITER if patient else _WRITER + _IMPATIENT, prepare=False)
-                yield database
-        except UNAVAILABLE as error:
-            raise explained(error) from error
+    def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
+        """Yield a new connection, as the user of the URL."""
+        session = connect(self._url, _TenantSession)
+        database = PostgresStoreConnection(session, self._stamp_clock, self.secret)
+        with explaining(), closing(database):
+            database.script(_WRITER if waits else _WRITER + _LOCK_TIMEOUT)
+            yield database
 
     def vacuum_after_erase(self) -> None:
-        """Do nothing: replaced rows are taken away by the server's vacuum, as it is set up."""
+        """Do nothing: the server's own vacuum removes the old values of rows."""
 
     def check(self) -> None:
-        """Do nothing: a connection to a server that is gone fails by itself."""
+        """Do nothing: a broken connection fails by itself."""
 
     def write_heartbeat(self) -> None:
         """Write the time where the replica's readers find it."""
         if self._read_url:
-            with self.writer(patient=False) as database:
+            with self.writer(waits=False) as database:
                 database.change("UPDATE heartbeat SET beat_at = :now", now=database.now())
 
     def close(self) -> None:
         """Close the pools."""
         self._readers.close()
         self._counters.close()
-
-
-def _check(url: str) -> None:
-    try:
-        conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        # Which part it is could be the password.
-        raise BadUsage(
-            "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
-            "in which other characters than letters, digits and -._~ are written as %20 and so on"
-        ) from None

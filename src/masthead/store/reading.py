@@ -1,19 +1,19 @@
 """The queries of operations 3 and 5 to 10.
 
-Each takes the account first and returns rows in the order of the fields of the shape that its
-description names. A filter that selects nothing is an empty list, an unknown id None.
+Each takes the account and returns rows whose values are in the order of the fields of the shape
+that its docstring names. An unknown id gives None; filters that match nothing give an empty list.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from masthead.contract import shapes
 from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
-from masthead.store.database import Connection, Dialect
+from masthead.store.database import Connection, Dialect, Row
 from masthead.store.searching import COLUMNS, Search, ascii_lower
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Commit",
     "CustomFields",
     "LoginMatch",
+    "Row",
     "answers_of",
     "columns_of",
     "custom_fields",
@@ -32,7 +33,6 @@ __all__ = [
     "subscriptions",
 ]
 
-Row = tuple[Any, ...]
 Filters = Mapping[str, int | str]
 
 _UNLIMITED = -1
@@ -48,25 +48,26 @@ _SUBSCRIPTION_FILTERS = {
     "subscriber_id": ("subscriber_id", "subscriber_id = :subscriber_id"),
     "type": ("type", "type = :type"),
 }
-"""The column that a filter of operation 7 looks at, and its condition."""
+"""The column of each filter of operation 7, and its condition."""
 
-_SAME_KIND: dict[Dialect, str] = {
+_SAME_VALUES: dict[Dialect, str] = {
     "sqlite": """
         n.publication_id = k.publication_id AND n.type IS k.type AND n.copies IS k.copies
         AND n.issues IS k.issues AND n.renew_campaign_active = k.renew_campaign_active
         """,
     "postgresql": "n.kind = k.kind",
 }
-"""The subscription ``n`` is of the kind ``k``, where either may lack the same values."""
+"""The condition that the subscription ``n`` has the values of ``k``, a row of
+``subscription_kinds``: each combination of values that the account's subscriptions have."""
 
-_FEW_KINDS = 100
-_WALKED = 20_000
-"""So many rows are looked at in the order of their ids, at most, before a list is put together in
-another way: what many fit is complete long before."""
+_FEW_COMBINATIONS = 100
+_SCANNED = 20_000
+"""How many rows are scanned in the order of their ids before another query is used. Filters that
+match many rows fill a page long before."""
 
-_FEW_FIT, _MANY_FIT = 1_000, 10_000
-"""SQLite has no statistics of values. It is told which of a search's conditions leads to its rows:
-the one that few fit, or else, where no list came together, the one that not so many fit."""
+_FEW_ROWS, _MANY_ROWS = 1_000, 10_000
+"""SQLite has no statistics of values, so the store chooses the index: of a filter that matches few
+rows; or, if the scan has not filled a page, of one that does not match many."""
 
 
 @cache
@@ -79,33 +80,33 @@ def columns_of(shape: type, prefix: str = "") -> str:
 def subscriptions(
     connection: Connection, account_id: int, filters: Filters, *, after: int, limit: int
 ) -> list[Row]:
-    """Return the subscriptions that fit all ``filters`` (shape Subscription), by ascending id.
+    """Return the subscriptions that match all ``filters`` (shape Subscription), by ascending id.
 
-    ``filters`` are named as in interface, operation 7. Unlimited (-1) is more than any number
+    The filters have the names of operation 7. Unlimited (-1) counts as more than any number
     (decisions, "Subscription filters").
     """
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
     values |= filters
-    fit = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
+    matches = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
     if not filters or "subscriber_id" in filters:
-        return connection.rows(_subscriptions(f"subscription_id > :after AND {fit}"), **values)
-    ((kinds,),) = connection.rows(
+        return connection.rows(_subscriptions(f"subscription_id > :after AND {matches}"), **values)
+    ((combinations,),) = connection.rows(
         f"""
         SELECT count(*) FROM (SELECT 1 FROM subscription_kinds
-            WHERE account_id = :account_id AND {fit} LIMIT {_FEW_KINDS + 1}) AS found
+            WHERE account_id = :account_id AND {matches} LIMIT {_FEW_COMBINATIONS + 1}) AS found
         """,
         account_id=account_id,
         **filters,
     )
-    if kinds == 0:
+    if combinations == 0:
         return []
-    if kinds > _FEW_KINDS:
+    if combinations > _FEW_COMBINATIONS:
         columns = {_SUBSCRIPTION_FILTERS[name][0] for name in filters}
-        walked = _walked("subscriptions", "subscription_id", columns, fit)
-        found = connection.rows(_subscriptions(f"subscription_id IN ({walked})"), **values)
+        scanned = _scanned("subscriptions", "subscription_id", columns, matches)
+        found = connection.rows(_subscriptions(f"subscription_id IN ({scanned})"), **values)
         if len(found) == limit:
             return found
-    merged = _merged(fit, _SAME_KIND[connection.dialect])
+    merged = _merged(matches, _SAME_VALUES[connection.dialect])
     return connection.rows(_subscriptions(f"subscription_id IN ({merged})"), **values)
 
 
@@ -117,40 +118,41 @@ def _subscriptions(which: str) -> str:
         """
 
 
-def _walked(table: str, key: str, columns: Iterable[str], fit: str) -> str:
-    """Return the query of the first ids that ``fit`` among a bounded number of rows."""
+def _scanned(table: str, key: str, columns: Iterable[str], matches: str) -> str:
+    """Return a query for the first ids that match among the next :data:`_SCANNED` rows."""
     return f"""
         SELECT {key} FROM (
             SELECT {", ".join([key, *sorted(columns)])} FROM {table}
-            WHERE account_id = :account_id AND {key} > :after ORDER BY {key} LIMIT {_WALKED}
-        ) AS walked WHERE {fit} ORDER BY {key} LIMIT :limit
+            WHERE account_id = :account_id AND {key} > :after ORDER BY {key} LIMIT {_SCANNED}
+        ) AS scanned WHERE {matches} ORDER BY {key} LIMIT :limit
         """
 
 
-def _merged(fit: str, same_kind: str) -> str:
-    """Return the query of the first ids of all kinds that ``fit``.
+def _merged(matches: str, same_values: str) -> str:
+    """Return a query for the first ids of all combinations of values that match.
 
-    Of these, only as many kinds count as there are ids to find: those that begin first. None of
-    them has so many ids up to ``reach`` that one beyond it could be among the first.
+    ``heads`` are the ``:limit`` combinations with the lowest first ids, since a page of ``:limit``
+    ids has no more. ``reach`` is the lowest id at which one of them alone fills the page, so rows
+    past ``reach`` cannot be in it.
     """
-    of_kind = f"""
+    of_combination = f"""
         SELECT n.subscription_id FROM subscriptions AS n
-        WHERE n.account_id = :account_id AND {same_kind}
+        WHERE n.account_id = :account_id AND {same_values}
         """
     return f"""
         WITH heads AS MATERIALIZED (
-            SELECT k.*, ({of_kind} AND n.subscription_id > :after
+            SELECT k.*, ({of_combination} AND n.subscription_id > :after
                 ORDER BY n.subscription_id LIMIT 1) AS head
-            FROM subscription_kinds AS k WHERE k.account_id = :account_id AND {fit}
+            FROM subscription_kinds AS k WHERE k.account_id = :account_id AND {matches}
             ORDER BY head NULLS LAST LIMIT :limit
         ), reach AS MATERIALIZED (
-            SELECT coalesce(min(({of_kind} AND n.subscription_id >= k.head
+            SELECT coalesce(min(({of_combination} AND n.subscription_id >= k.head
                 ORDER BY n.subscription_id LIMIT 1 OFFSET :limit - 1)), {BIGGEST_INTEGER}) AS last
             FROM heads AS k
         )
         SELECT n.subscription_id
         FROM reach CROSS JOIN heads AS k CROSS JOIN subscriptions AS n
-        WHERE n.account_id = :account_id AND {same_kind}
+        WHERE n.account_id = :account_id AND {same_values}
             AND n.subscription_id BETWEEN k.head AND reach.last
         ORDER BY n.subscription_id LIMIT :limit
         """
@@ -159,32 +161,32 @@ def _merged(fit: str, same_kind: str) -> str:
 def search_subscribers(
     connection: Connection, account_id: int, filters: Filters, *, after: int, limit: int
 ) -> list[Row]:
-    """Return the subscribers that fit all ``filters`` (shape Subscriber), by ascending id.
+    """Return the subscribers that match all ``filters`` (shape Subscriber), by ascending id.
 
-    ``filters`` are named as in interface, operation 8. The whole value counts, or its beginning
-    where the filter ends with ``*``; an empty filter finds those without a value; the deleted are
-    left out (decisions, "Subscriber search").
+    The filters have the names of operation 8. One that ends with ``*`` matches the start of a
+    value, others the whole value, an empty one no value. Deleted subscribers are left out
+    (decisions, "Subscriber search").
     """
     search = Search(filters)
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
     values |= search.values
-    leads = search.names
+    indexed = search.names
     if connection.dialect == "sqlite" and (len(search.groups) > 1 or search.names - search.exact):
-        leads = search.narrowest(connection, account_id, _FEW_FIT)
-        if not (leads or search.exact):
-            fit = " AND ".join(["delete_date IS NULL", *search.conditions.values()])
+        indexed = search.narrowest(connection, account_id, _FEW_ROWS)
+        if not (indexed or search.exact):
+            matches = " AND ".join(["delete_date IS NULL", *search.conditions.values()])
             columns = {"delete_date", *(COLUMNS[name] for name in search.names)}
-            walked = _walked("subscribers", "subscriber_id", columns, fit)
-            found = connection.rows(_subscribers(f"subscriber_id IN ({walked})"), **values)
+            scanned = _scanned("subscribers", "subscriber_id", columns, matches)
+            found = connection.rows(_subscribers(f"subscriber_id IN ({scanned})"), **values)
             if len(found) == limit:
                 return found
-        if not leads and len(search.groups) > 1:
-            leads = search.narrowest(connection, account_id, _MANY_FIT)
-        leads = leads or search.exact or search.names
-    which = ["subscriber_id > :after", "delete_date IS NULL", *search.led_by(leads)]
-    # How many begin so decides what is best, and of a value that is not known nobody can tell.
-    ask = connection.rows if search.names == search.exact else connection.rows_planned
-    return ask(_subscribers(" AND ".join(which)), **values)
+        if not indexed and len(search.groups) > 1:
+            indexed = search.narrowest(connection, account_id, _MANY_ROWS)
+        indexed = indexed or search.exact or search.names
+    which = ["subscriber_id > :after", "delete_date IS NULL", *search.using_index_of(indexed)]
+    # The best plan for the start of a value depends on how many rows match it.
+    run = connection.rows if search.names == search.exact else connection.rows_planned
+    return run(_subscribers(" AND ".join(which)), **values)
 
 
 def _subscribers(which: str) -> str:
@@ -196,12 +198,12 @@ def _subscribers(which: str) -> str:
 
 
 class LoginMatch(NamedTuple):
-    """A subscriber whom a login could mean (the first five as in AuthenticatedSubscriber).
+    """A subscriber who may match a login (the first five fields as in AuthenticatedSubscriber).
 
-    ``is_current`` is 1 where a subscription of the subscriber has not expired. Where the login is
-    a renewal code, ``zip_code`` is the postal code of one of the subscriber's addresses: a row an
-    address. ``is_meant`` is 0 of a stand-in, whose postal codes are compared as well, so that the
-    time that takes does not tell whether there is such a code.
+    ``is_current`` is 1 if a subscription of the subscriber has not expired. For a match by renewal
+    code there is a row for each address, with its postal code as ``zip_code``. ``is_meant`` is 0
+    for a decoy: its postal codes are compared too, so that the time of the comparison does not
+    show whether the renewal code exists.
     """
 
     subscriber_id: int
@@ -249,11 +251,11 @@ def login_candidates(
     today: str,
     by_renewal_code: bool = True,
 ) -> tuple[list[LoginMatch], list[LoginMatch]]:
-    """Return those whose email and password these are, and whose renewal code it could be.
+    """Return the subscribers with this email and password, and those with this renewal code.
 
-    The latter only ``by_renewal_code``, else none; where there is no such code it is the one that
-    follows it. The best match stands first: one with a subscription that has not expired on
-    ``today``, then the lowest id. The postal code is the caller's to compare (decisions, "Login
+    The second list is empty unless ``by_renewal_code``. If the code does not exist, it has the
+    decoy with the next code. The best match comes first: one with a subscription that has not
+    expired on ``today``, then the lowest id. The caller compares the postal code (decisions, "Login
     check").
     """
     found = connection.rows(
@@ -271,9 +273,9 @@ def login_candidates(
 def received_subscriptions(
     connection: Connection, account_id: int, subscriber_id: int
 ) -> Iterator[tuple[Row, list[Row]]]:
-    """Yield a subscriber's subscriptions, each with the issues received, by ascending ids.
+    """Yield a subscriber's subscriptions with the issues received, by ascending ids.
 
-    A subscription is a row of AuthenticatedSubscription without its issues; an issue one of
+    A subscription is a row of AuthenticatedSubscription without its issues, an issue a row of
     ReceivedIssue.
     """
     found = connection.rows(
@@ -297,8 +299,8 @@ def received_subscriptions(
 class CustomFields(NamedTuple):
     """The custom fields that an account defines.
 
-    ``fields`` are rows of CustomFieldDefinition without its options, by ascending id; ``options``
-    the rows of CustomFieldOption of each field, in order of ``order``, then of id.
+    ``fields`` are rows of CustomFieldDefinition without its options, by ascending id. ``options``
+    are the rows of CustomFieldOption of each field, by ``order`` and then by id.
     """
 
     fields: list[Row]
@@ -314,7 +316,7 @@ _DEFINITIONS = f"""
     ORDER BY f.field_id, o."order" IS NULL, o."order", o.option_id
     """
 _DEFINITION_ENDS = len(fields_of(shapes.CustomFieldDefinition)) - 1
-"""Where in a row the field's own end; its options are no column."""
+"""How many columns of a row are the field's; its options are not a column."""
 
 
 def custom_fields(connection: Connection, account_id: int) -> CustomFields:
@@ -332,14 +334,14 @@ def custom_fields(connection: Connection, account_id: int) -> CustomFields:
 
 
 Commit = tuple[int | None, int | None]
-"""A commit's id, and the newest stamp: after a restored backup an id may come again."""
+"""A commit's id and the newest stamp, since ids are used again after a backup is restored."""
 
 
 class Answers(NamedTuple):
-    """What a subscriber has answered, as of the account's newest commit.
+    """A subscriber's answers, and the account's newest commit when they were read.
 
-    An answer is (field_id, option_ids separated by ``|``, text_value). While the newest commit is
-    the same, so are the definitions of the fields.
+    An answer is (field_id, option_ids separated by ``|``, text_value). The definitions of the
+    fields have not changed if the newest commit is the same.
     """
 
     newest_commit: Commit
@@ -347,7 +349,7 @@ class Answers(NamedTuple):
 
 
 def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> Answers | None:
-    """Return a subscriber's answers, or None where there is no such subscriber."""
+    """Return a subscriber's answers, or None if there is no such subscriber."""
     found = connection.rows(
         """
         SELECT (SELECT max(commit_id) FROM commits WHERE account_id = :account_id),
@@ -372,7 +374,7 @@ _ORDER = f"""
     WHERE o.account_id = :account_id AND o.order_id = :order_id ORDER BY i.order_item_id
     """
 _ORDER_ENDS = len(fields_of(shapes.Order)) - 1
-"""Where in a row the order's own fields end; its items are no column."""
+"""How many columns of a row are the order's; its items are not a column."""
 
 
 def order(connection: Connection, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
@@ -389,7 +391,7 @@ def mailing_list_entries(
 ) -> Iterator[Row] | None:
     """Return the entries of a list download (shape MailingListEntry) by ascending id.
 
-    None where there is no such list. The entries are read while they are consumed.
+    None if there is no such list. The entries are a stream.
     """
     values = {"account_id": account_id, "mailing_list_id": mailing_list_id}
     if not connection.row(

@@ -1,4 +1,4 @@
-"""What a search for subscribers (operation 8) asks for, as conditions on indexed columns."""
+"""The filters of a search for subscribers (operation 8), as conditions on indexed columns."""
 
 from collections.abc import Mapping
 
@@ -22,49 +22,57 @@ _BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
 
 
 class Search:
-    """What a search asks for: the conditions by the names of their filters, and their values.
+    """The conditions of a search, by the names of their filters, and the values in them.
 
-    ``exact`` are those whose index is in the order of the ids. A first name with a whole last name
-    counts as one group, for which there is an index.
+    ``exact`` are the filters for a whole value; their indexes are in the order of the ids. A first
+    name together with a whole last name is one group, since there is an index for both.
     """
 
     def __init__(self, filters: Mapping[str, int | str]) -> None:
-        asked_for = {name: _search_condition(name, str(asked)) for name, asked in filters.items()}
-        self.names = set(asked_for)
-        self.conditions = {name: condition for name, (condition, _) in asked_for.items()}
-        self.values = {
-            key: value for _, found in asked_for.values() for key, value in found.items()
-        }
-        self.exact = {name for name, asked in filters.items() if not str(asked).endswith("*")}
-        self.groups = [{name} for name in sorted(asked_for, key=_COUNTED.index)]
+        self._patterns = {name: _folded(name, str(text)) for name, text in filters.items()}
+        self.names = set(filters)
+        self.conditions = {name: self._condition(name, column) for name, column in self._columns()}
+        self.values: dict[str, str] = {}
+        for name, pattern in self._patterns.items():
+            self.values |= _values(name, pattern)
+        self.exact = {name for name, text in self._patterns.items() if not text.endswith("*")}
+        self.groups = [{name} for name in sorted(filters, key=_COUNTED.index)]
         if "last_name" in self.exact and "first_name" in self.names:
             self.groups = [_NAMES, *(group for group in self.groups if not group <= _NAMES)]
 
+    def _columns(self) -> list[tuple[str, str]]:
+        return [(name, COLUMNS[name]) for name in self._patterns]
+
+    def _condition(self, name: str, column: str) -> str:
+        return _condition(name, self._patterns[name], column)
+
     def narrowest(self, connection: Connection, account_id: int, many: int) -> set[str]:
-        """Return the group that fewest rows fit; none where ``many`` fit each."""
+        """Return the group that matches the fewest rows; empty if each matches ``many``."""
         found: set[str] = set()
         for group in self.groups:
-            fit = " AND ".join(self.conditions[name] for name in sorted(group))
-            ((fitting,),) = connection.rows(
+            conditions = " AND ".join(self.conditions[name] for name in sorted(group))
+            ((matching,),) = connection.rows(
                 f"""
                 SELECT count(*) FROM (SELECT 1 FROM subscribers
-                    WHERE account_id = :account_id AND {fit} LIMIT :many)
+                    WHERE account_id = :account_id AND {conditions} LIMIT :many)
                 """,
                 account_id=account_id,
                 many=many,
-                **{key: value for key, value in self.values.items() if f":{key}" in fit},
+                **{key: value for key, value in self.values.items() if f":{key}" in conditions},
             )
-            if fitting < many:
-                found, many = group, fitting
+            if matching < many:
+                found, many = group, matching
         return found
 
-    def led_by(self, names: set[str]) -> list[str]:
-        """Return the conditions so that SQLite takes an index of these; it would take any."""
-        # What is added to a column is nothing, but SQLite knows no index of the sum.
+    def using_index_of(self, names: set[str]) -> list[str]:
+        """Return the conditions, written so that SQLite uses an index of only these filters.
+
+        The others compare ``+column``: the value is the same, but SQLite uses no index for an
+        expression.
+        """
         return [
-            condition if name in names else condition.replace(column, f"+{column}")
-            for name, condition in self.conditions.items()
-            for column in [COLUMNS[name]]
+            self._condition(name, column if name in names else f"+{column}")
+            for name, column in self._columns()
         ]
 
 
@@ -73,25 +81,36 @@ def ascii_lower(text: str) -> str:
     return text.translate(_ASCII_LOWER)
 
 
-def _search_condition(name: str, asked: str) -> tuple[str, dict[str, str]]:
-    column = COLUMNS[name]
-    folded = asked.casefold() if name in _UNICODE_FOLDED else ascii_lower(asked)
-    if not folded:
-        return f"{column} IS NULL", {}
-    if not folded.endswith("*"):
-        return f"{column} = :{name}", {name: folded}
-    if folded == "*":
-        return "TRUE", {}
-    start = folded[:-1]
+def _folded(name: str, text: str) -> str:
+    return text.casefold() if name in _UNICODE_FOLDED else ascii_lower(text)
+
+
+def _condition(name: str, pattern: str, column: str) -> str:
+    """Return the condition that ``column``, an SQL expression, matches the pattern."""
+    if not pattern:
+        return f"{column} IS NULL"
+    if pattern == "*":
+        return "TRUE"
+    if not pattern.endswith("*"):
+        return f"{column} = :{name}"
+    if _beyond(pattern[:-1]) is None:
+        return f"{column} >= :{name}"
+    return f"{column} >= :{name} AND {column} < :{name}_beyond"
+
+
+def _values(name: str, pattern: str) -> dict[str, str]:
+    """Return the parameters of the condition."""
+    if pattern in {"", "*"}:
+        return {}
+    if not pattern.endswith("*"):
+        return {name: pattern}
+    start = pattern[:-1]
     beyond = _beyond(start)
-    if beyond is None:
-        return f"{column} >= :{name}", {name: start}
-    values = {name: start, f"{name}_beyond": beyond}
-    return f"{column} >= :{name} AND {column} < :{name}_beyond", values
+    return {name: start} if beyond is None else {name: start, f"{name}_beyond": beyond}
 
 
 def _beyond(start: str) -> str | None:
-    """Return the first text, by code points, behind all that begin with ``start``, if any is."""
+    """Return the first text, by code points, after all that start with ``start``, or None."""
     head, last = start[:-1], ord(start[-1])
     if last == _LAST_CODE_POINT:
         return _beyond(head) if head else None

@@ -1,8 +1,8 @@
-"""The secret key of a database, which is kept outside of it, and what is done with it.
+"""The secret key of a database: it seals API secrets and makes keyed hashes.
 
-It is in MASTHEAD_SECRET_KEY, or for an embedded database in a file of its own beside it
-(``masthead.db-key``). It is no flag of any command, since everybody on a machine may read the
-command lines there (decisions, "The secret key").
+It is not in the database, but in MASTHEAD_SECRET_KEY, or in a file beside an embedded database
+(``masthead.db-key``). No command has an option for it, since all users of a machine can see its
+command lines (decisions, "The secret key").
 """
 
 import hmac
@@ -31,10 +31,10 @@ _HOW_TO_MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_hex(32))'"
 
 
 class Secret:
-    """A secret key, in the environment, else in ``file`` (None: nowhere else).
+    """A secret key from an environment variable or else from a file; either may be None.
 
-    ``variable`` None: not in the environment. It is read when it is first needed. Every method
-    raises MastheadError where there is none, or one that cannot be used.
+    It is read when it is first needed. All methods but ``make`` raise MastheadError if there is no
+    key or it cannot be used.
     """
 
     def __init__(self, file: Path | None, *, variable: str | None = _VARIABLE) -> None:
@@ -42,7 +42,7 @@ class Secret:
         self._variable = variable
 
     def make(self) -> None:
-        """Make a key where there is none and a file to keep it in; of several at once, one does."""
+        """Write a new key to the file if there is no key. Of several processes only one does."""
         if self._given or self._file is None or self._file.exists():
             return
         made = self._file.with_name(f"{self._file.name}-{token_hex(8)}")
@@ -60,16 +60,16 @@ class Secret:
     def fingerprint(self, *parts: str | int) -> str:
         """Return a keyed hash of the parts, in order: 64 hexadecimal digits (keyed BLAKE2b).
 
-        Who does not know the key can neither tell what it is of nor try what it could be of.
+        Without the key nobody can test guesses of the parts against it.
         """
         found = self._fingerprints.copy()
         found.update("\x00".join(map(str, parts)).encode())
         return found.hexdigest()
 
     def seal(self, text: str, place: str) -> str:
-        """Return the text encrypted, so that only this key opens it, and only in its place.
+        """Return the text encrypted with this key, bound to ``place``, its row and column.
 
-        AES-256-GCM with a random nonce; ``place`` says which row and column it is for.
+        The cipher is AES-256-GCM with a random nonce.
         """
         nonce = token_bytes(_NONCE_BYTES)
         return b64encode(
@@ -77,7 +77,7 @@ class Secret:
         ).decode()
 
     def unseal(self, sealed: str, place: str) -> str:
-        """Return the text that was sealed for ``place``; MastheadError where it is not such."""
+        """Return the text that was sealed for ``place``. Raises MastheadError if it was not."""
         try:
             raw = b64decode(sealed)
             opened = self._cipher.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], place.encode())
@@ -89,7 +89,7 @@ class Secret:
 
     @property
     def where(self) -> str:
-        """Where the key is looked for, for a sentence."""
+        """The variable or file of the key, for a message."""
         return _VARIABLE if self._given or not self._file else str(self._file)
 
     @property

@@ -1,9 +1,8 @@
-"""Rows that wait to be loaded: kept beside the database, checked as a whole, listed when bad.
+"""Staged rows: the rows of a load in temporary tables, and the problems found in them.
 
-Staged rows live in temporary tables of the loading connection: in flat memory, invisible to all
-others, gone when the process is. What a single value must look like is checked before it comes
-here; what only the whole can show is left to ``checking``, and changing the account's data to
-``merging``.
+Temporary tables need little memory, are invisible to other connections and disappear with the
+process. Single values are checked before they are staged. ``checking`` then finds problems between
+rows, and ``merging`` writes the rows to the account's tables.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.database import Connection, Dialect
+from masthead.store.database import Connection, Dialect, Value
 
 __all__ = [
     "DERIVED",
@@ -25,8 +24,6 @@ __all__ = [
     "option_ids_of",
 ]
 
-Value = int | str | None
-
 _FOLD: Callable[[Any], str | None] = lambda text: text and text.casefold()  # noqa: E731
 DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
     "subscribers": {
@@ -34,8 +31,7 @@ DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
         "last_name_folded": ("last_name", _FOLD),
     }
 }
-"""Columns of a table that are computed from another one of its columns."""
-
+"""The columns of a table that are computed from another column."""
 
 _TYPES: dict[Dialect, dict[str, str]] = {
     "sqlite": {"INTEGER": "INTEGER", "TEXT": "TEXT", "NUMBERED": "INTEGER PRIMARY KEY"},
@@ -45,11 +41,11 @@ _TYPES: dict[Dialect, dict[str, str]] = {
         "NUMBERED": "BIGINT GENERATED ALWAYS AS IDENTITY",
     },
 }
-"""What a column of the staging tables is called: the contract's two types, and a serial number."""
+"""The types of columns in staging tables: the contract's two, and a serial number."""
 
 
 class Problem(NamedTuple):
-    """What is wrong with a row: the number of its file, its line, the column, a sentence."""
+    """A problem of a row: the number of its file, its line, the column, and a message."""
 
     file: int
     line: int
@@ -64,23 +60,20 @@ def mask_of(table: Table, columns: Iterable[str]) -> int:
 
 
 def column_names(table: Table, present: int) -> list[str]:
-    """Return the columns of ``table`` that a row with the mask ``present`` has.
-
-    What is derived from a column comes with it.
-    """
+    """Return the columns of ``table`` in the mask ``present``, and those derived from them."""
     names = [c.name for n, c in enumerate(table.columns) if present >> n & 1]
     derived = DERIVED.get(table.name, {})
     return names + [name for name, (source, _) in derived.items() if source in names]
 
 
 def has_column(table: Table, name: str, row: str) -> str:
-    """Return the condition that a staged row ``row`` has the column, or the one it is made from."""
+    """Return the condition that the staged row ``row`` has the column, or its source column."""
     name, _ = DERIVED.get(table.name, {}).get(name, (name, None))
     return f"{row}.present & {mask_of(table, [name])} > 0"
 
 
 def option_ids_of(row: str, dialect: Dialect) -> str:
-    """Return the FROM item ``j`` whose ``value`` is each option id of an answer ``row`` in turn."""
+    """Return the FROM item ``j``, whose ``value`` is an option id of the answer ``row``."""
     if dialect == "sqlite":
         return f"json_each('[' || replace({row}.option_ids, '|', ',') || ']') AS j"
     return f"unnest(CAST(string_to_array({row}.option_ids, '|') AS BIGINT[])) AS j (value)"
@@ -115,9 +108,9 @@ class Staging:
         rows: Iterable[Sequence[Value]],
         masks: Iterable[int] | None = None,
     ) -> None:
-        """Stage rows of a file; each is its line and then the values of ``columns``.
+        """Stage rows of a file; each is its line number and the values of ``columns``.
 
-        ``masks`` says of each row which of the columns it has (:func:`mask_of`); None: all of them.
+        ``masks`` has for each row the columns that it has (:func:`mask_of`); None: all of them.
         """
         if table.name not in self.tables:
             self._create(table)
@@ -153,19 +146,16 @@ class Staging:
         )
 
     def refuse(self, problems: Iterable[Problem]) -> None:
-        """Keep what is wrong with rows that were not staged."""
+        """Store problems of rows that were not staged."""
         self.connection.insert_many("problems", Problem._fields, problems)
 
     def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
-        """Keep the keys of rows that were not staged.
-
-        So no row that refers to one of them is called bad for that alone.
-        """
+        """Store the keys of rows that were not staged; references to them are no problem."""
         rows = ((table.name, key) for key in keys)
         self.connection.insert_many("refused_keys", ("name", "key"), rows)
 
     def finish(self) -> None:
-        """Say that all rows are staged; what follows runs inside the caller's transaction."""
+        """Index the staged rows. Later methods run in the caller's transaction."""
         for name in self.tables:
             self._index(TABLES_BY_NAME[name])
         self.connection.script("COMMIT")
@@ -176,23 +166,23 @@ class Staging:
         self.connection.analyze(name)
 
     def masks(self, table: Table) -> tuple[int, int]:
-        """Return which columns all staged rows of ``table`` have, and which any of them has."""
+        """Return the masks of the columns that all staged rows have, and that any has."""
         found = self.connection.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
         masks = [mask for (mask,) in found]
         return reduce(and_, masks, -1), reduce(or_, masks, 0)
 
     def count(self, table: Table) -> int:
-        """Return how many rows of ``table`` are staged."""
+        """Return the number of staged rows of ``table``."""
         ((count,),) = self.connection.rows(f"SELECT count(*) FROM staged_{table.name}")
         return int(count)
 
     def problem_count(self) -> int:
-        """Return how many problems there are."""
+        """Return the number of problems."""
         ((count,),) = self.connection.rows("SELECT count(*) FROM problems")
         return int(count)
 
     def problems(self, limit: int = BIGGEST_INTEGER) -> Iterator[Problem]:
-        """Yield the problems in the order of files and lines; at most ``limit`` of them."""
+        """Yield the problems by file and line, at most ``limit`` of them."""
         rows = self.connection.stream(
             """
             SELECT file, line, "column", sentence FROM problems
@@ -211,10 +201,10 @@ class Staging:
         *,
         rows: str | None = None,
     ) -> None:
-        """Keep a problem for each staged row ``s`` for which the SQL ``condition`` holds.
+        """Store a problem for each staged row ``s`` that meets the SQL ``condition``.
 
-        ``sentence`` is an SQL expression. ``rows`` is a query of the rows to look at, with what
-        else is to be known of them; None: all as they are staged. All may use ``:account_id``.
+        ``sentence`` is the SQL expression of its message. ``rows`` is a query that replaces the
+        staging table as the source of ``s``. All of them may use ``:account_id``.
         """
         found = f"({rows})" if rows else f"staged_{table.name}"
         sql = f"""
@@ -226,7 +216,7 @@ class Staging:
         self.connection.change(sql, **values)
 
     def discard(self, table: Table) -> int:
-        """Drop the staged rows of ``table`` that have a problem; return how many they were."""
+        """Delete the staged rows of ``table`` that have a problem; return their number."""
         return self.connection.change(
             f"""
             DELETE FROM staged_{table.name}
@@ -235,10 +225,10 @@ class Staging:
         )
 
     def renew(self, table: Table) -> None:
-        """Write the staged rows of ``table`` into a table and an index that hold nothing else.
+        """Copy the staged rows of ``table`` to a new table and index, without the deleted rows.
 
-        Until a transaction ends, PostgreSQL keeps what it deleted: who looks a key up of which many
-        rows were dropped passes all of them, each time.
+        PostgreSQL keeps deleted rows until the transaction ends, and each look-up of a key passes
+        over all deleted rows that had it.
         """
         name = f"staged_{table.name}"
         self.connection.script(f"ALTER TABLE {name} RENAME TO old_{name}")

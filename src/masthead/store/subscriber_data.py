@@ -1,29 +1,28 @@
-"""All that is held of one subscriber, read from one snapshot."""
+"""All data of one subscriber, read from one snapshot."""
 
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from masthead.contract import shapes
 from masthead.errors import NotFound
 from masthead.store import reading
-from masthead.store.database import Connection
+from masthead.store.database import Connection, Row
 
-__all__ = ["Held", "held_of"]
+__all__ = ["Held", "Row", "held_of"]
 
-Row = tuple[Any, ...]
 _ID = itemgetter(0)
-"""The first field of each shape that is read here is its id."""
+"""The id is the first field of each shape that is read here."""
 
 
 class Held(NamedTuple):
-    """What is held of a subscriber: rows in the order of the fields of the shape that is named.
+    """The data of a subscriber, as rows with the fields of a shape, in their order.
 
-    ``subscriber`` is a row of Subscriber and then the stamp of its last change, or None;
-    ``addresses`` are rows of Address, ``subscriptions`` of Subscription, each with the rows of
-    ReceivedIssue; ``answers`` are what ``reading.answers_of`` returns, of the ``fields`` that the
-    account defines; ``orders`` are rows of Order without its items, each with those of OrderItem;
-    ``purchases`` are rows of Purchase; ``entries`` the id and the name of a mailing list, and then
-    a row of MailingListEntry. ``erased_at`` is when the subscriber was erased, or None.
+    ``subscriber`` is a row of Subscriber and the stamp of its last change, or None. ``erased_at``
+    is when the subscriber was erased, or None. ``addresses`` and ``purchases`` are rows of Address
+    and Purchase, ``subscriptions`` rows of Subscription with their rows of ReceivedIssue,
+    ``orders`` rows of Order (without items) with their rows of OrderItem. ``answers`` are those of
+    ``reading.answers_of``, to the account's ``fields``. ``entries`` are the id and name of a
+    mailing list and a row of MailingListEntry.
     """
 
     subscriber: Row
@@ -38,9 +37,9 @@ class Held(NamedTuple):
 
 
 def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held:
-    """Return all that is held of a subscriber, by ascending ids; the caller opens the snapshot.
+    """Return all data of a subscriber, by ascending ids. The caller opens the snapshot.
 
-    Raises NotFound where there is no such subscriber.
+    Raises NotFound if there is no such subscriber.
     """
     whose = {"account_id": account_id, "subscriber_id": subscriber_id}
     found = connection.row(
@@ -58,8 +57,8 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
         raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
 
     def rows(table: str, shape: type) -> list[Row]:
-        # Sorted here: in a snapshot PostgreSQL sorts nothing, and to return these in the order of
-        # their ids it would read all rows of the account in that order.
+        # Sorted here: sorting is disabled in PostgreSQL's snapshots, so ORDER BY would make it
+        # read all rows of the account in the order of an index.
         return sorted(
             connection.rows(
                 f"""

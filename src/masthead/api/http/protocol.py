@@ -11,9 +11,8 @@ version, and ``tests/api/test_uvicorn.py`` names what has changed in another one
 from asyncio import TimerHandle, Transport
 from collections.abc import Awaitable, Callable
 from time import perf_counter_ns
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-import httptools
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
@@ -31,6 +30,9 @@ from masthead.api.http.responses import error
 from masthead.api.http.service import Service
 from masthead.api.http.strict_parser import RefusedError, StrictParser
 from masthead.api.http.timeouts import REQUEST_S_MAX
+
+if TYPE_CHECKING:
+    import httptools
 
 __all__ = ["HttpProtocol"]
 

@@ -1,0 +1,109 @@
+"""What a connection to either database can do, and the errors that it raises.
+
+SQL is the same text for both databases, with parameters written as ``:name``. The few statements
+that differ are chosen by :attr:`Connection.dialect`.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from inspect import GEN_CLOSED, getgeneratorstate
+from typing import Any, Literal, Protocol
+
+from masthead.errors import StoreUnavailable
+
+__all__ = [
+    "Connection",
+    "DatabaseLocked",
+    "DatabaseUnavailable",
+    "Dialect",
+    "OpenStreams",
+    "Row",
+    "Value",
+]
+
+Dialect = Literal["sqlite", "postgresql"]
+Value = int | str | None
+Row = tuple[Any, ...]
+
+
+class DatabaseUnavailable(StoreUnavailable):
+    """The database cannot be opened or used now; ``reason`` is what its driver says."""
+
+    def __init__(self, problem: str, reason: str) -> None:
+        super().__init__(f"{problem}: {reason}")
+        self.reason = reason
+
+
+class DatabaseLocked(DatabaseUnavailable):
+    """Another process held a lock for longer than this connection waits."""
+
+
+class Connection(Protocol):
+    """A connection to a database, to be used by one thread at a time.
+
+    Its methods raise DatabaseLocked or DatabaseUnavailable. What the driver raises for a wrong
+    statement is not caught; it is a ``driver_error``.
+    """
+
+    dialect: Dialect
+    driver_error: type[Exception]
+
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Run a statement and return all its rows; ``values`` are its ``:name`` parameters."""
+
+    def row(self, sql: str, /, **values: Value) -> Row | None:
+        """Return the first row, or None."""
+
+    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
+        """Yield the rows one by one, in constant memory.
+
+        No other statement may run before the stream ends. The stream is closed at the end of the
+        snapshot in which it was opened, else when the connection is closed or returned.
+        """
+
+    def change(self, sql: str, /, **values: Value) -> int:
+        """Run a statement that writes; return how many rows it inserted, updated or deleted."""
+
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert rows of ``columns``; the columns in ``same`` have the same value in each row.
+
+        Raises ValueError if the database cannot hold a value.
+        """
+
+    def script(self, sql: str, /) -> None:
+        """Run several statements without parameters."""
+
+    def read_snapshot(self) -> AbstractContextManager[None]:
+        """Read in one transaction, so that all statements of the block see the same data."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Commit what the block writes, or roll it back if the block raises."""
+
+    def close(self) -> None:
+        """Close the connection and its streams."""
+
+
+class OpenStreams:
+    """The streams of a connection, to close those that were not read to their end."""
+
+    def __init__(self) -> None:
+        self._open: list[Generator[Row, None, None]] = []
+
+    def add(self, rows: Generator[Row, None, None]) -> Iterator[Row]:
+        """Return the stream, and close it in :meth:`close` if it has not ended before."""
+        self._open = [stream for stream in self._open if getgeneratorstate(stream) != GEN_CLOSED]
+        self._open.append(rows)
+        return rows
+
+    def close(self) -> None:
+        """Close all streams. Errors are ignored, since their rows are not needed any more."""
+        while self._open:
+            with suppress(StoreUnavailable):
+                self._open.pop().close()

@@ -1,0 +1,91 @@
+"""A pool of sessions with PostgreSQL."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from select import POLLIN, poll
+from typing import Generic
+
+import psycopg
+from psycopg_pool import ConnectionPool
+
+from masthead.databases.postgresql import PARAMETERS, Session, SessionType, explaining
+
+__all__ = ["Pool"]
+
+WAIT_FOR_CONNECTION_S_MAX = 1.0
+SILENCE_S_MAX = 10.0
+"""How long a server may be silent during a statement of a pooled session."""
+
+_RECONNECT_S_MAX = 1.0
+_CLOSE_S_MAX = 1.0
+
+
+class Pool(Generic[SessionType]):
+    """Sessions that are kept open; each runs the script ``setup`` when it is new.
+
+    The pool is opened when the first session is needed.
+    """
+
+    def __init__(
+        self, url: str, session_type: type[SessionType], setup: str, sessions_max: int
+    ) -> None:
+        self._url = url
+        self._session_type = session_type
+        self._setup = setup
+        self._sessions_max = sessions_max
+        self._pool: ConnectionPool[SessionType] | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def session(self) -> Iterator[SessionType]:
+        """Yield a session. Raises DatabaseUnavailable if none is free in time."""
+        with explaining(), self._opened().connection(WAIT_FOR_CONNECTION_S_MAX) as session:
+            yield session
+
+    def close(self) -> None:
+        """Close the sessions that are not in use."""
+        with self._lock:
+            if self._pool:
+                self._pool.close(_CLOSE_S_MAX)
+                self._pool = None
+
+    def _opened(self) -> ConnectionPool[SessionType]:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ConnectionPool(
+                    self._url,
+                    connection_class=self._session_type,
+                    kwargs=PARAMETERS,
+                    min_size=0,
+                    max_size=self._sessions_max,
+                    configure=self._configure,
+                    check=self._check_alive,
+                    reconnect_timeout=_RECONNECT_S_MAX,
+                    open=True,
+                )
+            return self._pool
+
+    def _configure(self, session: SessionType) -> None:
+        session.silence_s_max = SILENCE_S_MAX
+        session.execute(self._setup.encode(), prepare=False)
+
+    def _check_alive(self, session: SessionType) -> None:
+        """Raise OperationalError if the server has ended the session; then drop all idle ones.
+
+        Nothing is sent: the end of a session can be read from it.
+        """
+        try:
+            while _is_readable(session):
+                session.pgconn.consume_input()
+        except psycopg.OperationalError:
+            session.close()
+            if self._pool:
+                self._pool.drain()
+            raise
+
+
+def _is_readable(session: Session) -> bool:
+    waiting = poll()
+    waiting.register(session.fileno(), POLLIN)
+    return bool(waiting.poll(0))

@@ -1,0 +1,280 @@
+"""SQLite: connections, transactions, write-ahead logs, copies of files, and the driver's errors.
+
+The driver is apsw, which contains a current release of SQLite. The releases that Python is linked
+with often have a bug that can corrupt a WAL database when two connections write or checkpoint at
+the same time.
+
+Readers never wait for a writer (WAL mode). A transaction takes the write lock when it begins
+(``BEGIN IMMEDIATE``), so it waits at its start and cannot fail halfway.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import apsw
+
+from masthead.databases.connection import (
+    DatabaseLocked,
+    DatabaseUnavailable,
+    Dialect,
+    OpenStreams,
+    Row,
+    Value,
+)
+from masthead.private import make_file
+
+__all__ = ["SqliteConnection", "copy_file", "create_file", "find_damage"]
+
+BUSY_TIMEOUT_MS = 5_000
+WAL_TIMEOUT_S = 5.0
+"""How long to retry the switch to WAL mode while another program locks the whole file."""
+
+WAL_BYTES_KEPT = 64 * 1024 * 1024
+"""The log of a large load may be as long as the load. Afterwards it is cut to this size."""
+
+_RETRY_S_MAX = 0.1
+_STATEMENTS_CACHED = 500
+_PAGES = 2_000
+
+_UNAVAILABLE = (
+    apsw.BusyError,
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.LockedError,
+    apsw.NotADBError,
+    apsw.PermissionsError,
+    apsw.ProtocolError,
+    apsw.ReadOnlyError,
+)
+"""Errors of the database. All others are errors in a statement, which are bugs of ours."""
+
+_creation = threading.Lock()
+
+
+class SqliteConnection:
+    """A connection to a file (``databases.connection`` describes its methods)."""
+
+    dialect: Dialect = "sqlite"
+    driver_error: type[Exception] = apsw.Error
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self._connection = _open(path, read_only=read_only)
+        self.set_lock_timeout(BUSY_TIMEOUT_MS / 1_000)
+        self.path = path
+        self.streams = OpenStreams()
+
+    def set_lock_timeout(self, seconds: float | None) -> None:
+        """Wait so long for a lock before DatabaseLocked is raised; None: without a limit."""
+        if seconds is None:
+            self._connection.set_busy_handler(_sleep_and_retry)
+        else:
+            self._connection.set_busy_timeout(int(seconds * 1_000))
+
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Run a statement, which stays prepared, and return all its rows."""
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except _UNAVAILABLE as error:
+            raise _unavailable(error) from error
+
+    def row(self, sql: str, /, **values: Value) -> Row | None:
+        """Return the first row, or None."""
+        found = self.rows(sql, **values)
+        return found[0] if found else None
+
+    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
+        """Yield the rows one by one."""
+        return self.streams.add(self._stream(sql, values))
+
+    def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
+        with closing(self._connection.cursor()) as cursor:
+            try:
+                yield from cursor.execute(sql, values)
+            except _UNAVAILABLE as error:
+                raise _unavailable(error) from error
+
+    def change(self, sql: str, /, **values: Value) -> int:
+        """Run a statement that writes; return how many rows it changed."""
+        self.rows(sql, **values)
+        return self._connection.changes()
+
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert the rows with one prepared statement."""
+        names = ", ".join(f'"{name}"' for name in (*same, *columns))
+        places = ", ".join([*map(str, same.values()), *"?" * len(columns)])
+        try:
+            self._connection.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)
+        except OverflowError as error:
+            raise ValueError(str(error)) from error
+        except _UNAVAILABLE as error:
+            raise _unavailable(error) from error
+
+    def script(self, sql: str, /) -> None:
+        """Run several statements."""
+        self.rows(sql)
+
+    @contextmanager
+    def read_snapshot(self) -> Iterator[None]:
+        """Read in one transaction. Its snapshot is that of its first statement."""
+        self.rows("BEGIN")
+        try:
+            yield
+        finally:
+            self.streams.close()
+            self.rows("ROLLBACK")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write in one transaction; no other can write to the file meanwhile."""
+        self.rows("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.rows("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self.rows("ROLLBACK")
+
+    def switch_to_wal(self) -> None:
+        """Switch the file to WAL mode, in which it stays.
+
+        SQLite calls no busy handler when two connections do this at the same time, since each
+        would wait for the other. The refused one retries here. Raises DatabaseLocked after
+        :data:`WAL_TIMEOUT_S`.
+        """
+        try:
+            _retry(lambda: self.rows("PRAGMA journal_mode = WAL"), WAL_TIMEOUT_S)
+        except DatabaseLocked as error:
+            raise DatabaseLocked(
+                f"the database {self.path} is locked", "another program holds it for itself alone"
+            ) from error
+
+    def limit_wal(self) -> None:
+        """Cut the log to :data:`WAL_BYTES_KEPT` whenever this connection starts it again."""
+        self.rows(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
+
+    def rewrite(self, wait_s: float) -> None:
+        """Rewrite the file without its free pages, and empty its log.
+
+        Waits up to ``wait_s`` seconds for writers, and then as long for readers: the log can be
+        emptied only when no reader has an older snapshot. Other connections can write between the
+        attempts. Raises DatabaseLocked after that time.
+        """
+        self.set_lock_timeout(wait_s)
+        self.rows("VACUUM")
+        self.set_lock_timeout(0)
+        _retry(self._empty_log, wait_s)
+
+    def _empty_log(self) -> None:
+        # Most pages are copied while others write; only the rest needs the write lock.
+        self.rows("PRAGMA wal_checkpoint(PASSIVE)")
+        ((is_busy, *_),) = self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        if is_busy:
+            raise DatabaseLocked("the log cannot be emptied", "another program is reading it")
+
+    def close(self) -> None:
+        """Close the connection and its streams."""
+        self.streams.close()
+        self._connection.close()
+
+
+def create_file(path: Path) -> None:
+    """Create an empty file, readable by its owner only, if there is none.
+
+    Errors are left to the connection that opens it. Closing a file ends all locks that the
+    process has on it, so no other thread may open the new one before this function has closed it.
+    """
+    with _creation:
+        make_file(path)
+
+
+def copy_file(source: Path, target: Path, advance: Callable[[int, int], None]) -> None:
+    """Copy a snapshot of the database ``source`` over the file ``target``, which has no log then.
+
+    ``advance`` is called with the number of pages copied so far, and of all pages. Raises
+    DatabaseUnavailable.
+    """
+    try:
+        with closing(_open(source, read_only=True)) as original, closing(_open(target)) as copy:
+            # In one snapshot: otherwise each write of others would start the copy again.
+            original.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
+            with copy.backup("main", original, "main") as backup:
+                while not backup.done:
+                    backup.step(_PAGES)
+                    advance(backup.page_count - backup.remaining, backup.page_count)
+            copy.execute("PRAGMA journal_mode = DELETE")
+    except apsw.Error as error:
+        raise DatabaseUnavailable(f"the database {source} cannot be copied", str(error)) from error
+
+
+def find_damage(path: Path) -> str | None:
+    """Return what SQLite's integrity check finds first, or None if the file is intact."""
+    with closing(SqliteConnection(path, read_only=True)) as connection:
+        try:
+            ((found,),) = connection.rows("PRAGMA integrity_check(1)")
+        except (apsw.Error, DatabaseUnavailable) as error:
+            return error.reason if isinstance(error, DatabaseUnavailable) else str(error)
+    return None if found == "ok" else str(found)
+
+
+def _open(path: Path, *, read_only: bool = False) -> apsw.Connection:
+    access = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    try:
+        # An absolute path, since ":memory:" alone would not be a file. NOMUTEX, since one thread at
+        # a time uses a connection, and rows come faster without SQLite's own locks.
+        connection = apsw.Connection(
+            os.fspath(path.absolute()),
+            flags=access | apsw.SQLITE_OPEN_NOMUTEX,
+            statementcachesize=_STATEMENTS_CACHED,
+        )
+        # Without this, a statement is prepared again for each new value.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    except _UNAVAILABLE as error:
+        raise DatabaseUnavailable(f"the database {path} cannot be opened", str(error)) from error
+    return connection
+
+
+def _retry(attempt: Callable[[], object], seconds: float) -> None:
+    """Call ``attempt`` until it raises no DatabaseLocked; raise that after ``seconds``."""
+    try:
+        attempt()
+    except DatabaseLocked:
+        # Imported only when there is something to wait for: it takes 30 ms.
+        from tenacity import (  # noqa: PLC0415
+            Retrying,
+            retry_if_exception_type,
+            stop_after_delay,
+            wait_exponential,
+        )
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(DatabaseLocked),
+            wait=wait_exponential(multiplier=0.001, max=_RETRY_S_MAX),
+            stop=stop_after_delay(seconds),
+            reraise=True,
+        )
+        retrying(attempt)
+
+
+def _sleep_and_retry(calls: int) -> bool:
+    """SQLite's busy handler: sleep, up to a quarter of a second, and let SQLite try again."""
+    time.sleep(min(0.001 * 2 ** min(calls, 8), 0.25))
+    return True
+
+
+def _unavailable(error: apsw.Error) -> DatabaseUnavailable:
+    if isinstance(error, apsw.BusyError):
+        return DatabaseLocked("the database is busy", "another process is writing to it")
+    return DatabaseUnavailable("the database does not answer", str(error))
