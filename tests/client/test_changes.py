@@ -15,7 +15,7 @@ import pytest
 from masthead import AsyncClient, Client
 from masthead.client import ALL_ENTITIES
 from masthead.contract.shapes import ListDownload
-from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedAnswer
+from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedResponse
 from tests.client.service import Asked, Reply, Serve, in_turn, refused
 
 if sys.version_info >= (3, 14):
@@ -115,7 +115,7 @@ def test_without_any_time_there_is_nothing_to_go_on_from(
     connect: Connect, serve: Serve, date: str
 ) -> None:
     service = serve(in_turn(Reply(feed(1), headers={"Date": date})))
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         connect(service.url).changes("2026-11-21T00:00:00Z", LISTS)
     assert str(caught.value) == (
         "/2/cdc: it has neither a header Masthead-Changes-Through nor a Date"
@@ -171,7 +171,7 @@ def test_an_answer_of_another_form_is_an_error(
     connect: Connect, serve: Serve, body: str | bytes, sentence: str
 ) -> None:
     service = serve(in_turn(Reply(body, headers=THROUGH)))
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         list(connect(service.url).changes("2026-11-21T00:00:00Z", LISTS))
     assert str(caught.value) == sentence
     assert caught.value.status == 200

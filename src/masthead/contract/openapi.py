@@ -1,9 +1,7 @@
-"""The OpenAPI 3.1 description of the interface, made from the contract's data.
+"""The OpenAPI 3.1 document, derived from the contract.
 
-Shapes become schemas, operations become paths; a field or a parameter is never described a second
-time here. What stands here alone is what OpenAPI asks for beyond the contract: errors, headers,
-credentials, and the two bodies (operations 3 and 4) that are not simply records in an envelope.
-Serving the document is left to ``masthead.api``.
+Shapes become schemas, operations become paths. Only what the contract does not declare is written
+here: errors, headers, credentials, and the bodies of operations 3 and 4.
 """
 
 import re
@@ -39,7 +37,7 @@ publisher, read-only.
 
 
 class _Error(NamedTuple):
-    """An error answer: the name of its component, when it is given, and its header."""
+    """An error response: the name of its component, its meaning, and its header."""
 
     name: str
     meaning: str
@@ -128,10 +126,10 @@ _DIGEST: dict[str, Any] = {
 
 
 def document() -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document as JSON values; keys are in the order of the interface.
+    """Return the OpenAPI 3.1 document as a JSON object.
 
-    The server's address is relative to where the document was read, so that it also holds behind
-    a proxy that adds a prefix.
+    The server's URL is relative to that of the document, so it is right behind a proxy with a
+    prefix too.
     """
     return {
         "openapi": "3.1.0",
@@ -268,7 +266,7 @@ def _references(statuses: set[int]) -> dict[str, Any]:
 
 
 def _shapes() -> list[type]:
-    """Return each wire shape once, in the order of the operations, nested ones after theirs."""
+    """Return each wire shape once, in the order of the operations; nested shapes come last."""
     found: dict[type, None] = {}
 
     def visit(shape: type) -> None:
