@@ -138,7 +138,7 @@ def test_an_answer_that_breaks_off_is_an_error(
     body = feed(1, 2, 3).encode()[: -characters or None]
     answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
     changes = connect(serve(in_turn(answer)).url).changes("2026-11-21T00:00:00Z", LISTS)
-    with pytest.raises(ServiceUnreachable, match="/2/cdc: no whole answer: "):
+    with pytest.raises(ServiceUnreachable, match="/2/cdc: no complete response: "):
         list(changes)
 
 
@@ -157,7 +157,7 @@ def test_a_broken_answer_stays_broken(connect: Connect, serve: Serve) -> None:
         (feed(1)[:-1], "/2/cdc: it ends in the middle, or is not JSON"),
         ("{}", "/2/cdc: there is no 'list_downloads' in it"),
         ("<html>", "/2/cdc: it is not a JSON object"),
-        (b'{"list_downloads":[]}\xff', "/2/cdc: the answer is not JSON"),
+        (b'{"list_downloads":[]}\xff', "/2/cdc: the response is not JSON"),
         (
             feed(1)[:-2] + ',{"mailing_list_id":"2","is_gap":"x"}]}',
             (

@@ -216,9 +216,9 @@ def test_an_answer_with_a_mark_of_its_byte_order(
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Reply("<html>Busy</html>"), "the answer is not JSON"),
-        (Reply(b'{"accounts":"\xff"}'), "the answer is not JSON"),
-        (Reply("[" * 100_000), "the answer is not JSON"),
+        (Reply("<html>Busy</html>"), "the response is not JSON"),
+        (Reply(b'{"accounts":"\xff"}'), "the response is not JSON"),
+        (Reply("[" * 100_000), "the response is not JSON"),
         (Reply('{"accounts":[NaN]}'), "NaN is not JSON"),
         (reply([]), "there is no 'accounts'"),
         (reply({"error": "not today"}), "there is no 'accounts'"),
@@ -243,7 +243,9 @@ def test_an_answer_that_is_not_what_the_interface_says(
 def test_an_answer_that_cannot_be_unpacked(connect: Connect, serve: Serve) -> None:
     answer = Reply("no gzip at all", headers={"Content-Encoding": "gzip"})
     service = serve(in_turn(answer))
-    with pytest.raises(UnexpectedResponse, match="/2/accounts/: the answer cannot be unpacked: "):
+    with pytest.raises(
+        UnexpectedResponse, match="/2/accounts/: the response cannot be decompressed: "
+    ):
         connect(service.url, patience_s=5.0).list_accounts()
     assert len(service.asked) == 1
 

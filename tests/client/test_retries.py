@@ -197,7 +197,7 @@ def test_nobody_there_is_an_error_in_time(connect: Connect) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    with pytest.raises(ServiceUnreachable, match="/2/accounts/: no whole answer: ") as caught:
+    with pytest.raises(ServiceUnreachable, match="/2/accounts/: no complete response: ") as caught:
         ask_once(connect(f"http://127.0.0.1:{port}", patience_s=0.3))
     assert caught.value.status is None
 
@@ -207,7 +207,7 @@ def test_silence_is_a_lost_connection(
     connect: Connect, serve: Serve, ask: Callable[[Client], object]
 ) -> None:
     service = serve(in_turn(SAYS_NOTHING))
-    with pytest.raises(ServiceUnreachable, match="no whole answer: "):
+    with pytest.raises(ServiceUnreachable, match="no complete response: "):
         ask(connect(service.url, timeout_s=0.05))
 
 
@@ -245,7 +245,7 @@ def test_what_the_service_asks_for_is_never_undercut() -> None:
         ServiceError("/2/orders/1", 404, "there is no order 1"),
         TooOld("/2/cdc", 410, "too long ago"),
         ServiceUnreachable("/2/accounts/", 503, "busy", 2.0),
-        UnexpectedResponse("/2/accounts/", 200, "the answer is not JSON"),
+        UnexpectedResponse("/2/accounts/", 200, "the response is not JSON"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -3,12 +3,12 @@
 import csv
 import io
 from pathlib import Path
-from re import fullmatch
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
 from masthead.cli.audit import deed
+from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.moments import format_second
@@ -28,20 +28,6 @@ _FIELDS = {
     if column.name not in {"account_id", "is_master"}
 }
 _ID = click.IntRange(0, 2**63 - 1)
-
-
-class _Duration(click.ParamType[int]):
-    """A number with its unit, converted to seconds."""
-
-    name = "time"
-    _SECONDS: ClassVar = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the seconds."""
-        found = fullmatch(r"(\d{1,6})([smhd])", value)
-        if found is None:
-            self.fail(f"{value!r} is no time such as 24h, 30m or 7d", param, ctx)
-        return int(found[1]) * self._SECONDS[found[2]]
 
 
 @click.group()
@@ -161,7 +147,7 @@ def set_(account_id: int, database: str, **given: Any) -> None:
 @click.argument("account_id", type=_ID)
 @click.option(
     "--overlap",
-    type=_Duration(),
+    type=Duration(),
     default="0h",
     help="For how long the old credentials work beside the new ones: 24h, 30m, 7d.",
 )

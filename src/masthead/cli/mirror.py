@@ -1,16 +1,14 @@
 """``masthead mirror``: keeping a local copy, and verifying it."""
 
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
+from masthead.cli.durations import Duration
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.client import Client
@@ -21,23 +19,7 @@ from masthead.mirror import TOO_OLD, Mirror, Pass, open_copy, verify
 __all__ = ["mirror_group"]
 
 _CREDENTIALS = {401, 403}
-_DURATION = re.compile(r"([0-9]{1,6})(s|m|h)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 _log = get_logger()
-
-
-class _Duration(click.ParamType[timedelta]):
-    name = "duration"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        found = _DURATION.fullmatch(str(value))
-        if not found:
-            self.fail(f"{value!r} is not a time such as 60s, 5m or 1h", param, ctx)
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
 
 
 class _KeepByDefault(click.Group):
@@ -62,7 +44,7 @@ def mirror_group() -> None:
 @setting("to")
 @setting("key")
 @setting("login")
-@setting("every", kind=_Duration())
+@setting("every", kind=Duration())
 @setting("once")
 @click.option(
     "--from-export",
@@ -75,7 +57,7 @@ def keep(
     to: str | None,
     key: str | None,
     login: str | None,
-    every: timedelta,
+    every: int,
     from_export: Path | None,
     *,
     once: bool,
@@ -103,7 +85,7 @@ def keep(
             _log.error("mirror pass failed", reason=str(error))
         if once:
             return
-        time.sleep(max(0.0, began + every.total_seconds() - time.monotonic()))
+        time.sleep(max(0.0, began + every - time.monotonic()))
 
 
 @mirror_group.command("verify")

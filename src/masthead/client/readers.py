@@ -190,5 +190,5 @@ class ListReader(RecordReader[Shape]):
 
     def _body(self) -> Generator[Shape | None, None, None]:
         if (yield from self._peek()) != "[":
-            raise ValueError("the answer is not a JSON array")
+            raise ValueError("the response is not a JSON array")
         yield from self._array(self._shape)

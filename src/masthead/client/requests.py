@@ -240,7 +240,7 @@ def _many(name: str, shape: type[Shape], **ids: int) -> Request[list[Shape]]:
     def read(body: Any) -> list[Shape]:
         records = _member(body, envelope) if envelope else body
         if not isinstance(records, list):
-            raise ValueError(f"{envelope or 'the answer'} is not a JSON array")
+            raise ValueError(f"{envelope or 'the response'} is not a JSON array")
         return [read_record(shape, record) for record in records]
 
     return _request(name, read, **ids)

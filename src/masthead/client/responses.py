@@ -52,7 +52,6 @@ CHUNK_BYTES = 262_144
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 10.0
 RETRIED_STATUSES = {429, 502, 503, 504}
-"""Statuses that are retried."""
 
 _MESSAGE_CHARACTERS_MAX = 500
 _PAGES_MAX = 1_000_000
@@ -194,8 +193,8 @@ def connection_error(request: Request[Any], error: httpx2.HTTPError) -> ServiceE
     if _is_about_a_certificate(error):
         return ServiceError(request.path, None, f"its certificate is not to be trusted: {reason}")
     if isinstance(error, httpx2.TransportError):
-        return ServiceUnreachable(request.path, None, f"no whole answer: {reason}")
-    return UnexpectedResponse(request.path, None, f"the answer cannot be unpacked: {reason}")
+        return ServiceUnreachable(request.path, None, f"no complete response: {reason}")
+    return UnexpectedResponse(request.path, None, f"the response cannot be decompressed: {reason}")
 
 
 def status_error(request: Request[Any], response: httpx2.Response) -> ServiceError:
@@ -286,7 +285,7 @@ def through_of(request: Request[Any], headers: Mapping[str, str]) -> Through:
 def decoding_error(request: Request[Any], error: Exception) -> UnexpectedResponse:
     """Return the exception for a response that cannot be decoded."""
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
-        return UnexpectedResponse(request.path, 200, "the answer is not JSON")
+        return UnexpectedResponse(request.path, 200, "the response is not JSON")
     return UnexpectedResponse(request.path, 200, str(error))
 
 

@@ -29,7 +29,7 @@ def wire_of(shape: type) -> Callable[..., msgspec.Struct]:
     """
     fields = fields_of(shape)
     struct = msgspec.defstruct(shape.__name__, [(field.name, Any) for field in fields], gc=False)
-    # Numbered names, because fields such as ``order`` shadow other names.
+    # Numbered names, because fields such as ``type`` shadow other names.
     names = [f"v{position}" for position in range(len(fields))]
     values = map(_expression, fields, names)
     source = f"lambda {', '.join(names)}: struct({', '.join(values)})"

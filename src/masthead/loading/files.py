@@ -237,38 +237,31 @@ def _too_long(file: InputFile, line: int) -> BadInput:
 
 def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
     limited = _LimitedReader(unpacked)
-    with closing(_csv_rows(file, limited)) as rows:
-        yield from _batches_of_csv(file, rows, limited, raw)
-
-
-def _batches_of_csv(
-    file: InputFile, rows: Iterator[tuple[int, list[str]]], limited: _LimitedReader, raw: IO[bytes]
-) -> Iterator[Batch]:
-    header_line, header = next(rows, (1, []))
-    _check_columns(file, header_line, header)
-    width = len(header)
-    kept = [n for n, name in enumerate(header) if name != REASON]
-    columns = [header[n] for n in kept]
     lines: list[int] = []
     good: list[list[str]] = []
     unreadable: list[UnreadableRow] = []
 
     def batch() -> Batch:
-        cells = list(zip(*good, strict=True)) if good else [()] * width
+        cells = list(zip(*good, strict=True)) if good else [()] * len(header)
         return Batch(columns, lines, [cells[n] for n in kept], unreadable, raw.tell())
 
-    for line, row in rows:
-        if len(row) == width:
-            lines.append(line)
-            good.append(row)
-        else:
-            sentence = f"has {len(row)} cells where the header has {width}"
-            unreadable.append(UnreadableRow(line, "row", sentence))
-        if len(lines) + len(unreadable) == BATCH_ROWS or limited.batch_bytes > ROW_BYTES_MAX:
-            yield batch()
-            lines, good, unreadable = [], [], []
-            limited.batch_bytes = 0
-    yield batch()
+    with closing(_csv_rows(file, limited)) as rows:
+        header_line, header = next(rows, (1, []))
+        _check_columns(file, header_line, header)
+        kept = [n for n, name in enumerate(header) if name != REASON]
+        columns = [header[n] for n in kept]
+        for line, row in rows:
+            if len(row) == len(header):
+                lines.append(line)
+                good.append(row)
+            else:
+                sentence = f"has {len(row)} cells where the header has {len(header)}"
+                unreadable.append(UnreadableRow(line, "row", sentence))
+            if len(lines) + len(unreadable) == BATCH_ROWS or limited.batch_bytes > ROW_BYTES_MAX:
+                yield batch()
+                lines, good, unreadable = [], [], []
+                limited.batch_bytes = 0
+        yield batch()
 
 
 def _check_columns(file: InputFile, line: int, columns: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ __all__ = ["Sample", "sample", "write_history"]
 _SUBSCRIBERS = 2000
 _SEED = 1
 _NIGHTS = 10
+_JOINING = _SUBSCRIBERS // (20 * _NIGHTS)
 _NIGHTS_BETWEEN_LISTS = 3
 _FIRST_LIST_ID = 100
 _ISSUES_SHOWN_MIN = 6
@@ -49,21 +50,13 @@ class Sample(NamedTuple):
     publication_id: int
 
 
-def write_history(
-    directory: Path,
-    *,
-    subscribers: int = _SUBSCRIBERS,
-    seed: int = _SEED,
-    nights: int = _NIGHTS,
-    last_night: date = REFERENCE_DATE,
-) -> list[Path]:
+def write_history(directory: Path, *, last_night: date = REFERENCE_DATE) -> list[Path]:
     """Write a folder of import files for each night; return the folders in order.
 
-    Together they hold ``subscribers`` subscribers. ``nights`` is at most 100, because issues exist
-    only for half a year ahead. Raises BadInput for a folder that is not empty or not writable.
+    Raises BadInput for a folder that is not empty or not writable.
     """
     folders = []
-    for night, rows in enumerate(_History(subscribers, seed, nights, last_night).nights(), 1):
+    for night, rows in enumerate(_History(last_night).nights(), 1):
         folder = directory / f"night-{night:02}"
         with Files(folder, [name for name, found in rows.items() if found]) as files:
             files.write(rows)
@@ -73,7 +66,7 @@ def write_history(
 
 def sample() -> Sample:
     """Return a sample of the history that ``write_history`` writes by default."""
-    history = _History(_SUBSCRIBERS, _SEED, _NIGHTS, REFERENCE_DATE)
+    history = _History(REFERENCE_DATE)
     for _ in history.nights():
         pass
     return history.sample()
@@ -82,28 +75,25 @@ def sample() -> Sample:
 class _History:
     """Makes the nights, and keeps the current state of every record by table and key."""
 
-    def __init__(self, subscribers: int, seed: int, nights: int, last_night: date) -> None:
-        self._publisher = Publisher(last_night - timedelta(nights - 1))
+    def __init__(self, last_night: date) -> None:
+        self._publisher = Publisher(last_night - timedelta(_NIGHTS - 1))
         self._calendar = self._publisher.calendar
-        self._readers = Readers(self._publisher, seed)
-        self._nights = nights
-        self._joining = subscribers // (20 * nights)
-        self._at_first = subscribers - self._joining * (nights - 1)
+        self._readers = Readers(self._publisher, _SEED)
         self._known: list[Reader] = []
         self._state: dict[str, dict[Row, _Record]] = {name: {} for name in COLUMNS}
 
     def nights(self) -> Iterator[dict[str, list[Row]]]:
         """Yield the rows of each night by table."""
         rows = self._readers.rows
-        self._known = [self._readers.add() for _ in range(self._at_first)]
+        self._known = [self._readers.add() for _ in range(_SUBSCRIBERS - _JOINING * (_NIGHTS - 1))]
         for name, found in self._publisher.rows().items():
             rows[name] += found
         rows["list_downloads"] += self._readers.list_rows()
         yield self._night()
-        for night in range(1, self._nights):
+        for night in range(1, _NIGHTS):
             self._calendar.today = night
             self._changes(night)
-            self._known += [self._readers.add(new=True) for _ in range(self._joining)]
+            self._known += [self._readers.add(new=True) for _ in range(_JOINING)]
             yield self._night()
 
     def sample(self) -> Sample:

@@ -20,7 +20,7 @@ from masthead.sample_data.generate_values import SUBSCRIBERS_MAX
 
 __all__ = ["REFERENCE_DATE", "Files", "generate"]
 
-#: The default "today" of the data.
+#: The "today" of the data.
 REFERENCE_DATE = date(2026, 11, 1)
 
 _SUBSCRIBERS_BETWEEN_WRITES = 500
@@ -56,8 +56,8 @@ class Files:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
         """Close the files."""
@@ -83,7 +83,6 @@ def generate(
     *,
     subscribers: int,
     seed: int,
-    reference_date: date = REFERENCE_DATE,
     advance: Callable[[int], None] | None = None,
 ) -> None:
     """Write the import files of a made-up publisher into ``directory``.
@@ -97,7 +96,7 @@ def generate(
             f"{subscribers} subscribers are too many: there are {SUBSCRIBERS_MAX} renewal codes "
             "of five characters."
         )
-    publisher = Publisher(reference_date)
+    publisher = Publisher(REFERENCE_DATE)
     readers = Readers(publisher, seed)
     with Files(directory) as files:
         files.write(publisher.rows())

@@ -241,14 +241,14 @@ class Readers:
         expires = None if unlimited else start + term
         left = -1 if expires is None else max(0, (expires - today) * per_year // 365)
         copies = pick(_MORE_COPIES) if random() < 0.05 else 1
-        kind = pick(publication.types)
+        medium = pick(publication.types)
         is_gift = bool(self._recent) and random() < 0.06
         mailing_id = pick(self._recent).address_id if is_gift else reader.address_id
 
         is_paid = random() < 0.85
         bundle_id = purchase_id = paid_left = revenue = None
         if is_paid and random() < 0.85:
-            mailed_to = None if kind == "Digital" else mailing_id
+            mailed_to = None if medium == "Digital" else mailing_id
             delivery = Delivery(mailed_to, reader.billing_id, int(is_gift))
             sale = Sale(publication, years, copies, delivery)
             bundle_id, purchase_id = sale.bundle_id, self.sales.sell(reader.buyer, sale, start)
@@ -266,7 +266,7 @@ class Readers:
                 copies,
                 paid_left,
                 revenue,
-                kind,
+                medium,
                 day(created),
                 None if expires is None else day(expires),
                 day(start) if renewals and not unlimited else None,
@@ -278,14 +278,14 @@ class Readers:
             )
         )
         days = publication.issue_days
-        end = bisect_right(days, today if expires is None else min(today, expires))
-        begin = max(bisect_left(days, start), end - _ISSUES_RECEIVED_MAX)
+        end_index = bisect_right(days, today if expires is None else min(today, expires))
+        start_index = max(bisect_left(days, start), end_index - _ISSUES_RECEIVED_MAX)
         first_issue_id = publication.first_issue_id
         self.rows["subscription_issues"] += [
-            (subscription_id, first_issue_id + index) for index in range(begin, end)
+            (subscription_id, first_issue_id + index) for index in range(start_index, end_index)
         ]
         if not (reader.deleted or new):
-            member = Member(subscription_id, created, expires, copies, is_paid, kind)
+            member = Member(subscription_id, created, expires, copies, is_paid, medium)
             for made in self._publisher.lists[publication.publication_id]:
                 self.enlist(made, member)
 

@@ -70,8 +70,8 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(text.split(", "))
 
 
-def _streets(names: str, kinds: str) -> tuple[str, ...]:
-    return tuple(f"{name} {kind}" for name in _listed(names) for kind in kinds.split())
+def _streets(names: str, suffixes: str) -> tuple[str, ...]:
+    return tuple(f"{name} {suffix}" for name in _listed(names) for suffix in suffixes.split())
 
 
 def _us(line: str) -> tuple[Place, ...]:
