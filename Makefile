@@ -11,13 +11,7 @@
 #                      (MINUTES=60, for each kind of database)
 #   make prove-leaving clients that leave in the middle of answers (CLIENTS=5000)
 #   make prove-hostile requests and import files that nobody means well with (CASES=100000)
-#   make attack        sqlmap and slowhttptest, where Debian's packages are (ARGS="…")
-#   make bench         how fast it is: all of it, with its figures in benchmarks.json and its
-#                      pictures in docs/pictures; or some parts (ARGS="requests --rounds 3")
-#   make bench-logins  whether the time of a refused login tells that it exists (ARGS="…")
-#   make bench-filters  filters that select nothing of 1,000,000 subscriptions (ARGS="…")
-#   make bench-overload  what becomes of more requests than a server answers (ARGS="…")
-#   make bench-slow    what 500 clients that send or read next to nothing cost others (ARGS="…")
+#   make bench         all benchmarks (hours, 60 GB of disk), or some (ARGS="requests --rounds 3")
 #   make audit         known faults of the locked packages; needs the network
 #   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
@@ -32,8 +26,7 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         prove prove-schedules prove-kills prove-endurance prove-leaving \
-        prove-hostile attack fix bench \
-        bench-logins bench-filters bench-overload bench-slow audit lock install install-dev clean
+        prove-hostile fix bench audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -87,27 +80,12 @@ prove-leaving: install-dev
 prove-hostile: install-dev
 	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --cases $(or $(CASES),100000)
 
-attack: install-dev
-	$(BIN)/python -m benchmarks.attack $(ARGS)
-
 fix: install-dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
 bench: install-dev
-	$(BIN)/python -m benchmarks $(or $(ARGS),--json benchmarks.json --picture docs/pictures)
-
-bench-logins: install-dev
-	$(BIN)/python -m benchmarks.logins $(ARGS)
-
-bench-filters: install-dev
-	$(BIN)/python -m benchmarks.filters $(ARGS)
-
-bench-overload: install-dev
-	$(BIN)/python -m benchmarks.overload $(ARGS)
-
-bench-slow: install-dev
-	$(BIN)/python -m benchmarks.slow $(ARGS)
+	$(BIN)/python -m benchmarks $(ARGS)
 
 audit: install-dev
 	.ci/audit

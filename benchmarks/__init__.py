@@ -1,6 +1,6 @@
-"""How fast Masthead is, side by side with what a user would pick instead (docs/performance.md)."""
+"""Benchmarks: how fast Masthead is beside what it is compared with (docs/performance.md)."""
 
 import os
 
-# What a PostgreSQL database needs; the servers that are measured inherit it.
+# PostgreSQL databases need a secret key; the processes that are measured inherit it.
 os.environ.setdefault("MASTHEAD_SECRET_KEY", "be9c" * 16)

@@ -1,29 +1,20 @@
-"""How long a filter takes that selects nothing among 1,000,000 subscriptions, and who waits for it.
+"""Filters that select nothing of 1,000,000 subscriptions, and what they cost others.
 
-``python -m benchmarks.filters`` asks for each filter in turn, over one connection. Then one client
-asks for the slowest of them again and again, while another one asks for orders, which it also does
-alone.
+Each filter is asked over one connection. Then one client repeats the slowest of them, while another
+client looks up orders.
 """
 
-import argparse
-import http.client
-import signal
-import statistics
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import perf_counter
+from statistics import median, quantiles
+from threading import Event, Thread
 
-from benchmarks import machine
-from benchmarks.databases import STORES, fresh, place, stores_in
-from benchmarks.feed import publisher
-from benchmarks.publisher import AUTHORIZATION
+from benchmarks.databases import STORES
+from benchmarks.machine import CLIENT_CORE, SERVER_CORE, on_core
+from benchmarks.processes import Server, serving, timed_get
+from benchmarks.publisher import published
+from benchmarks.report import Scale, table
 
-ROUNDS = 21
-ORDERS = 2_000
 FILTERS = {
     "/2/subscriptions/": (
         "copies=9999",
@@ -43,32 +34,18 @@ FILTERS = {
 }
 
 
-def milliseconds(connection: http.client.HTTPConnection, path: str) -> tuple[float, bytes]:
-    """Return how long an answer takes, and its body."""
-    start = perf_counter()
-    connection.request("GET", path, headers={"Authorization": AUTHORIZATION})
-    body = connection.getresponse().read()
-    return (perf_counter() - start) * 1_000, body
-
-
-def slow_of(connection: http.client.HTTPConnection, orders: list[str]) -> tuple[float, float]:
-    """Return the median and the 99th percentile of orders, in milliseconds."""
-    taken = [milliseconds(connection, path)[0] for path in orders]
-    return statistics.median(taken), statistics.quantiles(taken, n=100)[98]
-
-
 @contextmanager
-def asking(port: int, path: str) -> Iterator[None]:
-    """Ask for a path again and again, from a thread of its own, for as long as the block lasts."""
-    over = threading.Event()
+def _repeating(server: Server, path: str) -> Iterator[None]:
+    """Send one request after the other from a thread of its own within the block."""
+    over = Event()
 
-    def ask() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port)
+    def repeat() -> None:
+        connection = server.connect()
         while not over.is_set():
-            milliseconds(connection, path)
+            timed_get(connection, path)
         connection.close()
 
-    thread = threading.Thread(target=ask)
+    thread = Thread(target=repeat)
     thread.start()
     try:
         yield
@@ -77,41 +54,36 @@ def asking(port: int, path: str) -> Iterator[None]:
         thread.join()
 
 
-def main() -> None:
-    """Measure, and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.filters", description=__doc__)
-    parser.add_argument("--stores", type=stores_in, default=list(STORES), help=",".join(STORES))
-    parser.add_argument("--subscribers", type=int, default=870_000, help="1,000,000 subscriptions")
-    given = parser.parse_args()
-    # So that the servers end with it, however it ends.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    for store in given.stores:
+def _order_times(server: Server, paths: list[str]) -> str:
+    """Return the median and the 99th percentile of orders over one connection."""
+    connection = server.connect()
+    times_ms = [1e3 * timed_get(connection, path)[0] for path in paths * 4]
+    connection.close()
+    return f"{median(times_ms):.2f} (99 %: {quantiles(times_ms, n=100)[98]:.2f})"
+
+
+def measure(scale: Scale) -> Iterator[str]:
+    """Yield a table for each store."""
+    for store in scale.stores:
+        rows = []
+        slowest = (0.0, "")
         with (
-            TemporaryDirectory() as name,
-            place(store) as home,
-            fresh(home, "filters") as database,
-            publisher(database, Path(name) / "publisher", given.subscribers) as server,
+            on_core(CLIENT_CORE),
+            published(store, scale.subscribers) as data,
+            serving(data.database, core=SERVER_CORE) as server,
         ):
-            print(f"\n| {STORES[store]} | rows | median, ms |\n| --- | ---: | ---: |")
-            connection = http.client.HTTPConnection("127.0.0.1", server.port)
-            slowest = (0.0, "")
-            for path, filters in FILTERS.items():
-                for asked in filters:
-                    found = [milliseconds(connection, f"{path}?{asked}") for _ in range(ROUNDS)]
-                    median = statistics.median(taken for taken, _ in found)
-                    slowest = max(slowest, (median, f"{path}?{asked}"))
-                    rows = found[-1][1].count(b'"subscriber_id"')
-                    print(f"| `{path}?{asked}` | {rows} | {median:.1f} |")
-            orders = [f"/2/orders/{number}" for number in range(1, ORDERS + 1)]
-            alone = slow_of(connection, orders)
-            with asking(server.port, slowest[1]):
-                beside = slow_of(connection, orders)
+            connection = server.connect()
+            for path in (f"{path}?{query}" for path, all_ in FILTERS.items() for query in all_):
+                timed = [timed_get(connection, path) for _ in range(scale.rounds)]
+                time_ms = 1e3 * median(seconds for seconds, _ in timed)
+                slowest = max(slowest, (time_ms, path))
+                count = timed[0][1].count(b'"subscriber_id"')
+                rows.append([f"`{path}`", str(count), f"{time_ms:.1f}"])
             connection.close()
-            print(f"| an order alone | | {alone[0]:.2f} (99 %: {alone[1]:.2f}) |")
-            print(f"| beside the slowest of these | | {beside[0]:.2f} (99 %: {beside[1]:.2f}) |")
-    for title, said in machine.described().items():
-        print(f"- {title}: {said}")
-
-
-if __name__ == "__main__":
-    main()
+            orders = data.order_paths()
+            rows.append(["an order alone", "", _order_times(server, orders)])
+            with _repeating(server, slowest[1]):
+                rows.append(
+                    ["an order beside the slowest of these", "", _order_times(server, orders)]
+                )
+        yield table([STORES[store], "rows", "median, ms"], rows)

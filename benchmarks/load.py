@@ -1,78 +1,136 @@
-"""A small load generator: keep-alive connections that ask as fast as answers come.
+"""A load generator: connections that each send their next request when a response is complete.
 
-``python -m benchmarks.load PORT SECONDS AUTHORIZATION CODING < paths`` is a process of its own. It
-prints the number of answers and the seconds that they took, and ends with an error if one was not
-200.
+``python -m benchmarks.load PORT CONNECTIONS SECONDS < paths`` prints the fields of ``Load``.
 """
 
 import asyncio
-import itertools
+import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from typing import cast
+from itertools import cycle
+from statistics import quantiles
+from time import perf_counter
+from typing import NamedTuple, cast
 
 import uvloop
 
-from benchmarks.answers import Answer, request
-from benchmarks.machine import GENERATOR_CORE, pin
+from benchmarks.machine import CLIENT_CORE, pin
+from benchmarks.processes import REQUEST_TIMEOUT_S
+from benchmarks.publisher import AUTHORIZATION
 
 CONNECTIONS = 16
+_HEAD_END = b"\r\n\r\n"
+_LENGTH = b"\ncontent-length:"
+
+
+class Load(NamedTuple):
+    """What came back: responses with 200 and with 503, and the times of the former."""
+
+    responses_per_s: float
+    refusals_per_s: float
+    median_ms: float
+    p99_ms: float
 
 
 class _Connection(asyncio.Protocol):
-    """Sends one request at a time and counts the answers."""
+    """Sends one request at a time; every response must have a Content-Length."""
 
-    def __init__(self, requests: Iterator[bytes], deadline: float) -> None:
+    def __init__(self, requests: Iterator[bytes]) -> None:
         self.requests = requests
-        self.deadline = deadline
-        self.answers = 0
-        self.answer = Answer()
-        self.done = asyncio.get_running_loop().create_future()
+        self.times_ms: list[float] = []
+        self.refusals = 0
+        self.ended = asyncio.get_running_loop().create_future()
+        self._head = b""
+        self._missing_bytes = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
-        self.transport.write(next(self.requests))
+
+    def start(self, deadline: float) -> None:
+        self.deadline = deadline
+        self._send()
 
     def data_received(self, data: bytes) -> None:
-        if not self.answer.take(data):
-            return
-        if not self.answer.is_ok:
-            self.done.set_exception(RuntimeError(self.answer.head.decode()))
-            self.transport.close()
-            return
-        self.answers += 1
-        if time.perf_counter() < self.deadline:
-            self.transport.write(next(self.requests))
+        if self._missing_bytes:
+            self._missing_bytes -= len(data)
         else:
-            self.done.set_result(None)
+            self._head += data
+            end = self._head.find(_HEAD_END)
+            if end < 0:
+                return
+            head = self._head[: end + 2].lower()
+            start = head.index(_LENGTH) + len(_LENGTH)
+            length = int(head[start : head.index(b"\r", start)])
+            self._missing_bytes = end + len(_HEAD_END) + length - len(self._head)
+        if not self._missing_bytes:
+            self._completed()
+
+    def _completed(self) -> None:
+        now = perf_counter()
+        status, self._head = self._head[9:12], b""
+        if now > self.deadline:
             self.transport.close()
+            return
+        if status == b"200":
+            self.times_ms.append(1e3 * (now - self._sent_at))
+        elif status == b"503":
+            self.refusals += 1
+        else:
+            raise SystemExit(f"a request got {status.decode()}")
+        self._send()
+
+    def _send(self) -> None:
+        self._sent_at = perf_counter()
+        self.transport.write(next(self.requests))
 
     def connection_lost(self, _reason: Exception | None) -> None:
-        if not self.done.done():
-            self.done.set_exception(RuntimeError("the server closed a connection"))
+        if perf_counter() < self.deadline:
+            raise SystemExit("the server closed a connection")
+        self.ended.set_result(None)
 
 
-async def _measure(port: int, seconds: float, requests: Iterator[bytes]) -> tuple[int, float]:
+async def _generate(port: int, connections: int, seconds: float, requests: Iterator[bytes]) -> Load:
     loop = asyncio.get_running_loop()
-    start = time.perf_counter()
-    connections = []
-    for _ in range(CONNECTIONS):
+    opened = []
+    for _ in range(connections):
         _, connection = await loop.create_connection(
-            lambda: _Connection(requests, start + seconds), "127.0.0.1", port
+            lambda: _Connection(requests), "127.0.0.1", port
         )
-        connections.append(connection)
-    await asyncio.gather(*(connection.done for connection in connections))
-    return sum(c.answers for c in connections), time.perf_counter() - start
+        opened.append(connection)
+    deadline = perf_counter() + seconds
+    for connection in opened:
+        connection.start(deadline)
+    await asyncio.gather(*(connection.ended for connection in opened))
+    times_ms = [time for connection in opened for time in connection.times_ms]
+    parts = quantiles(times_ms, n=100) if len(times_ms) > 1 else [0.0] * 99
+    refusals = sum(connection.refusals for connection in opened)
+    return Load(len(times_ms) / seconds, refusals / seconds, parts[49], parts[98])
 
 
-def main() -> None:
-    """Measure, and print the answers and the seconds."""
-    port, seconds, authorization, coding = sys.argv[1:]
-    pin(GENERATOR_CORE)
-    requests = [request(path, authorization, coding) for path in sys.stdin.read().split()]
-    print(*uvloop.run(_measure(int(port), float(seconds), itertools.cycle(requests))))
+def generate_load(
+    port: int, paths: list[str], seconds: float, connections: int = CONNECTIONS
+) -> Load:
+    """Send requests for ``paths`` in turn, from a process of its own on the clients' core."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.load", str(port), str(connections), str(seconds)],
+        input="\n".join(paths),
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=seconds + REQUEST_TIMEOUT_S,
+    )
+    return Load(*map(float, done.stdout.split()))
+
+
+def request(path: str) -> bytes:
+    """Return the bytes of a request."""
+    return (
+        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: {AUTHORIZATION}\r\n\r\n"
+    ).encode()
 
 
 if __name__ == "__main__":
-    main()
+    pin(CLIENT_CORE)
+    to_send = cycle([request(path) for path in sys.stdin.read().split()])
+    port, connections, seconds = sys.argv[1:]
+    print(*uvloop.run(_generate(int(port), int(connections), float(seconds), to_send)))

@@ -1,7 +1,8 @@
-"""The machine: which core does what, who uses it, and what to say of it beside the figures."""
+"""The machine: its cores, its processes, its description."""
 
 import os
 import platform
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -9,77 +10,50 @@ from importlib.metadata import version
 from pathlib import Path
 from sqlite3 import sqlite_version
 
-SERVER_CORE, GENERATOR_CORE = 0, 1
-_PACKAGES = (
-    "uvicorn",
-    "starlette",
-    "apsw",
-    "psycopg",
-    "msgspec",
-    "fastapi",
-    "sqlalchemy",
-    "pydantic",
-    "flask",
-    "django",
-    "djangorestframework",
-    "gunicorn",
-    "datasette",
-)
-_CPU_INFO = Path("/proc/cpuinfo")
-_CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+SERVER_CORE, CLIENT_CORE = 0, 1
+"""Servers of HTTP run on the first core; clients and PostgreSQL on the second."""
+
+_PACKAGES = ("uvicorn", "starlette", "apsw", "psycopg", "msgspec", "fastapi", "sqlalchemy")
+_CORES = sorted(os.sched_getaffinity(0))
 
 
 def pin(core: int, pid: int = 0) -> None:
-    """Keep a process (0: this one) on one of the machine's cores, where the system can do that."""
-    if _CORES:
-        os.sched_setaffinity(pid, {_CORES[core % len(_CORES)]})
+    """Restrict a process (0: this one) to one core."""
+    os.sched_setaffinity(pid, {_CORES[core % len(_CORES)]})
 
 
 @contextmanager
 def on_core(core: int) -> Iterator[None]:
-    """Keep this process, and what it starts, on a core for as long as the block lasts."""
+    """Restrict this process, and those that it starts, to one core within the block."""
     pin(core)
     try:
         yield
     finally:
-        if _CORES:
-            os.sched_setaffinity(0, _CORES)
+        os.sched_setaffinity(0, _CORES)
 
 
-def children(pid: int) -> list[int]:
-    """Return the ids of the processes that a process has started."""
-    found: list[int] = []
-    with suppress(OSError):  # it has ended meanwhile
-        for of_thread in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += map(int, of_thread.read_text().split())
-    return found
+def process_tree(pid: int) -> list[int]:
+    """Return the ids of a process and of all its descendants."""
+    children: list[int] = []
+    with suppress(OSError):  # it has ended
+        for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+            children += map(int, thread.read_text().split())
+    return [pid, *(each for child in children for each in process_tree(child))]
 
 
-def tree(pid: int) -> list[int]:
-    """Return the ids of a process and of all that descend from it."""
-    return [pid, *(found for child in children(pid) for found in tree(child))]
+def memory_mib(pid: int, field: str) -> float:
+    """Return a field of /proc/PID/status, such as VmHWM, in MiB; 0 for an ended process."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(rf"^{field}:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(found[1]) / 1024 if found else 0.0
 
 
-def cpu_s(pid: int) -> float:
-    """Return the seconds of CPU that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS_PER_S
-
-
-def described() -> dict[str, str]:
-    """Return what the figures depend on: machine, load, versions."""
-    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{os.cpu_count()} cores of {_cpu()}, {platform.system()}",
-        "load average at the start": load,
-        "versions": f"Python {platform.python_version()} with SQLite {sqlite_version}, {versions}",
-    }
-
-
-def _cpu() -> str:
-    lines = _CPU_INFO.read_text().splitlines() if _CPU_INFO.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.machine()
+def description() -> str:
+    """Return date, machine, load and versions."""
+    cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    return (
+        f"{datetime.now(UTC).date()}, {os.cpu_count()} cores of "
+        f"{cpu[1] if cpu else platform.machine()}, load average {os.getloadavg()[0]:.2f}; "
+        f"Python {platform.python_version()} with SQLite {sqlite_version}, {packages}"
+    )

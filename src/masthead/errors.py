@@ -3,18 +3,17 @@
 ::
 
     MastheadError
-    ├── BadInput             a file, a row, a parameter or a setting that cannot be used
-    │   └── BadUsage         a command called in a way that cannot work
-    ├── NotFound             an id that does not exist for this account
-    ├── StoreUnavailable     the database does not answer now; a later try may succeed
-    └── ServiceError         a service that was asked did not give what was asked for
-        ├── TooOld               410: it has no changes from so long ago any more
-        ├── ServiceUnreachable   there was no answer, or not all of it
-        └── UnexpectedAnswer     what it answered is not what the interface says
+    ├── BadInput             an invalid file, row, parameter or setting
+    │   └── BadUsage         a command called with invalid arguments
+    ├── NotFound             an id that does not exist in this account
+    ├── StoreUnavailable     the database is not available; a retry may succeed
+    └── ServiceError         a request of masthead.Client failed
+        ├── TooOld               410: the changes since then are no longer available
+        ├── ServiceUnreachable   no complete response
+        └── UnexpectedResponse   a response that the interface does not allow
 
-Each message is a sentence for the person who reads it: what was wrong, where, and what would be
-right. The command line turns them into exit statuses, the HTTP face into answers; nothing else
-is needed to tell them apart. A ServiceError is what :class:`masthead.Client` raises.
+Each message is a sentence: what was wrong, where, and what would be right. The command line maps
+the classes to exit statuses, the server maps them to HTTP statuses.
 """
 
 __all__ = [
@@ -26,65 +25,65 @@ __all__ = [
     "ServiceUnreachable",
     "StoreUnavailable",
     "TooOld",
-    "UnexpectedAnswer",
+    "UnexpectedResponse",
 ]
 
 
 class MastheadError(Exception):
-    """Something that Masthead can explain to the person who asked for it."""
+    """The base of all exceptions that Masthead raises on purpose."""
 
 
 class BadInput(MastheadError):
-    """Data that cannot be used as given; the command line exits with 1, HTTP answers 400."""
+    """Invalid data. The command line exits with 1, the HTTP status is 400."""
 
 
 class BadUsage(BadInput):
-    """A command called in a way that cannot work; the command line exits with 2."""
+    """A command called with invalid arguments. The command line exits with 2."""
 
 
 class NotFound(MastheadError):
-    """An id that does not exist for this account; HTTP answers 404."""
+    """An id that does not exist in this account. The HTTP status is 404."""
 
 
 class StoreUnavailable(MastheadError):
-    """The database does not answer now; HTTP answers 503 with ``Retry-After``."""
+    """The database is not available. The HTTP status is 503 with ``Retry-After``."""
 
 
 class ServiceError(MastheadError):
-    """A service that was asked did not give what was asked for.
+    """A request of :class:`masthead.Client` failed.
 
-    ``asked`` is the path of the request. ``status`` is that of its answer, None where there was
-    none. ``message`` is what it says was wrong, or what can be said of it here.
+    ``path`` is that of the request, ``status`` the HTTP status or None without a response.
+    ``message`` is the service's own message, or a description of the failure.
     """
 
-    def __init__(self, asked: str, status: int | None, message: str) -> None:
-        super().__init__(asked, status, message)
-        self.asked = asked
+    def __init__(self, path: str, status: int | None, message: str) -> None:
+        super().__init__(path, status, message)
+        self.path = path
         self.status = status
         self.message = message
 
     def __str__(self) -> str:
-        """Return the sentence for the person who reads it."""
+        """Return path, status and message as one line."""
         status = "" if self.status in {None, 200} else f"{self.status}: "
-        return f"{self.asked}: {status}{self.message}"
+        return f"{self.path}: {status}{self.message}"
 
 
 class TooOld(ServiceError):
-    """The changes since the time that was asked for are not there any more: begin anew."""
+    """The changes since the requested time are no longer available: load a snapshot."""
 
 
 class ServiceUnreachable(ServiceError):
-    """There was no answer, or not all of it, within the time that the client takes.
+    """There was no complete response, or one with a status that is worth a retry.
 
-    ``retry_after_s`` is in how many seconds there may be one, where the service says so.
+    ``retry_after_s`` are the seconds of ``Retry-After``, None without this header.
     """
 
     def __init__(
-        self, asked: str, status: int | None, message: str, retry_after_s: float | None = None
+        self, path: str, status: int | None, message: str, retry_after_s: float | None = None
     ) -> None:
-        super().__init__(asked, status, message)
+        super().__init__(path, status, message)
         self.retry_after_s = retry_after_s
 
 
-class UnexpectedAnswer(ServiceError):
-    """The answer is not what the interface says."""
+class UnexpectedResponse(ServiceError):
+    """The response is not one that the interface allows."""

@@ -1,7 +1,7 @@
-"""Files and folders that their owner alone may read, whatever the umask says.
+"""Files and folders that only their owner can read, whatever the umask.
 
-What Masthead writes holds personal data, and often stands where others can look (decisions, "Who
-may read the files"). What exists already and is not replaced keeps its mode.
+Masthead's files hold personal data (decisions, "Who may read the files"). Existing files and
+folders that are not replaced keep their mode.
 """
 
 import os
@@ -16,25 +16,25 @@ _FOLDER_MODE = 0o700
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file where there is none; whoever then opens it says why it cannot be made.
+    """Create an empty file if there is none. Errors are left to the code that opens the file.
 
-    An existing file is not opened: to close it would end the locks that the process has on it.
+    An existing file is not opened: closing it would release the locks of this process on it.
     """
     with suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE))
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those that it is to stand in, where there is none. Raises OSError."""
+    """Create a folder and its parents if they do not exist. Raises OSError."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(_FOLDER_MODE, exist_ok=True)
 
 
 def new_file(path: Path, *, errors: str | None = None) -> IO[str]:
-    """Open a new file for UTF-8 text in the place of any that is there. Raises OSError.
+    """Create a file for UTF-8 text, and replace an existing one. Raises OSError.
 
-    Line ends are written as they come.
+    Line ends are not translated.
     """
     path.unlink(missing_ok=True)
     return open(path, "x", encoding="utf-8", errors=errors, newline="", opener=_open)

@@ -89,5 +89,5 @@ def test_a_time_that_is_none_is_refused(database: str, overlap: str) -> None:
     done = masthead(
         "accounts", "rotate-key", 1, f"--overlap={overlap}", database=database, exit_status=2
     )
-    assert "is no time such as 24h, 30m or 7d" in done.stderr
+    assert "is not a time such as 60s, 5m, 24h or 7d" in done.stderr
     assert shown(database)["api_key"] == OLD[0]

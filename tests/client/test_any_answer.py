@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from masthead.client.answers import refusal
 from masthead.client.requests import list_accounts
+from masthead.client.responses import status_error
 from masthead.contract.shapes import Subscription, fields_of
-from masthead.errors import ServiceError, ServiceUnreachable, UnexpectedAnswer
+from masthead.errors import ServiceError, ServiceUnreachable, UnexpectedResponse
 from tests.client.flavours import FLAVOURS, connecting
 from tests.client.service import Reply, Service, in_turn
 
@@ -154,7 +154,7 @@ def test_any_record_is_read_or_is_an_error_of_the_service(
         lambda: list(client.list_subscriptions()),
         lambda: list(client.changes("2026-11-21", ["subscriptions"])),
     ):
-        with suppress(UnexpectedAnswer):
+        with suppress(UnexpectedResponse):
             ask()
 
 
@@ -165,6 +165,6 @@ def test_any_time_to_try_again_is_none_or_one_that_a_clock_can_wait(
     """decisions, "Client: what is tried again"."""
     request = httpx2.Request("GET", "http://service.example")
     sent = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
-    failure = refusal(list_accounts(), httpx2.Response(503, headers=sent, request=request))
+    failure = status_error(list_accounts(), httpx2.Response(503, headers=sent, request=request))
     assert isinstance(failure, ServiceUnreachable)
     assert failure.retry_after_s is None or 0 <= failure.retry_after_s <= LONGEST_WAIT_S

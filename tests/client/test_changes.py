@@ -15,7 +15,7 @@ import pytest
 from masthead import AsyncClient, Client
 from masthead.client import ALL_ENTITIES
 from masthead.contract.shapes import ListDownload
-from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedAnswer
+from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedResponse
 from tests.client.service import Asked, Reply, Serve, in_turn, refused
 
 if sys.version_info >= (3, 14):
@@ -115,7 +115,7 @@ def test_without_any_time_there_is_nothing_to_go_on_from(
     connect: Connect, serve: Serve, date: str
 ) -> None:
     service = serve(in_turn(Reply(feed(1), headers={"Date": date})))
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         connect(service.url).changes("2026-11-21T00:00:00Z", LISTS)
     assert str(caught.value) == (
         "/2/cdc: it has neither a header Masthead-Changes-Through nor a Date"
@@ -138,7 +138,7 @@ def test_an_answer_that_breaks_off_is_an_error(
     body = feed(1, 2, 3).encode()[: -characters or None]
     answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
     changes = connect(serve(in_turn(answer)).url).changes("2026-11-21T00:00:00Z", LISTS)
-    with pytest.raises(ServiceUnreachable, match="/2/cdc: no whole answer: "):
+    with pytest.raises(ServiceUnreachable, match="/2/cdc: no complete response: "):
         list(changes)
 
 
@@ -157,7 +157,7 @@ def test_a_broken_answer_stays_broken(connect: Connect, serve: Serve) -> None:
         (feed(1)[:-1], "/2/cdc: it ends in the middle, or is not JSON"),
         ("{}", "/2/cdc: there is no 'list_downloads' in it"),
         ("<html>", "/2/cdc: it is not a JSON object"),
-        (b'{"list_downloads":[]}\xff', "/2/cdc: the answer is not JSON"),
+        (b'{"list_downloads":[]}\xff', "/2/cdc: the response is not JSON"),
         (
             feed(1)[:-2] + ',{"mailing_list_id":"2","is_gap":"x"}]}',
             (
@@ -171,7 +171,7 @@ def test_an_answer_of_another_form_is_an_error(
     connect: Connect, serve: Serve, body: str | bytes, sentence: str
 ) -> None:
     service = serve(in_turn(Reply(body, headers=THROUGH)))
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         list(connect(service.url).changes("2026-11-21T00:00:00Z", LISTS))
     assert str(caught.value) == sentence
     assert caught.value.status == 200

@@ -170,5 +170,5 @@ def test_credentials_that_open_nothing(connect: Connect, masthead_url: str) -> N
     client = connect(masthead_url, "key-golden", "wrong")
     with pytest.raises(ServiceError, match="403: these credentials open no account") as caught:
         client.list_accounts()
-    assert (caught.value.status, caught.value.asked) == (403, "/2/accounts/")
+    assert (caught.value.status, caught.value.path) == (403, "/2/accounts/")
     assert caught.value.message == "these credentials open no account"

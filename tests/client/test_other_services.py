@@ -16,7 +16,7 @@ from masthead.contract.shapes import (
     Order,
     OrderItem,
 )
-from masthead.errors import BadInput, ServiceError, UnexpectedAnswer
+from masthead.errors import BadInput, ServiceError, UnexpectedResponse
 from tests.client.service import Asked, Reply, Serve, in_turn, refused, reply
 
 if TYPE_CHECKING:
@@ -216,9 +216,9 @@ def test_an_answer_with_a_mark_of_its_byte_order(
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (Reply("<html>Busy</html>"), "the answer is not JSON"),
-        (Reply(b'{"accounts":"\xff"}'), "the answer is not JSON"),
-        (Reply("[" * 100_000), "the answer is not JSON"),
+        (Reply("<html>Busy</html>"), "the response is not JSON"),
+        (Reply(b'{"accounts":"\xff"}'), "the response is not JSON"),
+        (Reply("[" * 100_000), "the response is not JSON"),
         (Reply('{"accounts":[NaN]}'), "NaN is not JSON"),
         (reply([]), "there is no 'accounts'"),
         (reply({"error": "not today"}), "there is no 'accounts'"),
@@ -234,7 +234,7 @@ def test_an_answer_with_a_mark_of_its_byte_order(
 def test_an_answer_that_is_not_what_the_interface_says(
     connect: Connect, serve: Serve, answer: Reply, sentence: str
 ) -> None:
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         connect(serve(in_turn(answer)).url).list_accounts()
     assert str(caught.value) == f"/2/accounts/: {sentence}"
     assert caught.value.status == 200
@@ -243,21 +243,23 @@ def test_an_answer_that_is_not_what_the_interface_says(
 def test_an_answer_that_cannot_be_unpacked(connect: Connect, serve: Serve) -> None:
     answer = Reply("no gzip at all", headers={"Content-Encoding": "gzip"})
     service = serve(in_turn(answer))
-    with pytest.raises(UnexpectedAnswer, match="/2/accounts/: the answer cannot be unpacked: "):
+    with pytest.raises(
+        UnexpectedResponse, match="/2/accounts/: the response cannot be decompressed: "
+    ):
         connect(service.url, patience_s=5.0).list_accounts()
     assert len(service.asked) == 1
 
 
 def test_a_login_check_that_answers_neither_yes_nor_no(connect: Connect, serve: Serve) -> None:
     client = connect(serve(in_turn(reply({"authenticated": "maybe"}))).url)
-    with pytest.raises(UnexpectedAnswer, match="'authenticated' is neither true nor false"):
+    with pytest.raises(UnexpectedResponse, match="'authenticated' is neither true nor false"):
         client.authenticate("a@b.example", "x")
 
 
 @pytest.mark.parametrize("member", [None, 7, {}, {"count": None, "digest": "a"}, {"count": "1"}])
 def test_a_digest_that_is_none(connect: Connect, serve: Serve, member: Any) -> None:
     client = connect(serve(in_turn(reply({"orders": member}))).url)
-    with pytest.raises(UnexpectedAnswer, match="/digest: "):
+    with pytest.raises(UnexpectedResponse, match="/digest: "):
         client.digest(["orders"])
 
 

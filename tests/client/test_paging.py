@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.client import answers
-from masthead.errors import ServiceError, UnexpectedAnswer
+from masthead.client import responses
+from masthead.errors import ServiceError, UnexpectedResponse
 from tests.api.test_subscriptions import LOADED, expected
 from tests.client.service import Asked, Reply, Serve, forwarding, in_turn
 
@@ -138,7 +138,7 @@ def test_the_next_page_is_not_fetched_from_another_host(
 ) -> None:
     """Credentials stay with the host that they are for."""
     service = serve(in_turn(page(1, 2, link=f'<{elsewhere}>; rel="next"')))
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         all_ids(connect(service.url))
     assert str(caught.value) == "/2/subscribers/: the next page is at another host"
 
@@ -174,7 +174,7 @@ def test_pages_that_come_again_are_an_error(
     service = serve(answer)
     subscribers = connect(service.url).search_subscribers()
     found: list[int] = []
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         found.extend(record.subscriber_id for record in subscribers)
     assert str(caught.value) == (
         "/2/subscribers/: the same page comes again: its links to the next one lead in a circle"
@@ -193,10 +193,10 @@ def test_pages_without_end_are_an_error(
     connect: Connect, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "Client: pages that come again": memory has a bound too."""
-    monkeypatch.setattr(answers, "_PAGES_MAX", 3)
+    monkeypatch.setattr(responses, "_PAGES_MAX", 3)
     numbers = count()
     service = serve(lambda _: page(number := next(numbers), link=f"<?after={number}>; rel=next"))
-    with pytest.raises(UnexpectedAnswer, match="the list has more than 3 pages"):
+    with pytest.raises(UnexpectedResponse, match="the list has more than 3 pages"):
         all_ids(connect(service.url))
     assert len(service.asked) == 4
 

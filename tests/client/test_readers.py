@@ -220,8 +220,8 @@ def test_any_truncation_of_a_list_is_an_error(count: int, end: int) -> None:
     ("body", "sentence"),
     [
         ("", "it ends in the middle, or is not JSON"),
-        ("{}", "the answer is not a JSON array"),
-        ("null", "the answer is not a JSON array"),
+        ("{}", "the response is not a JSON array"),
+        ("null", "the response is not a JSON array"),
         ("[1]", "MailingListEntry: not a JSON object"),
         ('[{"subscription_id":1}', "it ends in the middle, or is not JSON"),
         ('[{"subscription_id":1};', "it is not JSON"),

@@ -12,15 +12,15 @@ import httpx2
 import pytest
 from tenacity import RetryCallState, Retrying
 
-from masthead.client.answers import LONGEST_WAIT_S, refusal, retry_policy
 from masthead.client.requests import list_accounts
+from masthead.client.responses import LONGEST_WAIT_S, retry_policy, status_error
 from masthead.errors import (
     BadInput,
     MastheadError,
     ServiceError,
     ServiceUnreachable,
     TooOld,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from tests.client.service import HANGS_UP, SAYS_NOTHING, Reply, Serve, in_turn, refused
 
@@ -165,7 +165,7 @@ def test_a_time_to_try_again_that_is_none_counts_as_not_said(written: str) -> No
     headers = [(b"Retry-After", written.encode())]
     request = httpx2.Request("GET", "http://service.example")
     response = httpx2.Response(503, headers=headers, request=request)
-    failure = refusal(list_accounts(), response)
+    failure = status_error(list_accounts(), response)
     assert isinstance(failure, ServiceUnreachable)
     assert failure.retry_after_s is None
 
@@ -189,7 +189,7 @@ def test_a_feed_with_a_date_that_is_none_is_an_error(
     connect: Connect, serve: Serve, written: str
 ) -> None:
     service = serve(in_turn(Reply(GOOD.body, headers={"Date": written})))
-    with pytest.raises(UnexpectedAnswer, match="nor a Date"):
+    with pytest.raises(UnexpectedResponse, match="nor a Date"):
         ask_for_the_feed(connect(service.url))
 
 
@@ -197,7 +197,7 @@ def test_nobody_there_is_an_error_in_time(connect: Connect) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    with pytest.raises(ServiceUnreachable, match="/2/accounts/: no whole answer: ") as caught:
+    with pytest.raises(ServiceUnreachable, match="/2/accounts/: no complete response: ") as caught:
         ask_once(connect(f"http://127.0.0.1:{port}", patience_s=0.3))
     assert caught.value.status is None
 
@@ -207,7 +207,7 @@ def test_silence_is_a_lost_connection(
     connect: Connect, serve: Serve, ask: Callable[[Client], object]
 ) -> None:
     service = serve(in_turn(SAYS_NOTHING))
-    with pytest.raises(ServiceUnreachable, match="no whole answer: "):
+    with pytest.raises(ServiceUnreachable, match="no complete response: "):
         ask(connect(service.url, timeout_s=0.05))
 
 
@@ -245,7 +245,7 @@ def test_what_the_service_asks_for_is_never_undercut() -> None:
         ServiceError("/2/orders/1", 404, "there is no order 1"),
         TooOld("/2/cdc", 410, "too long ago"),
         ServiceUnreachable("/2/accounts/", 503, "busy", 2.0),
-        UnexpectedAnswer("/2/accounts/", 200, "the answer is not JSON"),
+        UnexpectedResponse("/2/accounts/", 200, "the response is not JSON"),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -257,7 +257,7 @@ def test_an_error_travels_between_processes(error: ServiceError) -> None:
 
 
 def test_the_errors_are_one_tree() -> None:
-    for kind in (TooOld, ServiceUnreachable, UnexpectedAnswer):
+    for kind in (TooOld, ServiceUnreachable, UnexpectedResponse):
         assert issubclass(kind, ServiceError)
     assert issubclass(ServiceError, MastheadError)
     assert not issubclass(ServiceError, BadInput)

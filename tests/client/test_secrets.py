@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from masthead.client import requests
-from masthead.client.answers import settings
+from masthead.client.responses import client_options
 from masthead.contract.shapes import Account, ChangedSubscriber, Subscriber
 from masthead.errors import MastheadError, ServiceError
 from tests.client.service import HANGS_UP, Answering, Asked, Reply, Serve, in_turn, refused, reply
@@ -131,7 +131,7 @@ def client_of(connect: Connect) -> Client:
 def test_nothing_secret_is_in_a_repr(connect: Connect) -> None:
     client = client_of(connect)
     request = requests.authenticate(READER, PASSWORD)
-    for thing in (client, vars(client), request, settings("http://x", KEY, LOGIN, 1.0)):
+    for thing in (client, vars(client), request, client_options("http://x", KEY, LOGIN, 1.0)):
         assert shown(repr(thing)) == []
     assert repr(request) == "<Request /2/subscribers/authenticate/>"
 

@@ -17,8 +17,8 @@ LINE_CHARACTERS_MAX = 100
 FILE_LINES_MAX = 450
 LENGTH_NOTE = "# Long because "
 
-# Prose, data and pictures have lines as long as they need.
-LINES_OF_ANY_LENGTH = {".md", ".csv", ".ndjson", ".json", ".svg", ".txt"}
+# Prose and data have lines as long as they need.
+LINES_OF_ANY_LENGTH = {".md", ".csv", ".ndjson", ".json", ".txt"}
 
 OF_ONE_MACHINE = re.compile(
     r"/(?:root|Users|work)/|/home/[a-z]|pypi\.org|pythonhosted\.org|npmjs\.(?:com|org)"

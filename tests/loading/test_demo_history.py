@@ -119,17 +119,6 @@ def test_the_same_seed_gives_the_same_bytes(folders: list[Path], tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("subscribers", "nights"), [(1, 1), (1, 10), (30, 3), (600, 2), (1000, 30)]
-)
-def test_histories_of_other_sizes_load_cleanly_too(
-    subscribers: int, nights: int, tmp_path: Path
-) -> None:
-    folders = write_history(tmp_path, subscribers=subscribers, seed=5, nights=nights)
-    assert len(folders) == nights
-    assert len(loaded_in_turn(folders)[-1]["subscribers"]) == subscribers
-
-
-@pytest.mark.parametrize(
     "last_night",
     [REFERENCE_DATE, date(2024, 2, 29), date(2026, 12, 31), date(2027, 6, 2), date(2031, 3, 9)],
     ids=str,
@@ -164,6 +153,6 @@ def test_the_sample_is_true_whatever_the_last_night(last_night: date, tmp_path: 
 
 
 def test_a_second_history_does_not_mix_with_the_first(tmp_path: Path) -> None:
-    write_history(tmp_path, subscribers=10)
+    write_history(tmp_path)
     with pytest.raises(BadInput, match="night-01 is not empty"):
-        write_history(tmp_path, subscribers=10)
+        write_history(tmp_path)

@@ -6,7 +6,6 @@ import hashlib
 import re
 import tracemalloc
 from collections import Counter
-from datetime import date
 from decimal import Decimal
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -308,17 +307,6 @@ KINDS: dict[str, tuple[str, Callable[[Record, Tables], bool]]] = {
 def test_there_is(kind: str, tables: Tables) -> None:
     table, is_one = KINDS[kind]
     assert any(is_one(record, tables) for record in tables[table])
-
-
-def test_dates_move_with_the_reference_date(tmp_path: Path) -> None:
-    generate(tmp_path / "then", subscribers=20, seed=1, reference_date=date(2024, 2, 29))
-    generate(tmp_path / "later", subscribers=20, seed=1, reference_date=date(2024, 3, 1))
-    then, later = (
-        assert_fits(read_tables(tmp_path / name))["subscriptions"] for name in ("then", "later")
-    )
-    for one, other in zip(then, later, strict=True):
-        created = date.fromisoformat(one["date_created"])
-        assert (date.fromisoformat(other["date_created"]) - created).days == 1
 
 
 def test_progress_is_told_as_the_number_of_subscribers_finished(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from masthead.errors import (
     ServiceError,
     ServiceUnreachable,
     StoreUnavailable,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
 
@@ -81,13 +81,16 @@ def half(whole: Reply) -> Reply:
 
 BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
     "cut": (cut, ServiceUnreachable),
-    "half an answer": (half, UnexpectedAnswer),
+    "half an answer": (half, UnexpectedResponse),
     "no answer": (lambda _: HANGS_UP, ServiceUnreachable),
     "overloaded": (lambda _: refused(503), ServiceUnreachable),
     "too many requests": (lambda _: refused(429), ServiceUnreachable),
     "a fault": (lambda _: refused(500), ServiceError),
     "a refusal": (lambda _: refused(403), ServiceError),
-    "another form": (lambda whole: Reply('{"data": []}', headers=whole.headers), UnexpectedAnswer),
+    "another form": (
+        lambda whole: Reply('{"data": []}', headers=whole.headers),
+        UnexpectedResponse,
+    ),
 }
 
 

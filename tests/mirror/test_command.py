@@ -124,7 +124,7 @@ BAD_USAGE = {
     ),
     "no time": (
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--every", "often"),
-        "'often' is not a time such as 60s, 5m or 1h",
+        "'often' is not a time such as 60s, 5m, 24h or 7d",
     ),
     "no export": (
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--from-export", "nowhere"),

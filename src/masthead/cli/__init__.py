@@ -1,12 +1,8 @@
-"""The command line: what each command takes and prints, and how it ends.
+"""The command line.
 
-The work is done by ``masthead.loading``, ``masthead.store``, ``masthead.api`` and
-``masthead.mirror``. A command ends
-with 0, with 1 where data are bad or something else went wrong, with 2 where it was called in a way
-that cannot work; always with a sentence, never with a traceback.
-
-What the encoding of a stream lacks is shown with backslash escapes. Data are UTF-8, whatever the
-locale (decisions, "Encoding of output").
+The exit status is 0 for success, 1 for invalid data and failures, 2 for invalid usage. Errors are
+printed as a sentence, without a traceback. Characters that the encoding of a stream lacks are
+printed as backslash escapes; data is UTF-8, whatever the locale (decisions, "Encoding of output").
 """
 
 import io
@@ -39,11 +35,11 @@ _COMMANDS = {
     "serve": "serving:serve_command",
     "subscriber-data": "personal:subscriber_data_command",
 }
-"""Where each command is: imported when it is asked for, so that none waits for the others."""
+"""The module and the name of each command, which is imported when it is run."""
 
 
 class _Commands(click.Group):
-    """Finds commands, and turns what goes wrong in one into a sentence and an exit status."""
+    """Imports commands, and turns exceptions into messages and exit statuses."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -62,7 +58,7 @@ class _Commands(click.Group):
             click.echo(str(error), err=True)
             ctx.exit(2 if isinstance(error, BadUsage) else 1)
         except BrokenPipeError:
-            # The reader of a pipe has seen enough; Click ends with 1 and says nothing.
+            # Click exits with 1, without a message.
             raise
         except UnicodeEncodeError:
             click.echo(
@@ -81,14 +77,14 @@ class _Commands(click.Group):
 def cli() -> None:
     """Masthead serves a publisher's subscribers, subscriptions, orders and mailing lists.
 
-    A setting has a twin in the environment, which its help names: --database is
+    Options can also be set by environment variables, which their help names: --database by
     MASTHEAD_DATABASE.
     """
 
 
 def main() -> None:
-    """Run the command that the process was started with."""
+    """Run the command of ``sys.argv``."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None where it is closed
+        if isinstance(stream, io.TextIOWrapper):  # None if it is closed
             stream.reconfigure(errors="backslashreplace")
     cli(prog_name="masthead")

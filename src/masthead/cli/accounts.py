@@ -2,16 +2,16 @@
 
 import csv
 import io
-from datetime import UTC, datetime
 from pathlib import Path
-from re import fullmatch
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
 from masthead.cli.audit import deed
+from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
 from masthead.contract.kinds import Bool, Flag
+from masthead.contract.moments import format_second
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadUsage
 from masthead.store import accounts as store_accounts
@@ -30,27 +30,13 @@ _FIELDS = {
 _ID = click.IntRange(0, 2**63 - 1)
 
 
-class _Duration(click.ParamType[int]):
-    """A number with its unit; seconds."""
-
-    name = "time"
-    _SECONDS: ClassVar = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the seconds; fail where it is something else."""
-        found = fullmatch(r"(\d{1,6})([smhd])", value)
-        if found is None:
-            self.fail(f"{value!r} is no time such as 24h, 30m or 7d", param, ctx)
-        return int(found[1]) * self._SECONDS[found[2]]
-
-
 @click.group()
 def accounts() -> None:
     """The publishers whose data this is, and their credentials."""
 
 
 def _account_fields(command: Command) -> Command:
-    """Give a command an option for each field of an account, as the interface names it."""
+    """Add an option for each field of an account."""
     for name, column in reversed(_FIELDS.items()):
         flag = name.replace("_", "-")
         if isinstance(column.kind, Bool | Flag):
@@ -64,7 +50,7 @@ def _account_fields(command: Command) -> Command:
 
 
 def _logins(command: Command) -> Command:
-    """Give a command the options for what is no field of the interface: how readers log in."""
+    """Add the options for logins, which are not fields of the interface."""
     command = click.option(
         "--renewal-code-login",
         type=click.Choice(["on", "off"]),
@@ -74,12 +60,12 @@ def _logins(command: Command) -> Command:
     return click.option(
         "--hide-password-md5/--show-password-md5",
         default=None,
-        help="Leave the digest of passwords out of all answers.",
+        help="Leave password_md5 empty in all responses.",
     )(command)
 
 
 def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
-    """Return the columns that options named, checked as in a file; "" takes a value away."""
+    """Return the columns of the given options, validated as in a file; "" removes a value."""
     values: dict[str, int | str | None] = {}
     for name, value in given.items():
         if isinstance(value, bool):
@@ -131,19 +117,16 @@ def _show(database: str, account_id: int) -> None:
     with store.writer() as found:
         shown = list(store_accounts.settings_of(found, account_id).items())
     current, *former = pairs_of(store, account_id) or [Pair(None, None)]
-    shown.append(("last_used", _moment(current.used_at)))
+    shown.append(("last_used", _second(current.used_at)))
     for pair in former:
-        shown.append(("former_key_until", _moment(pair.ends_at)))
-        shown.append(("former_key_last_used", _moment(pair.used_at)))
+        shown.append(("former_key_until", _second(pair.ends_at)))
+        shown.append(("former_key_last_used", _second(pair.used_at)))
     for name, value in shown:
         click.echo(f"{name}: {'' if value is None else value}")
 
 
-def _moment(at_us: int | None) -> str | None:
-    """Return a time in UTC, as the interface writes those of records."""
-    if at_us is None:
-        return None
-    return f"{datetime.fromtimestamp(at_us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S}"
+def _second(at_us: int | None) -> str | None:
+    return None if at_us is None else format_second(at_us)
 
 
 @accounts.command("set")
@@ -152,7 +135,7 @@ def _moment(at_us: int | None) -> str | None:
 @_logins
 @setting("database")
 def set_(account_id: int, database: str, **given: Any) -> None:
-    """Change fields of an account; an empty value takes one away."""
+    """Change fields of an account; an empty value removes one."""
     values = _values(given)
     if not values:
         raise BadUsage("say what to change: `masthead accounts set --help` lists the fields")
@@ -164,9 +147,9 @@ def set_(account_id: int, database: str, **given: Any) -> None:
 @click.argument("account_id", type=_ID)
 @click.option(
     "--overlap",
-    type=_Duration(),
+    type=Duration(),
     default="0h",
-    help="For how long the old credentials work on beside the new ones: 24h, 30m, 7d.",
+    help="For how long the old credentials work beside the new ones: 24h, 30m, 7d.",
 )
 @setting("database")
 def rotate_key(account_id: int, database: str, overlap: int) -> None:
@@ -184,14 +167,16 @@ def rotate_key(account_id: int, database: str, overlap: int) -> None:
     metavar="FILE",
     help="File of the secret key that is to be replaced.",
 )
-@click.option("--lost", is_flag=True, help="It is lost: give all accounts new credentials.")
+@click.option(
+    "--lost", is_flag=True, help="The old key is lost: give all accounts new credentials."
+)
 @setting("database")
 def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
-    """Seal all credentials with another secret key than before; servers have to be restarted.
+    """Encrypt all credentials with a new secret key; then restart all servers.
 
-    The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, where
-    one is made if there is none. Said again, because it was interrupted perhaps, it does what is
-    left to do, and never gives new credentials twice.
+    The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, which
+    is created if it does not exist. After an interruption, run it again: it does the rest, and
+    never gives new credentials twice.
     """
     if bool(old_key) == lost:
         raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")

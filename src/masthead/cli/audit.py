@@ -1,4 +1,4 @@
-"""Who calls which command, for the record of it: never with a secret or a personal value."""
+"""The user and the command for the audit log, without secrets and personal data."""
 
 import os
 import pwd
@@ -17,11 +17,10 @@ _HIDDEN = "…"
 
 
 def deed() -> Deed:
-    """Return the user and the command that runs.
+    """Return the user and the running command for the audit log.
 
-    Of what was given on the command line there are all flags, and of the values ids, numbers and
-    paths alone: the URL of a database may have a password in it, and the email of an account is
-    somebody's.
+    Of the command line it has all flags, but only the values that are numbers and paths: the URL of
+    a database can hold a password, and an email address is personal.
     """
     context = click.get_current_context()
     words = context.command_path.split()[1:]
@@ -60,7 +59,7 @@ def _shown(value: object) -> str:
 
 
 def _user_name() -> str:
-    """Return the user as whom the command runs, and in brackets who logged in, if another did."""
+    """Return the name of the effective user, and in parentheses the login name if it differs."""
     user_id = os.getuid()
     try:
         user_name = pwd.getpwuid(user_id).pw_name

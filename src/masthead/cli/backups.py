@@ -22,10 +22,10 @@ _MIB = 2**20
 @click.argument("file", type=_FILE)
 @setting("database")
 def backup(file: Path, database: str) -> None:
-    """Write the embedded database, as it is at this moment, to FILE.
+    """Write a backup of the embedded database to FILE.
 
-    Servers and loads go on meanwhile. FILE is whole and checked once it is there; one that exists
-    already is never replaced. The secret key is not in it.
+    Servers and imports can run meanwhile. FILE appears when it is complete and checked; an existing
+    file is never replaced. FILE does not hold the secret key.
     """
     with progress() as bars:
         task = bars.add_task("backup", total=None)
@@ -43,19 +43,19 @@ def backup(file: Path, database: str) -> None:
 
 @click.command()
 @click.argument("file", type=_FILE)
-@click.option("--replace", is_flag=True, help="Lose what the database holds now.")
+@click.option("--replace", is_flag=True, help="Replace an existing database.")
 @click.option(
     "--erasures",
     type=(_ID, _FILE),
     multiple=True,
     metavar="ACCOUNT FILE",
-    help="Erase again who is on this list, such as the erasures.csv of the account's latest "
-    "`masthead export`. May be given several times.",
+    help="Erase the subscribers of this list again, such as the erasures.csv of the account's "
+    "latest `masthead export`. May be given several times.",
 )
 @click.option(
     "--even-if-unreadable",
     is_flag=True,
-    help="Replace also a database whose list of the erased cannot be read.",
+    help="Replace a database even if its list of erased subscribers cannot be read.",
 )
 @setting("database")
 def restore(
@@ -66,12 +66,12 @@ def restore(
     erasures: tuple[tuple[int, Path], ...],
     even_if_unreadable: bool,
 ) -> None:
-    """Put the backup FILE in the place of the embedded database, and begin a new epoch.
+    """Replace the embedded database with the backup FILE, and begin a new epoch.
 
-    No server may run, nor a load, and the secret key has to be the one of the backup. The database
-    has all of the backup or, where something goes wrong, what it had before. Every client of the
-    change feed begins anew. Who was erased since the backup was made is erased again, and the
-    record of who did what goes on: both are carried over from the database that is replaced.
+    No server and no import may run, and the secret key must be the one of the backup. If the
+    restore fails, the database is unchanged. Every client of the change feed has to load everything
+    again. The erased subscribers and the audit log of the replaced database are carried over:
+    subscribers who were erased after the backup are erased again.
     """
     named = [erasure for each in erasures for erasure in read_erasures(*each)]
     with progress() as bars:

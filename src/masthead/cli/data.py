@@ -1,4 +1,4 @@
-"""``masthead import``, ``export`` and ``generate``: files in, files out, made-up files."""
+"""``masthead import``, ``export`` and ``generate``."""
 
 from pathlib import Path
 
@@ -27,10 +27,10 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 def import_command(
     paths: tuple[Path, ...], account: int | None, reject: Path | None, database: str
 ) -> None:
-    """Load files, or folders of them, into an account: all or nothing.
+    """Import files, or folders of them, into an account: all rows or none.
 
-    A file's name says what it holds: subscribers.csv, orders.ndjson.gz, … Rows are inserted or
-    updated by their key; a column that a file lacks stays as it is; nothing is deleted.
+    A file is named after its table: subscribers.csv, orders.ndjson.gz, … Rows are inserted or
+    updated by their key. A column that a file lacks is unchanged. Nothing is deleted.
     """
     sizes = {file.path: file.size for file in find_files(paths)}
     with progress() as bars:
@@ -107,7 +107,7 @@ def export_command(
 @setting("subscribers", kind=click.IntRange(0))
 @setting("seed", kind=int)
 def generate_command(folder: Path, subscribers: int, seed: int) -> None:
-    """Write made-up import files to DIR: a publisher of any size, as real ones are."""
+    """Write the import files of a made-up publisher to DIR."""
     with progress() as bars:
         task = bars.add_task("subscribers", total=subscribers)
 

@@ -11,15 +11,15 @@ __all__ = ["database_group"]
 
 @click.group("database")
 def database_group() -> None:
-    """The database in which everything is kept."""
+    """The database."""
 
 
 @database_group.command("status")
 @setting("database")
 def show_status(database: str) -> None:
-    """Show each step of the schema, and whether the database has it; change nothing.
+    """Show each migration, and whether it is applied; change nothing.
 
-    What is missing is applied by itself, by the next command that opens the database.
+    The next command that opens the database applies missing migrations.
     """
     with find_store(database).writer() as found:
         steps = status(found)

@@ -27,10 +27,10 @@ _FEED_DAYS_SHOWN = 2
 
 
 def make_demo(database: str) -> None:
-    """Fill ``database`` with the demo publisher, unless it holds it already.
+    """Load the demo publisher into ``database``, unless it is complete.
 
-    The account gets its credentials when all is loaded, so a demo that was interrupted is made
-    whole by the next start. Raises BadUsage where account 1 is not the demo's.
+    The account gets its credentials last, so the next start completes an interrupted demo. Raises
+    BadUsage if account 1 is not the demo's.
     """
     store = open_store(database)
     with store.writer() as writer:
@@ -79,7 +79,7 @@ def _earlier(offset_us: int) -> int:
 
 
 def curl_lines(base_url: str) -> str:
-    """Return what the demo prints: where it is, its credentials, a line for each operation."""
+    """Return what the demo prints: its URL, its credentials, a curl line for each operation."""
     shown = sample()
     since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)
     entities = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"

@@ -11,16 +11,16 @@ __all__ = ["feed"]
 
 @click.group()
 def feed() -> None:
-    """The change feed from which partners keep their copies."""
+    """The change feed."""
 
 
 @feed.command("new-epoch")
 @setting("database")
 def new_epoch(database: str) -> None:
-    """Let every client of the feed begin anew: to be called after a backup was restored.
+    """Let every client of the change feed load everything again, after restoring a backup.
 
-    What they have learned since that backup is not in the database any more. A time from before
-    the new epoch gets 410, at once, from a running server too.
+    Clients may have changes that the backup lacks. A changed_since from before the new epoch gets
+    410, at once, also from running servers.
     """
     count = commits.start_epoch(open_store(database), by=deed())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

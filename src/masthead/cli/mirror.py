@@ -1,16 +1,14 @@
-"""``masthead mirror``: a local copy, kept by passes, and the proof that it is complete."""
+"""``masthead mirror``: keeping a local copy, and verifying it."""
 
-import re
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import click
 
+from masthead.cli.durations import Duration
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.client import Client
@@ -21,26 +19,10 @@ from masthead.mirror import TOO_OLD, Mirror, Pass, open_copy, verify
 __all__ = ["mirror_group"]
 
 _CREDENTIALS = {401, 403}
-_DURATION = re.compile(r"([0-9]{1,6})(s|m|h)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 _log = get_logger()
 
 
-class _Duration(click.ParamType[timedelta]):
-    name = "duration"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> timedelta:
-        if isinstance(value, timedelta):
-            return value
-        found = _DURATION.fullmatch(str(value))
-        if not found:
-            self.fail(f"{value!r} is not a time such as 60s, 5m or 1h", param, ctx)
-        return timedelta(**{_UNITS[found[2]]: int(found[1])})
-
-
-class _KeepsUnlessToldOtherwise(click.Group):
+class _KeepByDefault(click.Group):
     """``masthead mirror URL`` is ``masthead mirror keep URL``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -49,7 +31,7 @@ class _KeepsUnlessToldOtherwise(click.Group):
         return super().parse_args(ctx, args)
 
 
-@click.group("mirror", cls=_KeepsUnlessToldOtherwise)
+@click.group("mirror", cls=_KeepByDefault)
 def mirror_group() -> None:
     """Keep a local copy of a service's data, by its change feed.
 
@@ -62,7 +44,7 @@ def mirror_group() -> None:
 @setting("to")
 @setting("key")
 @setting("login")
-@setting("every", kind=_Duration())
+@setting("every", kind=Duration())
 @setting("once")
 @click.option(
     "--from-export",
@@ -75,21 +57,21 @@ def keep(
     to: str | None,
     key: str | None,
     login: str | None,
-    every: timedelta,
+    every: int,
     from_export: Path | None,
     *,
     once: bool,
 ) -> None:
-    """Bring the copy up to date, again and again.
+    """Update the copy, again and again.
 
-    It begins with all that there is. A pass that fails leaves the copy as it was; with --once
-    the exit status tells, else the next pass tries again, unless the credentials are refused.
+    The first pass copies everything. A pass that fails leaves the copy unchanged: with --once the
+    command exits with 1, else the next pass retries, unless the credentials are refused.
     """
     configure_logs()
     while True:
         began = time.monotonic()
         try:
-            # A copy that is opened each time can go away and come back.
+            # Opened for each pass, because the copy's database may be unavailable meanwhile.
             with _opened(base_url, to, key, login) as mirror:
                 if from_export:
                     _begin(mirror, from_export)
@@ -103,7 +85,7 @@ def keep(
             _log.error("mirror pass failed", reason=str(error))
         if once:
             return
-        time.sleep(max(0.0, began + every.total_seconds() - time.monotonic()))
+        time.sleep(max(0.0, began + every - time.monotonic()))
 
 
 @mirror_group.command("verify")
@@ -115,9 +97,9 @@ def keep(
 def verify_command(
     ctx: click.Context, base_url: str, to: str | None, key: str | None, login: str | None
 ) -> None:
-    """Bring the copy up to date, compare it with its source, and name what differs.
+    """Update the copy, compare it with its source, and print the differences.
 
-    Ends with 1 where something is missing, extra or different.
+    Exits with 1 if a record is missing, extra or different.
     """
     configure_logs()
     with _opened(base_url, to, key, login) as mirror:
@@ -140,7 +122,7 @@ def verify_command(
 
 @contextmanager
 def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -> Iterator[Mirror]:
-    """Open the service and the copy, and show at a terminal what is done with them."""
+    """Open the client and the copy, and show progress at a terminal."""
     if not to:
         raise BadUsage("say with --to where the copy is: sqlite:///copy.db, postgresql://host/name")
     if not key or not login:
@@ -166,7 +148,7 @@ def _begin(mirror: Mirror, folder: Path) -> None:
 
 
 def _report(done: Pass, seconds: float) -> None:
-    """Write the line of a pass: a warning where something was lost or could not be had."""
+    """Log a pass: as a warning if data was lost or not available."""
     anew: dict[str, str] = {}
     if done.anew:
         anew["anew"] = done.anew

@@ -1,4 +1,4 @@
-"""``masthead erase``, ``subscriber-data`` and ``audit``: personal data, and who did what."""
+"""``masthead erase``, ``subscriber-data`` and ``audit``."""
 
 import sys
 
@@ -24,18 +24,19 @@ _NO_ACCOUNT = "say with --account whose subscriber it is"
 @click.option(
     "--leave-traces",
     is_flag=True,
-    help="Do not write an embedded database anew, which takes long where it is large: the next "
-    "erasure does.",
+    help="Do not vacuum an embedded database, which takes long for a large one; the next erasure "
+    "does it.",
 )
 @setting("account", kind=_ID)
 @setting("database")
 def erase_command(
     subscriber: int, account: int | None, database: str, *, yes: bool, leave_traces: bool
 ) -> None:
-    """Blank all personal data of a subscriber, for good.
+    """Blank all personal data of a subscriber, permanently.
 
-    Names, addresses, answers, codes and notes go; ids, amounts and dates of orders stay. Mirrors
-    get it through the change feed, and no later import brings it back. Backups keep what they hold.
+    Names, addresses, answers, codes and notes are blanked; ids, amounts and dates of orders stay.
+    The change feed passes it on to mirrors, and later imports keep the data blank. Backups are
+    unchanged.
     """
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
@@ -59,28 +60,28 @@ def erase_command(
 @setting("account", kind=_ID)
 @setting("database")
 def subscriber_data_command(subscriber: int, account: int | None, database: str) -> None:
-    """Print all that is held of a subscriber, as one JSON object."""
+    """Print all data of a subscriber as a JSON object."""
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
     click.echo(subscriber_data(open_store(database), account, subscriber, by=deed()).encode())
 
 
 @click.command("audit")
-@click.option("--since", metavar="TIME", help="Not before this time: 2026-11-20T08:00:00Z.")
+@click.option("--since", metavar="TIME", help="Start with this time: 2026-11-20T08:00:00Z.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Form of a record: a line of text, or an object.",
+    help="Lines of text, or JSON objects.",
 )
 @setting("account", kind=_ID)
 @setting("database")
 def audit_command(since: str | None, form: str, account: int | None, database: str) -> None:
-    """Print who did what with which command, the newest last; times are UTC.
+    """Print the audit log: who ran which command, the newest last, with times in UTC.
 
-    With --account what was done to that account, and to all of them at once.
+    With --account only what was done to this account, or to all accounts.
     """
     try:
         since_us = parse_moment(since) if since else 0

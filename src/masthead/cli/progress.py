@@ -1,4 +1,4 @@
-"""Progress bars, for whoever watches a command at a terminal."""
+"""Progress bars."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress() -> Iterator[Progress]:
-    """Show progress bars on standard error where that is a terminal, and nothing elsewhere."""
+    """Show progress bars on standard error if it is a terminal."""
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     with Progress(

@@ -1,7 +1,7 @@
 """The client of the interface: a method for each of the ten operations, with typed results.
 
-It works against any service of this interface. What Masthead adds, the snapshot, the digest, the
-header ``Masthead-Changes-Through`` and further pages of a list, is used where it is there.
+It works with any service of this interface, and uses Masthead's extensions where they are
+available: the snapshot, the digest, ``Masthead-Changes-Through`` and further pages of a list.
 """
 
 from masthead.client.asynchronous import AsyncChanges, AsyncClient

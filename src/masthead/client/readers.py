@@ -1,8 +1,7 @@
-"""Reading long answers while they come, in flat memory: their records come out one by one.
+"""Incremental JSON parsers for long responses, in constant memory.
 
-The change feed's answer is one JSON object with an array for each entity, a mailing list's is an
-array. Nothing is known of either as a whole until its end was there, which
-:meth:`RecordReader.finish` tells.
+The body of the change feed is an object with an array for each entity, that of a mailing list is an
+array. :meth:`RecordReader.finish` checks that the body is complete.
 """
 
 import codecs
@@ -38,10 +37,10 @@ ChangedRecord = (
     | ListDownload
     | Order
 )
-"""A record of the change feed; its class tells of which entity it is."""
+"""A record of the change feed; its class tells the entity."""
 
 RECORD_CHARACTERS_MAX = 64 * 1024 * 1024
-"""What is longer and no record yet is not kept: memory stays flat whatever comes."""
+"""A longer record is refused, to limit memory."""
 
 Record = TypeVar("Record")
 Shape = TypeVar("Shape", bound=Struct)
@@ -51,65 +50,62 @@ _END_OF_SCALAR = re.compile(r"[ \t\r\n,\]}]")
 
 
 class RecordReader(ABC, Generic[Record]):
-    """Takes an answer in pieces and gives its records."""
+    """Takes a body in chunks and yields its records."""
 
     def __init__(self) -> None:
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self._text = ""
-        self._at = 0
+        self._position = 0
         self._parser = self._parse()
-        self._is_whole = False
+        self._is_complete = False
 
-    def feed(self, piece: bytes) -> Iterator[Record]:
-        """Yield the records that have their end in this piece.
-
-        Raises ValueError where the answer is not what the interface says.
-        """
-        self._text = self._text[self._at :] + self._decode(piece)
-        self._at = 0
+    def feed(self, chunk: bytes) -> Iterator[Record]:
+        """Yield the records that end in this chunk; raises ValueError for an invalid body."""
+        self._text = self._text[self._position :] + self._decode(chunk)
+        self._position = 0
         for record in self._parser:
             if record is None:
                 return
             yield record
 
     def finish(self) -> None:
-        """Raise ValueError where the end is missing."""
-        if not self._is_whole:
+        """Raise ValueError if the body is incomplete."""
+        if not self._is_complete:
             raise ValueError("it ends in the middle, or is not JSON")
         self._decode(b"", final=True)
 
     @abstractmethod
-    def _answer(self) -> Generator[Record | None, None, None]:
-        """Yield the records of the whole answer, and None where more of the text is needed."""
+    def _body(self) -> Generator[Record | None, None, None]:
+        """Yield the records of the body, and None when more text is needed."""
 
     def _parse(self) -> Generator[Record | None, None, None]:
-        yield from self._answer()
-        self._is_whole = True
-        while not _NOT_SPACE.search(self._text, self._at):
+        yield from self._body()
+        self._is_complete = True
+        while not _NOT_SPACE.search(self._text, self._position):
             yield None
         raise ValueError("something follows its end")
 
     def _array(self, shape: type[Any] | None) -> Generator[Any | None, None, None]:
-        """Yield the records of the array that comes next; without a shape it is passed over."""
-        self._at += 1
+        """Yield the records of the next array; without a shape it is skipped."""
+        self._position += 1
         if (yield from self._peek()) == "]":
-            self._at += 1
+            self._position += 1
             return
-        mark = ","
-        while mark == ",":
+        delimiter = ","
+        while delimiter == ",":
             record = yield from self._value()
             if shape:
                 yield read_record(shape, record)
-            mark = yield from self._mark(",]")
+            delimiter = yield from self._delimiter(",]")
 
     def _value(self) -> Generator[None, None, Any]:
-        """Take the value that comes next, all of it."""
-        has_end_within = (yield from self._peek()) in '"[{'
+        """Return the next value."""
+        is_delimited = (yield from self._peek()) in '"[{'
         while True:
-            end = None if has_end_within else _END_OF_SCALAR.search(self._text, self._at)
-            if has_end_within or end:
+            end = None if is_delimited else _END_OF_SCALAR.search(self._text, self._position)
+            if is_delimited or end:
                 try:
-                    value, self._at = decoder.raw_decode(self._text, self._at)
+                    value, self._position = decoder.raw_decode(self._text, self._position)
                 except RecursionError:
                     raise ValueError("it is nested too deeply") from None
                 except InvalidOperation:
@@ -119,80 +115,80 @@ class RecordReader(ABC, Generic[Record]):
                         raise
                 else:
                     return value
-            if len(self._text) - self._at > RECORD_CHARACTERS_MAX:
+            if len(self._text) - self._position > RECORD_CHARACTERS_MAX:
                 raise ValueError(f"no record ends within {RECORD_CHARACTERS_MAX} characters")
             yield
 
-    def _mark(self, expected: str) -> Generator[None, None, str]:
+    def _delimiter(self, expected: str) -> Generator[None, None, str]:
         found = yield from self._peek()
         if found not in expected:
             raise ValueError("it is not JSON")
-        self._at += 1
+        self._position += 1
         return found
 
     def _peek(self) -> Generator[None, None, str]:
-        """Pass over space, and return the character that comes then."""
-        while not (found := _NOT_SPACE.search(self._text, self._at)):
-            self._at = len(self._text)
+        """Skip whitespace, and return the next character without consuming it."""
+        while not (found := _NOT_SPACE.search(self._text, self._position)):
+            self._position = len(self._text)
             yield
-        self._at = found.start()
+        self._position = found.start()
         return found.group()
 
 
 class FeedReader(RecordReader[ChangedRecord]):
-    """Reads an answer of the change feed, or a snapshot."""
+    """Reads a response of the change feed, or a snapshot."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         super().__init__()
         self._shapes: dict[str, type[Any]] = {entity.key: entity.shape for entity in entities}
-        self._lacking = set(self._shapes)
+        self._missing = set(self._shapes)
 
     def finish(self) -> None:
-        """Raise ValueError where the end is missing, or an entity that was asked for."""
+        """Raise ValueError if the body is incomplete, or a requested entity is missing."""
         super().finish()
-        if self._lacking:
-            raise ValueError(f"there is no {min(self._lacking)!r} in it")
+        if self._missing:
+            raise ValueError(f"there is no {min(self._missing)!r} in it")
 
-    def _answer(self) -> Generator[ChangedRecord | None, None, None]:
+    def _body(self) -> Generator[ChangedRecord | None, None, None]:
         if (yield from self._peek()) != "{":
             raise ValueError("it is not a JSON object")
-        self._at += 1
+        self._position += 1
         if (yield from self._peek()) == "}":
-            self._at += 1
+            self._position += 1
         else:
             yield from self._members()
 
     def _members(self) -> Generator[ChangedRecord | None, None, None]:
-        mark = ","
-        while mark == ",":
+        delimiter = ","
+        while delimiter == ",":
             if (yield from self._peek()) != '"':
                 raise ValueError("it is not JSON")
             key: str = yield from self._value()
-            yield from self._mark(":")
+            yield from self._delimiter(":")
             yield from self._member(key)
-            mark = yield from self._mark(",}")
+            delimiter = yield from self._delimiter(",}")
 
     def _member(self, key: str) -> Generator[ChangedRecord | None, None, None]:
-        """Yield the records of a key; what nobody asked for is passed over, however long."""
+        """Yield the records of a key; unknown keys are skipped."""
         shape = self._shapes.get(key)
         if (yield from self._peek()) != "[":
             value = yield from self._value()
             if shape and value is not None:
                 raise ValueError(f"{key!r} is not a JSON array")
-            self._lacking.discard(key)
+            self._missing.discard(key)
             return
         yield from self._array(shape)
-        self._lacking.discard(key)
+        self._missing.discard(key)
 
 
 class ListReader(RecordReader[Shape]):
-    """Reads an answer that is an array of records of one shape."""
+    """Reads a body that is an array of records of one shape."""
 
     def __init__(self, shape: type[Shape]) -> None:
         super().__init__()
         self._shape = shape
 
-    def _answer(self) -> Generator[Shape | None, None, None]:
+    def _body(self) -> Generator[Shape | None, None, None]:
         if (yield from self._peek()) != "[":
-            raise ValueError("the answer is not a JSON array")
+            raise ValueError("the response is not a JSON array")
         yield from self._array(self._shape)

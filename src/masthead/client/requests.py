@@ -1,6 +1,6 @@
-"""The ten operations and the snapshot as requests: what is asked, and how the answer is read.
+"""The operations as requests: their path and parameters, and how the response body is decoded.
 
-Nothing here knows how a request travels: that is the shells' (``sync.py``, ``asynchronous.py``).
+Sending them is left to ``sync.py`` and ``asynchronous.py``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ __all__ = [
     "ALL_ENTITIES",
     "CHANGES_PATH",
     "EntityDigest",
-    "Listing",
+    "PagedRequest",
     "Request",
     "SubscriberFilters",
     "SubscriptionFilters",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 ALL_ENTITIES = tuple(entity.name for entity in ENTITIES)
-"""The names of the change feed's entities, all of them."""
+"""The names of all entities of the change feed."""
 
 CHANGES_PATH = OPERATIONS["changes"].path
 
@@ -56,7 +56,7 @@ Shape = TypeVar("Shape", bound=Struct)
 
 
 class SubscriptionFilters(TypedDict, total=False):
-    """By what :meth:`masthead.Client.list_subscriptions` selects (interface, operation 7)."""
+    """The filters of :meth:`masthead.Client.list_subscriptions` (interface, operation 7)."""
 
     campaign_active: bool
     copies: int
@@ -72,7 +72,7 @@ class SubscriptionFilters(TypedDict, total=False):
 
 
 class SubscriberFilters(TypedDict, total=False):
-    """By what :meth:`masthead.Client.search_subscribers` selects (interface, operation 8)."""
+    """The filters of :meth:`masthead.Client.search_subscribers` (interface, operation 8)."""
 
     email: str
     first_name: str
@@ -83,49 +83,49 @@ class SubscriberFilters(TypedDict, total=False):
 
 
 class EntityDigest(NamedTuple):
-    """How many records of an entity there are, and their digest (decisions, "Digest")."""
+    """The number of an entity's records, and their digest (decisions, "Digest")."""
 
     records: int
     digest: str
 
 
 class Request(NamedTuple, Generic[Result]):
-    """What is asked; ``read`` makes the result from the decoded JSON, or raises ValueError.
+    """A GET request; ``read`` makes the result from the decoded JSON, or raises ValueError.
 
-    ``secrets`` are what no message may repeat. ``address`` is where to ask in place of ``path``,
-    once the service has said so.
+    No message may contain one of the ``secrets``. ``url`` replaces ``path`` after a redirect, or
+    for the next page of a list.
     """
 
     path: str
     parameters: Mapping[str, str]
     read: Callable[[Any], Result]
     secrets: tuple[str, ...] = ()
-    address: str | None = None
+    url: str | None = None
 
     def __repr__(self) -> str:
-        """Show nothing of the parameters, among which a password can be."""
+        """Show no parameters, because they can hold a password."""
         return f"<Request {self.path}>"
 
 
-class Listing(NamedTuple, Generic[Result]):
-    """A list that may have more pages than one; ``limit`` is the most records wanted of all."""
+class PagedRequest(NamedTuple, Generic[Result]):
+    """The request for a list's first page; ``limit`` is the maximum of records of all pages."""
 
     first: Request[list[Result]]
     limit: int | None
 
 
 def list_accounts() -> Request[list[Account]]:
-    """Ask for operation 1."""
+    """Request operation 1."""
     return _many("list_accounts", Account)
 
 
 def get_account(account_id: int) -> Request[Account]:
-    """Ask for operation 2."""
+    """Request operation 2."""
     return _request("get_account", _one(Account, "account"), account_id=account_id)
 
 
 def authenticate(login: str, password: str) -> Request[AuthenticatedSubscriber | None]:
-    """Ask for operation 3."""
+    """Request operation 3."""
 
     def read(body: Any) -> AuthenticatedSubscriber | None:
         said = _member(body, "authenticated")
@@ -144,10 +144,10 @@ def authenticate(login: str, password: str) -> Request[AuthenticatedSubscriber |
 
 
 def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[None]:
-    """Ask for operation 4, whose answer is read piece by piece (``readers.py``).
+    """Request operation 4, whose response is read as a stream (``readers.py``).
 
-    A datetime is asked for by the second, since the interface knows no parts of one. Raises
-    BadInput for a time without a zone.
+    A datetime is rounded down to seconds, as the interface has no fractions. Raises BadInput for a
+    datetime without a zone.
     """
     if isinstance(changed_since, datetime):
         if changed_since.utcoffset() is None:
@@ -158,12 +158,12 @@ def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[N
 
 
 def snapshot(entities: Iterable[str]) -> Request[None]:
-    """Ask for the snapshot, an extension of Masthead, in the form of operation 4."""
+    """Request the snapshot, an extension of Masthead, in the form of operation 4."""
     return Request(SNAPSHOT.path, {"entities": ",".join(entities)}, _unread)
 
 
 def digest(entities: Iterable[str]) -> Request[dict[str, EntityDigest]]:
-    """Ask for the digest, an extension of Masthead."""
+    """Request the digest, an extension of Masthead."""
     found = entities_of(list(entities))
 
     def read(body: Any) -> dict[str, EntityDigest]:
@@ -184,38 +184,38 @@ def digest(entities: Iterable[str]) -> Request[dict[str, EntityDigest]]:
 
 
 def get_custom_field_answers(subscriber_id: int) -> Request[list[CustomFieldAnswer]]:
-    """Ask for operation 5."""
+    """Request operation 5."""
     return _many("get_custom_field_answers", CustomFieldAnswer, subscriber_id=subscriber_id)
 
 
 def list_custom_fields() -> Request[list[CustomFieldDefinition]]:
-    """Ask for operation 6."""
+    """Request operation 6."""
     return _many("list_custom_fields", CustomFieldDefinition)
 
 
-def list_subscriptions(filters: SubscriptionFilters) -> Listing[Subscription]:
-    """Ask for operation 7."""
-    return _listing("list_subscriptions", Subscription, filters, SubscriptionFilters)
+def list_subscriptions(filters: SubscriptionFilters) -> PagedRequest[Subscription]:
+    """Request operation 7."""
+    return _paged("list_subscriptions", Subscription, filters, SubscriptionFilters)
 
 
-def search_subscribers(filters: SubscriberFilters) -> Listing[Subscriber]:
-    """Ask for operation 8."""
-    return _listing("search_subscribers", Subscriber, filters, SubscriberFilters)
+def search_subscribers(filters: SubscriberFilters) -> PagedRequest[Subscriber]:
+    """Request operation 8."""
+    return _paged("search_subscribers", Subscriber, filters, SubscriberFilters)
 
 
 def get_order(order_id: int) -> Request[Order]:
-    """Ask for operation 9."""
+    """Request operation 9."""
     return _request("get_order", lambda body: read_record(Order, body), order_id=order_id)
 
 
 def download_mailing_list(mailing_list_id: int, *, download: bool) -> Request[None]:
-    """Ask for operation 10, whose answer is read piece by piece (``readers.py``)."""
+    """Request operation 10, whose response is read as a stream (``readers.py``)."""
     request = _request("download_mailing_list", _unread, mailing_list_id=mailing_list_id)
     return request._replace(parameters={"download": "true"}) if download else request
 
 
 def entities_of(names: Sequence[str]) -> list[Entity]:
-    """Return the entities of these names; raises BadInput where there is no such name, or none."""
+    """Return the entities of these names; raises BadInput for unknown names and for no name."""
     by_name = {entity.name: entity for entity in ENTITIES}
     if not names:
         raise BadInput(f"entities: name at least one of {', '.join(by_name)}")
@@ -229,7 +229,7 @@ def entities_of(names: Sequence[str]) -> list[Entity]:
 
 def _request(name: str, read: Callable[[Any], Result], **ids: int) -> Request[Result]:
     for parameter, value in ids.items():
-        if not isinstance(value, int):  # A text could lead to another path.
+        if not isinstance(value, int):  # text could change the path
             raise BadInput(f"{parameter}: not an int")
     return Request(OPERATIONS[name].path.format(**ids), {}, read)
 
@@ -240,7 +240,7 @@ def _many(name: str, shape: type[Shape], **ids: int) -> Request[list[Shape]]:
     def read(body: Any) -> list[Shape]:
         records = _member(body, envelope) if envelope else body
         if not isinstance(records, list):
-            raise ValueError(f"{envelope or 'the answer'} is not a JSON array")
+            raise ValueError(f"{envelope or 'the response'} is not a JSON array")
         return [read_record(shape, record) for record in records]
 
     return _request(name, read, **ids)
@@ -250,25 +250,25 @@ def _one(shape: type[Shape], envelope: str) -> Callable[[Any], Shape]:
     return lambda body: read_record(shape, _member(body, envelope))
 
 
-def _listing(
+def _paged(
     name: str,
     shape: type[Shape],
     filters: SubscriptionFilters | SubscriberFilters,
     allowed: type[SubscriptionFilters | SubscriberFilters],
-) -> Listing[Shape]:
+) -> PagedRequest[Shape]:
     if unknown := filters.keys() - allowed.__annotations__.keys():
-        # A service may pass over what it does not know, and return everybody.
+        # A service may ignore unknown parameters, and return all records.
         raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
-    parameters = {filter_: _written(filter_, value) for filter_, value in filters.items()}
+    parameters = {filter_: _parameter(filter_, value) for filter_, value in filters.items()}
     limit = filters.get("limit")
     if limit is not None:
         if limit < 1:
             raise BadInput("limit: not a whole number of 1 or more")
         parameters["limit"] = str(min(limit, LIMIT_MAX))
-    return Listing(_many(name, shape)._replace(parameters=parameters), limit)
+    return PagedRequest(_many(name, shape)._replace(parameters=parameters), limit)
 
 
-def _written(name: str, value: object) -> str:
+def _parameter(name: str, value: object) -> str:
     if value is None:
         raise BadInput(f"{name}: None is no filter; leave it out to find all")
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""The client for plain functions: each method asks, waits, and returns."""
+"""The synchronous client."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -8,12 +8,12 @@ from typing import Any, Self, TypeVar, Unpack
 import httpx2
 from tenacity import Retrying
 
-from masthead.client import answers, requests
+from masthead.client import requests, responses
 from masthead.client.readers import ChangedRecord, FeedReader, ListReader, RecordReader
 from masthead.client.requests import (
     ALL_ENTITIES,
     EntityDigest,
-    Listing,
+    PagedRequest,
     Request,
     SubscriberFilters,
     SubscriptionFilters,
@@ -36,16 +36,16 @@ Result = TypeVar("Result")
 
 
 class Client:
-    """Asks a service of this interface.
+    """A client of a service with this interface.
 
-    ``key`` and ``login`` are the account's credentials. No answer for ``timeout_s`` seconds is a
-    lost connection; what may pass (lost connections, 429, 502, 503, 504) is tried again for
-    ``patience_s`` seconds. A connection stays open for the next request, until :meth:`close` or the
+    ``key`` and ``login`` are the account's credentials. A connection without data for ``timeout_s``
+    seconds counts as lost. Lost connections and the statuses 429, 502, 503 and 504 are retried for
+    ``patience_s`` seconds. Connections stay open for further requests, until :meth:`close` or the
     end of a ``with``. Any number of threads may share a client.
 
-    Every method raises ServiceError with the status and the message of an answer that is not 200:
-    of its kinds, ServiceUnreachable where nothing helped in time, and UnexpectedAnswer where the
-    answer is not what the interface says.
+    Every method raises ServiceError for a response that is not 200, with its status and message. Of
+    its subclasses, ServiceUnreachable means that all retries have failed, and UnexpectedResponse
+    that the interface does not allow the response.
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class Client:
         timeout_s: float = 30.0,
         patience_s: float = 60.0,
     ) -> None:
-        self._http = httpx2.Client(**answers.settings(base_url, key, login, timeout_s))
-        self._retries = answers.retry_policy(patience_s)
+        self._http = httpx2.Client(**responses.client_options(base_url, key, login, timeout_s))
+        self._retries = responses.retry_policy(patience_s)
 
     def __enter__(self) -> Self:
         return self
@@ -72,28 +72,28 @@ class Client:
 
     def list_accounts(self) -> list[Account]:
         """Return the accounts that the credentials open (interface, operation 1)."""
-        return self._ask(requests.list_accounts())
+        return self._get(requests.list_accounts())
 
     def get_account(self, account_id: int) -> Account:
         """Return one account (interface, operation 2)."""
-        return self._ask(requests.get_account(account_id))
+        return self._get(requests.get_account(account_id))
 
     def authenticate(self, login: str, password: str) -> AuthenticatedSubscriber | None:
-        """Return the subscriber whose login this is, None where it is nobody's.
+        """Return the subscriber of a login, None if the login is refused.
 
         ``login`` is an email and ``password`` the password, or ``login`` a renewal code and
         ``password`` a postal code (interface, operation 3).
         """
-        return self._ask(requests.authenticate(login, password))
+        return self._get(requests.authenticate(login, password))
 
     def changes(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
     ) -> "Changes":
         """Return all that changed at ``changed_since`` or later (interface, operation 4).
 
-        That is what :attr:`Changes.through` of the answer before says, or a time with a
-        zone, of which the second counts. Raises TooOld where the service does not have all changes
-        since then any more.
+        ``changed_since`` is :attr:`Changes.through` of the previous response, or a time with a
+        zone, rounded down to seconds. Raises TooOld if the changes since then are no longer
+        available.
         """
         names = list(entities)
         return self._changes(requests.changes(changed_since, names), names)
@@ -101,7 +101,7 @@ class Client:
     def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "Changes":
         """Return everything, in the form of the change feed: an extension of Masthead.
 
-        Raises ServiceError with the status 404 where the service has none.
+        Raises ServiceError with status 404 if the service has no snapshots.
         """
         names = list(entities)
         return self._changes(requests.snapshot(names), names)
@@ -109,120 +109,121 @@ class Client:
     def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
 
-        Raises ServiceError with the status 404 where the service has none.
+        Raises ServiceError with status 404 if the service has no digests.
         """
-        return self._ask(requests.digest(entities))
+        return self._get(requests.digest(entities))
 
     def get_custom_field_answers(self, subscriber_id: int) -> list[CustomFieldAnswer]:
         """Return the answers of a subscriber to each custom field (interface, operation 5)."""
-        return self._ask(requests.get_custom_field_answers(subscriber_id))
+        return self._get(requests.get_custom_field_answers(subscriber_id))
 
     def list_custom_fields(self) -> list[CustomFieldDefinition]:
         """Return the custom fields and their options (interface, operation 6)."""
-        return self._ask(requests.list_custom_fields())
+        return self._get(requests.list_custom_fields())
 
     def list_subscriptions(self, **filters: Unpack[SubscriptionFilters]) -> Iterator[Subscription]:
-        """Yield the subscriptions that fit all filters (interface, operation 7).
+        """Yield the subscriptions that match all filters (interface, operation 7).
 
-        All of them, or ``limit`` of them, where the service offers further pages
-        (``Link: <…>; rel="next"``); else the first 100.
+        All of them, or the first ``limit``; without further pages (``Link: <…>; rel="next"``) at
+        most 100.
         """
         return self._pages(requests.list_subscriptions(filters))
 
     def search_subscribers(self, **filters: Unpack[SubscriberFilters]) -> Iterator[Subscriber]:
-        """Yield the subscribers that fit all filters (interface, operation 8).
+        """Yield the subscribers that match all filters (interface, operation 8).
 
-        As many as :meth:`list_subscriptions` does of subscriptions.
+        Pages and ``limit`` are as with :meth:`list_subscriptions`.
         """
         return self._pages(requests.search_subscribers(filters))
 
     def get_order(self, order_id: int) -> Order:
         """Return an order with its items (interface, operation 9)."""
-        return self._ask(requests.get_order(order_id))
+        return self._get(requests.get_order(order_id))
 
     def download_mailing_list(
         self, mailing_list_id: int, *, download: bool = False
     ) -> Iterator[MailingListEntry]:
-        """Yield the entries of a list download as they come (interface, operation 10).
+        """Yield the entries of a list download as a stream (interface, operation 10).
 
-        All of them were there once the iteration ends and has not raised ServiceError.
-        ``download`` is sent as the interface's parameter, of which it leaves open what it changes.
+        The iteration raises ServiceError if the response is incomplete. ``download`` is the
+        interface's parameter of this name.
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
-        response = self._open(request)
+        response = self._stream(request)
         yield from _records(request, response, ListReader(MailingListEntry))
 
-    def _ask(self, request: Request[Result]) -> Result:
-        def once() -> Result:
-            return answers.result_of(request, self._send(request))
+    def _get(self, request: Request[Result]) -> Result:
+        def attempt() -> Result:
+            return responses.result_of(request, self._send(request))
 
-        return Retrying(**self._retries)(once)
+        return Retrying(**self._retries)(attempt)
 
-    def _page(self, request: Request[list[Result]]) -> answers.Page[Result]:
-        def once() -> answers.Page[Result]:
-            return answers.page_of(request, self._send(request))
+    def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
+        def attempt() -> responses.Page[Result]:
+            return responses.page_of(request, self._send(request))
 
-        return Retrying(**self._retries)(once)
+        return Retrying(**self._retries)(attempt)
 
-    def _pages(self, listing: Listing[Result]) -> Iterator[Result]:
-        following: Request[list[Result]] | None = listing.first
-        left = sys.maxsize if listing.limit is None else listing.limit
-        walk = answers.Walk()
-        while following and left > 0:
-            page = self._page(following)
-            walk.check(following, page)
-            records, following = page
+    def _pages(self, paged: PagedRequest[Result]) -> Iterator[Result]:
+        next_request: Request[list[Result]] | None = paged.first
+        left = sys.maxsize if paged.limit is None else paged.limit
+        loop_check = responses.LoopCheck()
+        while next_request and left > 0:
+            page = self._get_page(next_request)
+            loop_check.check(next_request, page)
+            records, next_request = page
             yield from records[:left]
             left -= len(records)
 
     def _changes(self, request: Request[None], entities: list[str]) -> "Changes":
         reader = FeedReader(requests.entities_of(entities))
-        response = self._open(request)
+        response = self._stream(request)
         try:
             return Changes(request, response, reader)
         except BaseException:
             response.close()
             raise
 
-    def _open(self, request: Request[None]) -> httpx2.Response:
-        def once() -> httpx2.Response:
+    def _stream(self, request: Request[None]) -> httpx2.Response:
+        def attempt() -> httpx2.Response:
             response = self._send(request, stream=True)
             if response.status_code == httpx2.codes.OK:
                 return response
             try:
                 response.read()
             except httpx2.HTTPError as error:
-                raise answers.broken(request, error) from error
+                raise responses.connection_error(request, error) from error
             finally:
                 response.close()
-            raise answers.refusal(request, response)
+            raise responses.status_error(request, response)
 
-        return Retrying(**self._retries)(once)
+        return Retrying(**self._retries)(attempt)
 
     def _send(self, request: Request[Any], *, stream: bool = False) -> httpx2.Response:
-        built = answers.built(self._http, request)
+        built = responses.build_request(self._http, request)
         try:
             response = self._http.send(built, stream=stream)
-            if elsewhere := answers.moved(request, response):
+            if redirect := responses.redirected(request, response):
                 response.close()
-                built = answers.built(self._http, elsewhere)
+                built = responses.build_request(self._http, redirect)
                 response = self._http.send(built, stream=stream)
         except httpx2.HTTPError as error:
-            raise answers.broken(request, error) from error
+            raise responses.connection_error(request, error) from error
         return response
 
 
 class Changes:
-    """The records of an answer of the change feed, to be read once, in flat memory.
+    """The records of a response of the change feed, to be iterated over once, as a stream.
 
-    ``through`` is the time to ask for next, once all of the answer was read and applied: iteration
-    raises ServiceError where it is not whole, each time. To be closed if it is not read to the end.
+    ``through`` is the next ``changed_since``, valid once all records have been read and applied;
+    ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
+    response is incomplete, also when it is repeated. Close it if it is not read to the end.
     """
 
     def __init__(
         self, request: Request[None], response: httpx2.Response, reader: FeedReader
     ) -> None:
-        self.through, self.is_date = answers.through_of(request, response.headers)
+        self.through, self.is_date = responses.through_of(request, response.headers)
         self._response = response
         self._records = self._read(_records(request, response, reader))
         self._failure: ServiceError | None = None
@@ -234,12 +235,12 @@ class Changes:
         self.close()
 
     def __iter__(self) -> Iterator[ChangedRecord]:
-        if self._failure:  # Whoever goes on must not take the rest for nothing.
+        if self._failure:  # An iteration that goes on must not look complete.
             raise self._failure
         return self._records
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Release the connection."""
         self._response.close()
 
     def _read(self, records: Iterator[ChangedRecord]) -> Iterator[ChangedRecord]:
@@ -253,14 +254,14 @@ class Changes:
 def _records(
     request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
 ) -> Iterator[Result]:
-    """Yield the records of an answer; raise ServiceError where it is not whole."""
+    """Yield the records of a response; raise ServiceError if it is incomplete."""
     try:
-        for piece in response.iter_bytes(answers.PIECE_BYTES):
-            yield from reader.feed(piece)
+        for chunk in response.iter_bytes(responses.CHUNK_BYTES):
+            yield from reader.feed(chunk)
         reader.finish()
     except httpx2.HTTPError as error:
-        raise answers.broken(request, error) from error
+        raise responses.connection_error(request, error) from error
     except ValueError as error:
-        raise answers.unexpected(request, error) from None
+        raise responses.decoding_error(request, error) from None
     finally:
         response.close()

@@ -1,9 +1,8 @@
-"""From the JSON of the wire to typed records, compiled once per shape.
+"""Decoding of JSON into typed records, compiled once per shape.
 
-A record becomes an instance of its shape: integers are ``int``, exact numbers ``Decimal``, dates
-``date``, times ``datetime``, and what is missing is None, whether the wire shows null, the empty
-string or nothing at all; a list that is missing is empty. Keys that the shape does not have are
-passed over (decisions, "Client: reading generously").
+A record becomes an instance of its shape. Integers are ``int``, exact numbers ``Decimal``, dates
+``date`` and times ``datetime``. A missing value (null, the empty string or no key) is None, a
+missing list is empty. Unknown keys are ignored (decisions, "Client: reading generously").
 """
 
 import json
@@ -30,20 +29,20 @@ def _no_constant(name: str) -> Any:
 
 
 decoder = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant)
-"""Reads JSON as the functions of this module take it: numbers are int and Decimal.
+"""Decodes JSON for the functions of this module: numbers become int and Decimal.
 
-Beside ValueError and RecursionError it raises InvalidOperation, for a number whose exponent no
-Decimal can have: what is wrong with that says :data:`NO_NUMBER`.
+Raises ValueError, RecursionError, and InvalidOperation for a number whose exponent is too large for
+a Decimal; :data:`NO_NUMBER` is the message for that.
 """
 
 NO_NUMBER = "a number in it has an exponent of more than 18 digits"
 
 
 def read_record(shape: type[Shape], record: Any) -> Shape:
-    """Return the record of ``shape`` that a decoded JSON object is.
+    """Return a record of ``shape`` from a decoded JSON object.
 
-    Raises ValueError with a sentence that names the field which cannot be read, and the id of the
-    record, but not the value, which may be personal.
+    Raises ValueError. Its message names the invalid field and the id of the record, but not the
+    value, which may be personal.
     """
     try:
         found: Shape = reader_of(shape)(record)
@@ -56,7 +55,7 @@ def read_record(shape: type[Shape], record: Any) -> Shape:
 def reader_of(shape: type) -> Callable[[Mapping[str, Any]], Any]:
     """Return the function that makes a record of ``shape`` from a decoded JSON object.
 
-    It raises anything where the object is not of that shape: :func:`read_record` explains.
+    For an invalid object it raises any exception; :func:`read_record` turns it into a ValueError.
     """
     fields = fields_of(shape)
     scope: dict[str, Any] = {f"f{n}": _reader(field) for n, field in enumerate(fields)}
@@ -76,7 +75,7 @@ def _reader(field: Field) -> Callable[[Any], Any]:
 
 
 def _expression(field: Field, number: int) -> str:
-    """Return the Python expression of a field of ``record``."""
+    """Return the Python expression that reads a field of ``record``."""
     if field.missing is not Missing.NEVER:
         missing = "None"
     elif isinstance(field.kind, Many):
@@ -90,7 +89,7 @@ def _expression(field: Field, number: int) -> str:
 
 
 def _fault(shape: type, record: Any) -> str:
-    """Say which field of the record cannot be read."""
+    """Return a message that names the first invalid field."""
     if not isinstance(record, dict):
         return f"{shape.__name__}: not a JSON object"
     fields = fields_of(shape)

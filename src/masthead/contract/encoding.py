@@ -1,7 +1,6 @@
-"""From a stored row to the bytes of the wire, compiled once per shape.
+"""Encoding of stored rows as JSON, compiled once per shape.
 
-A shape becomes a msgspec Struct whose fields have the wire's types, and a function that builds it
-from the stored values. Nothing walks the declaration per row.
+For each shape a msgspec Struct is defined, and a function that makes it from stored values.
 """
 
 from collections.abc import Callable
@@ -18,19 +17,19 @@ __all__ = ["encode", "wire_of"]
 _WHEN_MISSING = {Missing.EMPTY: "''", Missing.NULL: "None", Missing.ABSENT: "UNSET"}
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-"""Return the JSON of wire records, lists and dicts of them: UTF-8, not escaped, no spaces."""
+"""Return JSON of wire records, or of lists and dicts of them: UTF-8, without spaces."""
 
 
 @cache
 def wire_of(shape: type) -> Callable[..., msgspec.Struct]:
-    """Return a function that makes the wire form of one record of ``shape``.
+    """Return a function that makes the wire form of one record, for :func:`encode`.
 
     Its arguments are the stored values in the order of the shape's fields: int, str or None, and
-    for a nested list the wire forms of its records. What it returns goes to :func:`encode`.
+    for a nested list the wire forms of its records.
     """
     fields = fields_of(shape)
     struct = msgspec.defstruct(shape.__name__, [(field.name, Any) for field in fields], gc=False)
-    # ``order`` and ``type`` are fields, so the arguments are named by position.
+    # Numbered names, because fields such as ``type`` shadow other names.
     names = [f"v{position}" for position in range(len(fields))]
     values = map(_expression, fields, names)
     source = f"lambda {', '.join(names)}: struct({', '.join(values)})"

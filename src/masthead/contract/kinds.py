@@ -1,15 +1,12 @@
-"""The closed set of kinds that a field or a parameter can be of.
+"""The kinds: the value types of fields and parameters.
 
-A kind knows how a value is read from text (a cell of a file, a parameter of a request), how a
-stored value is written to the wire and read from there, its JSON Schema, its column and its word in
-the docs. Whether a value may be missing, and what the wire then shows, is a separate attribute:
-:class:`Missing`.
+A kind parses text (a cell of a file, a parameter of a request), writes stored values to the wire
+and reads them from there. It also has a JSON Schema, a column type and a name for the docs. How a
+missing value is written is a separate attribute: :class:`Missing`.
 
-A client reads generously: other services of this interface may write a number where Masthead
-writes its digits, or the year zero where a date is missing (decisions, "Client: reading
+Reading accepts more than Masthead writes. Other services of this interface may write a number in
+place of a string of digits, or the year zero for a missing date (decisions, "Client: reading
 generously").
-
-Shapes are declared in ``shapes.py``; this module knows none of them.
 """
 
 import re
@@ -42,7 +39,7 @@ BIGGEST_INTEGER = 2**63 - 1
 SMALLEST_INTEGER = -(2**63)
 NUMBER_DIGITS_MAX = 15
 NUMBER_CHARACTERS_MAX = 1_000
-"""Zeros before and behind the digits count here."""
+"""This limit includes leading and trailing zeros."""
 
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -59,7 +56,7 @@ _DIGITS = re.compile(r"-?[0-9]{1,30}")
 
 
 class Missing(Enum):
-    """What the wire shows where a record has no value (decisions, "Missing values")."""
+    """How a missing value is written on the wire (decisions, "Missing values")."""
 
     NEVER = "never"
     NULL = "null"
@@ -68,11 +65,11 @@ class Missing(Enum):
 
 
 class Kind:
-    """What all kinds have in common.
+    """The base of all kinds.
 
-    ``word`` names the kind in the docs and ``column`` is its type in the database.
-    ``when_missing`` is the stored value of a missing one: None, but for kinds whose missing value
-    is a value of their own (decisions, "Missing Bool").
+    ``word`` names the kind in the docs, ``column`` is its type in the database. ``when_missing`` is
+    what is stored for a missing value, None unless the kind has a default (decisions, "Missing
+    Bool").
     """
 
     word: ClassVar[str]
@@ -80,20 +77,20 @@ class Kind:
     when_missing: ClassVar[int | str | None] = None
 
     def parse(self, text: str) -> int | str:
-        """Return the stored value of a non-empty ``text``.
+        """Return the stored value for a non-empty ``text``.
 
-        Raises ValueError whose message completes the sentence "<field>: …".
+        Raises ValueError; its message is shown after "<field>: ".
         """
         raise NotImplementedError
 
     def write(self, name: str) -> str:
-        """Return the Python expression that turns the stored value ``name`` into the wire's."""
+        """Return a Python expression that turns the stored value ``name`` into the wire's."""
         return name
 
     def read(self, value: Any) -> Any:
-        """Return the Python value of a ``value`` on the wire that is not missing.
+        """Return the Python value for a decoded JSON value that is not missing.
 
-        Numbers of JSON come as int and Decimal. Raises ValueError, TypeError or ArithmeticError.
+        JSON numbers are int or Decimal. Raises ValueError, TypeError or ArithmeticError.
         """
         raise NotImplementedError
 
@@ -103,7 +100,7 @@ class Kind:
 
 
 class Integer(Kind):
-    """A whole number of 64 bits, on the wire a JSON string (decisions, "Integers")."""
+    """A 64-bit integer, on the wire a JSON string (decisions, "Integers")."""
 
     word = "integer, as a string"
     column = "INTEGER"
@@ -117,11 +114,11 @@ class Integer(Kind):
         return number
 
     def write(self, name: str) -> str:
-        """Return the expression of the number's decimal digits."""
+        """Return an expression for the decimal digits."""
         return f"str({name})"
 
     def read(self, value: Any) -> int:
-        """Return the number, be it written as digits, as a number, or with empty decimals."""
+        """Return the number; a JSON number and decimals of zero are accepted too."""
         if value.__class__ is str and _DIGITS.fullmatch(value):
             return int(value)
         number = _decimal(value)
@@ -135,7 +132,7 @@ class Integer(Kind):
 
 
 class Identifier(Integer):
-    """A whole number that names a record: 0 to 2^63 - 1 (decisions, "Ids in paths")."""
+    """An id of a record: 0 to 2^63 - 1 (decisions, "Ids in paths")."""
 
     word = "id, as a string"
 
@@ -174,15 +171,15 @@ class Text(Kind):
         return _text(value)
 
     def schema(self) -> dict[str, Any]:
-        """Return a string, with its greatest length where the interface gives one."""
+        """Return a string, with its maximum length if it has one."""
         limit = {} if self.max_length is None else {"maxLength": self.max_length}
         return {"type": "string"} | limit
 
 
 class Credential(Text):
-    """A part of an account's credentials, as HTTP Basic can carry it (RFC 7617 section 2).
+    """An ``api_key`` or ``api_login``, limited to what HTTP Basic allows (RFC 7617 section 2).
 
-    That is text without control characters; the one that is a ``user_name`` has no colon either.
+    That is text without control characters; a user name has no colon either.
     """
 
     def __init__(self, *, is_user_name: bool) -> None:
@@ -200,7 +197,7 @@ class Credential(Text):
 
 
 class OneOf(Kind):
-    """One of a few words, read in any letter case (decisions, "Booleans")."""
+    """An enumeration of words; letter case is ignored (decisions, "Booleans")."""
 
     word = "one of a few words"
 
@@ -215,7 +212,7 @@ class OneOf(Kind):
         raise ValueError(f"not one of {', '.join(self.values)}")
 
     def read(self, value: Any) -> str:
-        """Return the word as the interface writes it, and any other as it is."""
+        """Return the word as the interface writes it; unknown words are returned unchanged."""
         text = _text(value)
         return self._by_lower_case.get(text.lower(), text)
 
@@ -236,7 +233,7 @@ class _TrueOrFalse(Kind):
         return value
 
     def read(self, value: Any) -> bool:
-        """Return True or False, in whichever of the ways it is written."""
+        """Return the boolean, from a boolean, a number or a string."""
         found = _TRUTH.get(value.lower() if value.__class__ is str else value)
         if found is None:
             raise ValueError("neither true (or 1) nor false (or 0)")
@@ -249,7 +246,7 @@ class Bool(_TrueOrFalse):
     word = "true or false"
 
     def write(self, name: str) -> str:
-        """Return the expression of a boolean."""
+        """Return an expression for a boolean."""
         return f"{name} == 1"
 
     def schema(self) -> dict[str, Any]:
@@ -263,7 +260,7 @@ class Flag(_TrueOrFalse):
     word = '"0" or "1"'
 
     def write(self, name: str) -> str:
-        """Return the expression of the digit."""
+        """Return an expression for the digit."""
         return f"str({name})"
 
     def schema(self) -> dict[str, Any]:
@@ -284,8 +281,8 @@ class Bit(_TrueOrFalse):
 class Number(Kind):
     """An exact decimal, on the wire a JSON number in its shortest form (decisions, "Double").
 
-    Stored as the text that goes to the wire. A reader with IEEE 754 doubles keeps fifteen digits,
-    so more are refused.
+    Stored as the text that is written to the wire. More than fifteen digits are refused, because
+    clients with IEEE 754 doubles would lose them.
     """
 
     word = "number"
@@ -296,7 +293,7 @@ class Number(Kind):
         if not _NUMBER.fullmatch(text):
             raise ValueError("not a number such as 10.5")
         if len(text) > NUMBER_CHARACTERS_MAX:
-            # Its digits one by one would take a hundred times the memory of the text.
+            # A tuple of digits takes a hundred times the memory of the text.
             raise ValueError(f"has more than {NUMBER_DIGITS_MAX} digits")
         sign, digits, exponent = Decimal(text).as_tuple()
         written = "".join(map(str, digits)).lstrip("0")
@@ -309,7 +306,7 @@ class Number(Kind):
         return format(Decimal((sign, tuple(map(int, shortest)), exponent)), "f")
 
     def write(self, name: str) -> str:
-        """Return the expression of the digits, to be copied to the wire as they are."""
+        """Return an expression for the digits, which are copied to the wire."""
         return f"Raw({name}.encode())"
 
     def read(self, value: Any) -> Decimal:
@@ -322,7 +319,7 @@ class Number(Kind):
 
 
 class DecimalText(Kind):
-    """A decimal, on the wire a string with the decimals that were loaded."""
+    """A decimal, on the wire a string with the same decimals as in the file."""
 
     word = "decimal, as a string"
 
@@ -333,7 +330,7 @@ class DecimalText(Kind):
         return text
 
     def read(self, value: Any) -> Decimal:
-        """Return the number, with the decimals that it has."""
+        """Return the number with its decimals."""
         return _decimal(value)
 
     def schema(self) -> dict[str, Any]:
@@ -357,7 +354,7 @@ class Date(Kind):
         return text
 
     def read(self, value: Any) -> date | None:
-        """Return the day, without a time that follows it; None for the year zero."""
+        """Return the day; a time after it is ignored, the year zero is None."""
         return None if value.startswith(_NO_DATE) else date.fromisoformat(value[:10])
 
     def schema(self) -> dict[str, Any]:
@@ -366,7 +363,7 @@ class Date(Kind):
 
 
 class DateTime(Kind):
-    """A day and a time without a zone, ``YYYY-MM-DD hh:mm:ss``, as loaded."""
+    """A date and time without a zone, ``YYYY-MM-DD hh:mm:ss``."""
 
     word = "time `YYYY-MM-DD hh:mm:ss`"
 
@@ -411,7 +408,7 @@ class Digest(Kind):
 
 
 class IdentifierList(Kind):
-    """Ids separated by ``|``, stored in ascending order; never on the wire in this form."""
+    """Ids separated by ``|``, stored in ascending order; only in files, not on the wire."""
 
     word = "ids separated by `|`"
     _one = Identifier()
@@ -422,7 +419,7 @@ class IdentifierList(Kind):
 
 
 class Many(Kind):
-    """A nested list of records of one shape; stored in a table of its own."""
+    """A nested list of records of one shape, stored in a table of its own."""
 
     word = "list"
 

@@ -1,4 +1,4 @@
-"""Times in requests and answers, as microseconds since 1970 in UTC."""
+"""Times in requests and responses, as microseconds since 1970 in UTC."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -20,11 +20,10 @@ _AMERICAN = re.compile(
 
 
 def parse_moment(text: str) -> int:
-    """Return the time that ``text`` names, floored to the microsecond.
+    """Return the time in microseconds, rounded down.
 
-    ISO 8601, with the liberties of decisions, "`changed_since` in other forms": a ``+`` that
-    arrived as a space, no offset (UTC), ``M/D/YYYY h:mm:ss AM`` (UTC). Raises ValueError for
-    anything else.
+    Accepts ISO 8601, also with a space for the ``+`` of the offset or without offset (UTC), and
+    ``M/D/YYYY h:mm:ss AM`` (UTC) (decisions, "`changed_since` in other forms"). Raises ValueError.
     """
     if found := _ISO.fullmatch(text):
         day, time, fraction, sign, hours, minutes = found.groups()
@@ -52,7 +51,7 @@ def format_second(moment_us: int) -> str:
 
 
 def http_date(moment_us: int) -> str:
-    """Return the second of ``moment_us`` as HTTP writes it (RFC 9110 section 5.6.7)."""
+    """Return an HTTP date (RFC 9110 section 5.6.7)."""
     return _http_date(moment_us // 1_000_000)
 
 

@@ -1,9 +1,7 @@
-"""The OpenAPI 3.1 description of the interface, made from the contract's data.
+"""The OpenAPI 3.1 document, derived from the contract.
 
-Shapes become schemas, operations become paths; a field or a parameter is never described a second
-time here. What stands here alone is what OpenAPI asks for beyond the contract: errors, headers,
-credentials, and the two bodies (operations 3 and 4) that are not simply records in an envelope.
-Serving the document is left to ``masthead.api``.
+Shapes become schemas, operations become paths. Only what the contract does not declare is written
+here: errors, headers, credentials, and the bodies of operations 3 and 4.
 """
 
 import re
@@ -31,15 +29,15 @@ publisher, read-only.
 * **Parameters** travel in the query string. The body of a GET is read as well: a JSON object, an
   array that holds one JSON object, or a form. The same parameter twice is refused, and so is an
   unknown one. Booleans are also read as `1` and `0`; words are read in any letter case.
-* **Paths** answer with and without a slash at the end, at once and without a redirect.
+* **Paths** work with and without a slash at the end, without a redirect.
 * **Methods**: each path serves HEAD as well, with the headers of GET and no body. Any other
-  method is answered with 405 and `Allow: GET, HEAD`.
+  method gets 405 and `Allow: GET, HEAD`.
 * **Errors** are `{"error": "…"}`: one sentence that says what is wrong and what would be right.
 """
 
 
 class _Error(NamedTuple):
-    """An error answer: the name of its component, when it is given, and its header."""
+    """An error response: the name of its component, its meaning, and its header."""
 
     name: str
     meaning: str
@@ -59,8 +57,8 @@ _ERRORS = {
     408: _Error("RequestTimeout", "Not all of the request came in time."),
     410: _Error(
         "Gone",
-        "`changed_since` is more than five days back: changes are lost to this client, which "
-        "loads everything anew from `GET /snapshot?entities=…`.",
+        "`changed_since` is more than five days back: the client has to load everything again "
+        "from `GET /snapshot?entities=…`.",
     ),
     413: _Error("ContentTooLarge", "The body is larger than the server reads."),
     414: _Error("URITooLong", "The request target is longer than the server reads."),
@@ -71,7 +69,7 @@ _ERRORS = {
     431: _Error("HeadersTooLarge", "The header fields are larger than the server reads."),
     500: _Error("InternalError", "A fault of the server; the sentence gives the request's id."),
     503: _Error(
-        "Unavailable", "The database does not answer now, or too many requests wait.", _RETRY_AFTER
+        "Unavailable", "The database is not available, or too many requests wait.", _RETRY_AFTER
     ),
 }
 _ONE_RECORD_ONLY = {404}
@@ -79,7 +77,7 @@ _FEED_ONLY = {410}
 _HEALTH = {408, 414, 417, 431, 500, 503}
 
 _NO_STORE = {
-    "description": "Personal data is not to be kept by caches.",
+    "description": "Caches must not store personal data.",
     "required": True,
     "schema": {"const": "no-store"},
 }
@@ -96,7 +94,7 @@ _CHANGES_THROUGH = {
     },
 }
 _CONTENT_DISPOSITION = {
-    "description": "With `download=true`: the answer is offered as a file to save.",
+    "description": "With `download=true`: the response is offered as a file to save.",
     "schema": {"type": "string", "pattern": "^attachment"},
 }
 
@@ -128,10 +126,10 @@ _DIGEST: dict[str, Any] = {
 
 
 def document() -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document as JSON values; keys are in the order of the interface.
+    """Return the OpenAPI 3.1 document as a JSON object.
 
-    The server's address is relative to where the document was read, so that it also holds behind
-    a proxy that adds a prefix.
+    The server's URL is relative to that of the document, so it is right behind a proxy with a
+    prefix too.
     """
     return {
         "openapi": "3.1.0",
@@ -171,14 +169,14 @@ def _operation(operation: Operation) -> dict[str, Any]:
         errors -= _ONE_RECORD_ONLY
     if operation.name != "changes":
         errors -= _FEED_ONLY
-    answer = _response(operation.summary + ".", _answer(operation), _headers(operation))
+    success = _response(operation.summary + ".", _body(operation), _headers(operation))
     return {
         "operationId": operation.name,
         "summary": operation.summary,
         "description": _origin(operation),
         "tags": ["interface"],
         "parameters": parameters,
-        "responses": {"200": answer} | _references(errors),
+        "responses": {"200": success} | _references(errors),
     }
 
 
@@ -191,11 +189,11 @@ def _origin(operation: Operation) -> str:
 def _health() -> dict[str, Any]:
     return {
         "operationId": "health",
-        "summary": "Whether the database answers",
+        "summary": "Whether the database is available",
         "tags": ["server"],
         "security": [],
         "responses": {
-            "200": _response("The database answers.", _object({"status": {"const": "ok"}}), {})
+            "200": _response("The database is available.", _object({"status": {"const": "ok"}}), {})
         }
         | _references(_HEALTH),
     }
@@ -217,7 +215,7 @@ def _parameter_in_query(parameter: Parameter) -> dict[str, Any]:
     return described | ({"explode": False} if schema["type"] == "array" else {})
 
 
-def _answer(operation: Operation) -> dict[str, Any]:
+def _body(operation: Operation) -> dict[str, Any]:
     if operation.answer is None:
         lists = {
             entity.key: _DIGEST if operation is DIGEST else _list(entity.shape)
@@ -268,7 +266,7 @@ def _references(statuses: set[int]) -> dict[str, Any]:
 
 
 def _shapes() -> list[type]:
-    """Return each wire shape once, in the order of the operations, nested ones after theirs."""
+    """Return each wire shape once, in the order of the operations; nested shapes come last."""
     found: dict[type, None] = {}
 
     def visit(shape: type) -> None:

@@ -1,7 +1,6 @@
-"""The ten operations of the interface: path, parameters, shape of the answer, limits.
+"""The ten operations of the interface: paths, parameters, shapes of the responses, limits.
 
-The handlers in ``masthead.api`` are built on these, and the OpenAPI document is made from them.
-How a filter selects rows stays with the query, how an answer is put together with the handler.
+The handlers in ``masthead.api``, the client and the OpenAPI document are built on these.
 """
 
 import re
@@ -22,11 +21,11 @@ __all__ = [
 ]
 
 LIMIT_MAX = 100
-"""The most rows of a list, and as many as are returned unless asked otherwise."""
+"""The maximum and the default number of rows of a list."""
 
 
 class Limit(Integer):
-    """The number of rows to return; more than the most counts as the most."""
+    """The number of rows to return; greater numbers are lowered to the maximum."""
 
     word = "integer"
     _digits = re.compile(r"[0-9]+")
@@ -38,7 +37,7 @@ class Limit(Integer):
         return LIMIT_MAX if len(digits) > len(str(LIMIT_MAX)) else min(int(digits), LIMIT_MAX)
 
     def schema(self) -> dict[str, Any]:
-        """Return a positive integer; there is no maximum since a greater one is lowered."""
+        """Return a positive integer without a maximum, since greater ones are lowered."""
         return {"type": "integer", "minimum": 1, "default": LIMIT_MAX}
 
 
@@ -52,12 +51,12 @@ class Parameter(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One GET operation; ``number`` is the interface's, None for an extension.
+    """One GET operation.
 
-    ``answer`` is the shape of the record or records; ``envelope`` the key that holds them, or
-    None where they are the whole body; ``many`` tells a list from a single record. Operation 3
-    has a body of its own, of which ``answer`` is the main part; the change feed and the snapshot
-    answer with lists of :data:`ENTITIES`, and their ``answer`` is None.
+    ``number`` is that of the interface, None for an extension. ``answer`` is the shape of the
+    response's records, ``envelope`` the key that holds them (None: they are the whole body), and
+    ``many`` says whether they are a list. The body of operation 3 has a further key. ``answer`` is
+    None for responses with lists of :data:`ENTITIES`.
     """
 
     number: int | None
@@ -71,7 +70,7 @@ class Operation(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """A kind of record in the change feed: its name in requests, key and shape in answers."""
+    """An entity of the change feed: its name in requests, its key and shape in responses."""
 
     name: str
     key: str
@@ -143,7 +142,7 @@ OPERATIONS = {
                     "changed_since",
                     Text(),
                     "the time, ISO 8601 with UTC offset; pass on the `Masthead-Changes-Through` "
-                    "of the answer before",
+                    "of the previous response",
                     required=True,
                 ),
                 _ENTITIES,
@@ -220,7 +219,9 @@ OPERATIONS = {
             "Download a mailing list",
             shapes.MailingListEntry,
             many=True,
-            parameters=(Parameter("download", Bool(), "true: offer the answer as a file to save"),),
+            parameters=(
+                Parameter("download", Bool(), "true: offer the response as a file to save"),
+            ),
         ),
     )
 }
@@ -233,7 +234,7 @@ SNAPSHOT = Operation(
     None,
     parameters=(_ENTITIES,),
 )
-"""Where a client of the change feed begins (decisions, "Change feed")."""
+"""Everything at once, with which a copy starts (decisions, "Change feed")."""
 
 DIGEST = Operation(
     None,
@@ -243,4 +244,4 @@ DIGEST = Operation(
     None,
     parameters=(_ENTITIES,),
 )
-"""By which a copy is proved complete (decisions, "Digest")."""
+"""With which a copy is verified (decisions, "Digest")."""

@@ -1,7 +1,7 @@
-"""Each table of an account's data: what is stored, loaded and exported, in terms of the interface.
+"""The tables of an account's data, which are also the files of import and export.
 
-One flat list of columns a table, its key first. Where the stored record is exactly a wire shape,
-it is that shape. Tables stand in an order in which each refers only to earlier ones (or itself).
+Each record lists the columns of a table, the key first. A table whose rows equal a wire shape uses
+that shape. Tables refer only to earlier tables, or to themselves.
 """
 
 from typing import Annotated, NamedTuple
@@ -47,7 +47,7 @@ OptionIds = Annotated[str | None, kinds.IdentifierList(), Missing.NULL]
 
 
 class Publication(Struct):
-    """A title of the publisher."""
+    """A publication."""
 
     publication_id: Key
     name: Text
@@ -179,7 +179,7 @@ class MailingListEntryRecord(Struct):
 
 
 class AccountRecord(Struct):
-    """An account as a file of accounts describes it."""
+    """An account, as in a file of accounts."""
 
     account_id: Key
     company_name: Text
@@ -197,19 +197,18 @@ class AccountRecord(Struct):
 
 
 class ErasureRecord(Struct):
-    """A subscriber whose personal data are kept blank, and since when (UTC)."""
+    """An erased subscriber, and when the data was erased (UTC)."""
 
     subscriber_id: Key
     erased_at: DateTimeOrNull
 
 
 class Table(NamedTuple):
-    """A table: its name (also that of its files), key, columns and references.
+    """A table; ``name`` is also that of its files.
 
-    ``references`` maps a column to the table whose key it must be one of; each such table has a
-    key of one column. ``unique`` names the columns that no two rows share, ASCII letter case
-    ignored. ``personal`` names the columns that are blanked where a subscriber is erased; a table
-    that has such columns has a ``subscriber_id``.
+    ``references`` maps a column to the table whose key it refers to, a key of one column. The
+    columns ``unique`` have no value twice, ASCII letter case ignored. The columns ``personal`` are
+    blanked when a subscriber is erased; tables with such columns have a ``subscriber_id``.
     """
 
     name: str
@@ -317,9 +316,8 @@ TABLES = (
 )
 
 ERASURES = _table("erasures", ErasureRecord)
-"""Who is erased: not data of the interface, but exported and loaded beside them, so that an account
-which moves to another database keeps its people erased. An erasure may name a subscriber who is not
-there: it holds when a load brings the subscriber."""
+"""The erased subscribers, exported and imported so that they stay erased in another database. A row
+may name a subscriber who does not exist yet: a later import keeps the data blank."""
 
 TABLES_BY_NAME = {table.name: table for table in (*TABLES, ERASURES)}
 

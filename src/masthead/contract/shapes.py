@@ -1,12 +1,12 @@
-"""Each wire shape of the interface: its fields in the order of the interface's tables.
+"""The wire shapes of the interface, with their fields in the order of the JSON keys.
 
-The unit is the wire shape, not the resource: a subscription is three different lists of fields,
-because ``issues`` is a count in operations 4 and 7 and an array in operation 3. No inheritance:
-the order of the keys is the order of these lines.
+There is one class for each shape, not for each resource: a subscription has three, because
+``issues`` is a count in operations 4 and 7 and an array in operation 3. Inheritance would change
+the order of the keys.
 
-The types are those that :class:`masthead.Client` returns. A field that never lacks a value has a
-plain type; one that may has ``None`` in its type and says what the wire then shows. Credentials and
-digests of passwords do not show in a ``repr``, which ends up in logs.
+:class:`masthead.Client` returns instances of these classes. A field that can lack a value has
+``None`` in its type, and a :class:`Missing`. A ``repr`` ends up in logs, so it does not show
+credentials and password digests.
 """
 
 import datetime as dt
@@ -76,7 +76,7 @@ FieldType = Annotated[str, kinds.OneOf("checkbox", "select", "radio", "text", "t
 
 
 def _hiding(*hidden: str) -> Callable[[Struct], str]:
-    """Return a ``__repr__`` that does not show the values of these fields."""
+    """Return a ``__repr__`` that hides the values of these fields."""
 
     def written(record: Struct) -> str:
         values = (
@@ -108,7 +108,7 @@ class Account(Struct):
 
 
 class Subscriber(Struct):
-    """A subscriber as the search answers (interface, operation 8)."""
+    """A subscriber in a search (interface, operation 8)."""
 
     subscriber_id: Key
     renewal_code: RenewalCode
@@ -123,7 +123,7 @@ class Subscriber(Struct):
 
 
 class ChangedSubscriber(Struct):
-    """A subscriber as the change feed shows it (interface, "Subscriber")."""
+    """A subscriber in the change feed (interface, "Subscriber")."""
 
     subscriber_id: Key
     renewal_code: RenewalCode
@@ -139,7 +139,7 @@ class ChangedSubscriber(Struct):
 
 
 class Subscription(Struct):
-    """A subscription as the list answers (interface, operation 7)."""
+    """A subscription in a list (interface, operation 7)."""
 
     subscription_id: Key
     publication_id: Key
@@ -161,7 +161,7 @@ class Subscription(Struct):
 
 
 class ChangedSubscription(Struct):
-    """A subscription as the change feed shows it (interface, "Subscription")."""
+    """A subscription in the change feed (interface, "Subscription")."""
 
     subscription_id: Key
     subscriber_id: Key
@@ -190,7 +190,7 @@ class ReceivedIssue(Struct):
 
 
 class AuthenticatedSubscription(Struct):
-    """A subscription as nested in the login check (interface, operation 3)."""
+    """A subscription in the login check (interface, operation 3)."""
 
     subscription_id: Key
     date_created: Date
@@ -202,7 +202,7 @@ class AuthenticatedSubscription(Struct):
 
 
 class AuthenticatedSubscriber(Struct):
-    """The subscriber whom the login check recognised (interface, operation 3)."""
+    """The subscriber of a successful login check (interface, operation 3)."""
 
     subscriber_id: Key
     renewal_code: RenewalCode
@@ -215,7 +215,7 @@ class AuthenticatedSubscriber(Struct):
 
 
 class Address(Struct):
-    """An address as the change feed shows it (interface, "Address")."""
+    """An address in the change feed (interface, "Address")."""
 
     address_id: Key
     subscriber_id: Key
@@ -254,7 +254,7 @@ class CustomFieldAnswer(Struct):
 
 
 class AnswerRecord(Struct):
-    """A subscriber's record of custom fields in the change feed (interface, operation 4)."""
+    """A subscriber's answers in the change feed (interface, operation 4)."""
 
     subscriber_id: Key
     custom_fields: Annotated[Sequence[CustomFieldAnswer], kinds.Many(CustomFieldAnswer)]
@@ -283,7 +283,7 @@ class CustomFieldDefinition(Struct):
 
 
 class Purchase(Struct):
-    """A purchase as the change feed shows it (interface, "Purchase")."""
+    """A purchase in the change feed (interface, "Purchase")."""
 
     purchase_id: Key
     payment_type: Text
@@ -300,7 +300,7 @@ class Purchase(Struct):
 
 
 class ListDownload(Struct):
-    """A list download as the change feed shows it (interface, "List download")."""
+    """A list download in the change feed (interface, "List download")."""
 
     mailing_list_id: Key
     name: Text
@@ -363,13 +363,13 @@ class Field(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        """Whether a new row has to have it: it can be neither missing nor filled in."""
+        """Whether a new row must have a value: there is no default."""
         return self.missing is Missing.NEVER and self.kind.when_missing is None
 
 
 @cache
 def fields_of(shape: type) -> tuple[Field, ...]:
-    """Return the fields of ``shape`` (a class with annotated kinds) in their order."""
+    """Return the fields of a class with annotated kinds, in their order."""
     found = []
     for name, hint in get_type_hints(shape, include_extras=True).items():
         kind, *missing = get_args(hint)[1:]

@@ -1,5 +1,5 @@
-"""Files in (``import``), files out (``export``), and made-up data (``generate``).
+"""Import and export of files.
 
-The files are CSV or NDJSON, named after the tables of ``masthead.contract.records``, with its
-columns. Nothing here knows HTTP, and what the database does is left to ``masthead.store``.
+The files are CSV or NDJSON. They are named after the tables of ``masthead.contract.records``, and
+have the columns of these tables. SQL is left to ``masthead.store``.
 """

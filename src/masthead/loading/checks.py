@@ -1,7 +1,7 @@
-"""What a single value must look like, checked a column at a time.
+"""Validation of single values, a column of a batch at a time.
 
-A column of a batch is read by its distinct values, of which there are often few. The kinds of the
-contract say what fits; what only the whole of a load can show is left to ``masthead.store``.
+Each distinct value of a column is parsed once, by the kind of the field. Checks across rows are
+left to ``masthead.store``.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,12 @@ Value = int | str | None
 
 
 class CheckedBatch(NamedTuple):
-    """The good rows of a batch, ready to be stored, and what is wrong with the others.
+    """The valid rows of a batch, ready to be stored, and the problems of the others.
 
-    A row is its line, then the values of ``columns``. ``masks`` says of each row which of these it
-    has (``staging.mask_of``); None: all of them. A problem is a line, a column and a sentence.
-    ``refused_keys`` are the keys of bad rows, as far as they can be read.
+    A row is its line number, then the values of ``columns``. ``masks`` holds a bit mask of the
+    columns that each row has (``staging.mask_of``), or is None if all rows have all columns. A
+    problem is a line number, a column and a sentence. ``refused_keys`` are the valid keys of
+    invalid rows.
     """
 
     columns: Sequence[str]
@@ -36,13 +37,13 @@ class CheckedBatch(NamedTuple):
 
 
 class _Bad(str):
-    """What is wrong with a value."""
+    """The problem of an invalid value."""
 
     __slots__ = ()
 
 
 def check_batch(table: Table, batch: Batch) -> CheckedBatch:
-    """Return the values of a batch as the database keeps them, and its problems."""
+    """Return the stored values of a batch, and its problems."""
     fields = {field.name: field for field in table.columns}
     columns = [name if name != "password" else "password_md5" for name in batch.columns]
     values: list[list[Value]] = []
@@ -73,7 +74,7 @@ def check_batch(table: Table, batch: Batch) -> CheckedBatch:
 
 
 def _masks(table: Table, columns: Sequence[str], batch: Batch) -> list[int] | None:
-    """Return which columns each row has, None where each has all."""
+    """Return a bit mask of each row's columns, None if all rows have all columns."""
     masks = [mask_of(table, columns)] * len(batch.lines)
     has_all = True
     for column, cells in zip(columns, batch.cells, strict=True):
@@ -87,7 +88,7 @@ def _masks(table: Table, columns: Sequence[str], batch: Batch) -> list[int] | No
 def _read_column(
     field: Field, cells: Sequence[str | None], *, is_password: bool
 ) -> tuple[list[Value], bool]:
-    """Return the stored values of a column, and whether some are bad."""
+    """Return the stored values of a column, and whether some are invalid."""
     read = _digest if is_password else field.kind.parse
     when_missing: Value = _Bad("missing") if field.is_required else field.kind.when_missing
     known: dict[str | None, Value] = {"": when_missing, None: None}

@@ -1,4 +1,4 @@
-"""Lists of the erased, as ``masthead export`` writes them, read without a database."""
+"""Reading the lists of erased subscribers that ``masthead export`` writes."""
 
 from pathlib import Path
 
@@ -12,10 +12,9 @@ __all__ = ["read_erasures"]
 
 
 def read_erasures(account_id: int, path: Path) -> list[Erasure]:
-    """Return who is erased of an account by a file such as ``erasures.csv``.
+    """Return the erasures of a file such as ``erasures.csv``.
 
-    Raises BadUsage where its name is that of another table, BadInput where the file is missing or a
-    row of it cannot be read.
+    Raises BadUsage for a file of another table, BadInput for a missing file and an invalid row.
     """
     found = []
     for file in find_files([path]):

@@ -1,11 +1,11 @@
-"""Writing an account's data as the files that ``import`` reads.
+"""Export of an account's data, as the files that ``import`` reads.
 
-One CSV file a table, its rows in the order of their keys, all from one snapshot; one of them says
-who is erased. The same data always give the same bytes. A file beside them has the time with which
-a client of the change feed goes on from these data.
+There is one CSV file for each table, and one for the erased subscribers. Rows are in the order of
+their keys, and all are read in one snapshot. The same data gives the same bytes. A further file
+holds the ``changed_since`` with which a client of the change feed continues.
 
-Where the files are for a spreadsheet, no text in them is a formula to it; then they are not what
-``import`` should read (decisions, "Exports for spreadsheets").
+Files for spreadsheets have no cells that a spreadsheet would take for a formula. They are not meant
+for ``import`` (decisions, "Exports for spreadsheets").
 """
 
 import csv
@@ -24,10 +24,10 @@ from masthead.store import Store, accounts, audit, commits, exporting
 __all__ = ["CHANGES_THROUGH", "export"]
 
 CHANGES_THROUGH = "changes_through.txt"
-"""The file with the time, as the header ``Masthead-Changes-Through`` has it."""
+"""The file with the next ``changed_since``, as in the header ``Masthead-Changes-Through``."""
 
 _FORMULA = re.compile("[\\s\ufeff\u200b]*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
-"""How a cell begins that spreadsheets calculate; full-width signs count as theirs to some."""
+"""The start of a cell that spreadsheets evaluate; some accept full-width signs too."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 
@@ -41,12 +41,12 @@ def export(
     advance: Callable[[str, int], None] = lambda _table, _rows: None,
     by: audit.Deed | None = None,
 ) -> dict[str, int]:
-    """Write all tables of an account into ``folder``; return how many rows each has.
+    """Write all tables of an account into ``folder``; return the number of rows by table.
 
-    A file appears under its name when it is whole. ``advance`` is told a table and how many of its
-    rows are written. ``for_spreadsheets`` puts an apostrophe before each text that a spreadsheet
-    would take for a formula. The record of it is ``by``'s. Raises NotFound where there is no such
-    account, BadInput where the folder cannot be written to.
+    A file gets its name when it is complete. ``advance`` is called with a table and the number of
+    rows written so far. ``for_spreadsheets`` puts an apostrophe before text that a spreadsheet
+    would take for a formula. ``by`` is written to the audit log. Raises NotFound for an unknown
+    account, BadInput if the folder cannot be written to.
     """
     counts = {}
     try:

@@ -1,8 +1,7 @@
-"""Reading import files: which there are, what they hold, and their rows in batches.
+"""Finding import files, and reading their rows in batches.
 
-A file's name says what it holds: ``subscribers.csv``, ``subscribers.ndjson``, either with ``.gz``
-or ``.zst``. Rows come as text, whatever the format; what a value must look like is left to
-``checks``.
+The name of a file is that of its table: ``subscribers.csv``, ``subscribers.ndjson``, either with
+``.gz`` or ``.zst``. Values are text, whatever the format; ``checks.py`` validates them.
 """
 
 import csv
@@ -47,18 +46,17 @@ __all__ = [
 ]
 
 REASON = "reason"
-"""The last column of a file of refused rows; ignored when such a file is loaded again."""
+"""The last column of a file of rejected rows, ignored when such a file is imported."""
 
 BATCH_ROWS = 2_000
 ROW_BYTES_MAX = 16 * 1024 * 1024
-"""The longest line of NDJSON and the longest row of CSV. A batch has no more rows than that many
-bytes hold, or one row."""
+"""The maximum size of a line of NDJSON and of a row of CSV. A batch is at most about this large."""
 
 CELLS_MAX = 10_000
-"""The most cells of a row of CSV, which take more memory than their bytes in the file."""
+"""The maximum number of cells in a row of CSV: cells take more memory than their bytes."""
 
 QUOTED_MAX = 100
-"""So many characters of a name that a file has are quoted in a sentence."""
+"""The maximum number of characters of a column name that a message quotes."""
 
 _FORMATS = (".csv", ".ndjson")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
@@ -74,7 +72,7 @@ csv.field_size_limit(ROW_BYTES_MAX)
 
 
 class InputFile(NamedTuple):
-    """A file to be loaded. ``label`` is how problems name it."""
+    """An import file; ``label`` is its name in messages."""
 
     path: Path
     table: Table
@@ -83,12 +81,12 @@ class InputFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The file's size in bytes, as it is on disk."""
+        """The size in bytes, compressed if the file is."""
         return self.path.stat().st_size
 
 
 class UnreadableRow(NamedTuple):
-    """A row that has no cells to look at: its line, a column to name, and what is wrong."""
+    """A row that cannot be split into cells: its line, a column for the message, the problem."""
 
     line: int
     column: str
@@ -96,11 +94,11 @@ class UnreadableRow(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows of a file.
+    """Rows of a file, by column.
 
-    ``cells[n]`` are the values of ``columns[n]`` as text, empty where missing, None in a row that
-    does not have the column; ``lines`` the line on which each row begins. ``done`` is how many
-    bytes of the file have been read so far.
+    ``cells[n]`` holds the values of ``columns[n]``: text, empty for a missing value, None for a row
+    without this column. ``lines`` holds the line number on which each row starts. ``done`` is the
+    number of bytes of the file that have been read so far.
     """
 
     columns: Sequence[str]
@@ -111,10 +109,10 @@ class Batch(NamedTuple):
 
 
 def find_files(paths: Sequence[Path]) -> list[InputFile]:
-    """Return the import files that ``paths`` (files and folders) name, in a fixed order.
+    """Return the import files of ``paths`` (files and folders), sorted by name in each folder.
 
-    In a folder, files with other endings are left alone. Raises BadInput for a path that does not
-    exist, for a name that says no known table, and where there is nothing to load.
+    Files with other extensions in a folder are ignored. Raises BadInput for a path that does not
+    exist, for a name that is not that of a table, and for a folder without import files.
     """
     found = []
     for path in paths:
@@ -156,9 +154,8 @@ def _input_file(path: Path, *, is_alone: bool) -> InputFile:
 def read_batches(file: InputFile) -> Iterator[Batch]:
     """Yield the rows of a file in batches of at most 2,000.
 
-    Raises BadInput, naming file and line, where the file itself is broken: its packing, the quotes
-    of CSV, a header with an unknown column or without the key, a row of more than 16 MiB or
-    10,000 cells.
+    Raises BadInput, with file and line, for broken compression or CSV quotes, a header with an
+    unknown column or without the key, and a row of more than 16 MiB or 10,000 cells.
     """
     with opened(file.path, file.label) as (unpacked, raw):
         read = _read_csv if file.format == ".csv" else _read_ndjson
@@ -166,22 +163,21 @@ def read_batches(file: InputFile) -> Iterator[Batch]:
 
 
 def raw_rows(file: InputFile) -> Iterator[tuple[int, list[str] | bytes]]:
-    """Yield each row of a file as it stands there, with its line: cells of CSV, bytes of NDJSON.
+    """Yield each row with its line number, unparsed: the cells of CSV, the bytes of NDJSON.
 
-    The first row of CSV is its header. Raises BadInput as :func:`read_batches` does.
+    The first row of CSV is the header. Raises BadInput as :func:`read_batches` does.
     """
     with opened(file.path, file.label) as (unpacked, _):
         if file.format == ".csv":
-            yield from _csv_rows(file, _Watched(unpacked))
+            yield from _csv_rows(file, _LimitedReader(unpacked))
         else:
             yield from _ndjson_lines(file, unpacked)
 
 
-class _Watched(io.BufferedIOBase):
-    """The bytes of a CSV file on their way to its reader, counted since a row began.
+class _LimitedReader(io.BufferedIOBase):
+    """Counts the bytes of a CSV row while it is read, and stops a row that is too long.
 
-    A row may have any number of lines, and the reader holds all of them. So it is stopped here,
-    before it has more of a row than may be; pieces are small, and a row's end is seen in time.
+    A row can span any number of lines, all of which csv.reader keeps in memory.
     """
 
     def __init__(self, unpacked: IO[bytes]) -> None:
@@ -202,17 +198,19 @@ class _Watched(io.BufferedIOBase):
 
 
 class _TooLongError(Exception):
-    """A row has more bytes than may be."""
+    """A row is longer than the limit."""
 
 
-def _csv_rows(file: InputFile, watched: _Watched) -> Generator[tuple[int, list[str]], None, None]:
-    source = cast("IO[bytes]", watched)
+def _csv_rows(
+    file: InputFile, limited: _LimitedReader
+) -> Generator[tuple[int, list[str]], None, None]:
+    source = cast("IO[bytes]", limited)
     text = io.TextIOWrapper(source, "utf-8-sig", errors="surrogateescape", newline="")
     reader = csv.reader(text, strict=True)
     line = 1
     try:
         for row in reader:
-            watched.row_bytes = 0
+            limited.row_bytes = 0
             if len(row) > CELLS_MAX:
                 raise BadInput(
                     f"{file.label}:{line}: has {len(row)} cells, and a row may have {CELLS_MAX}"
@@ -227,7 +225,7 @@ def _csv_rows(file: InputFile, watched: _Watched) -> Generator[tuple[int, list[s
             raise _too_long(file, line) from None
         raise BadInput(f"{file.label}:{line}: not CSV as RFC 4180 has it: {error}") from error
     finally:
-        # Else the file would be closed with the wrapper, before its position was last asked for.
+        # The wrapper must not close the file: its position is still needed.
         text.detach()
 
 
@@ -238,52 +236,45 @@ def _too_long(file: InputFile, line: int) -> BadInput:
 
 
 def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    watched = _Watched(unpacked)
-    with closing(_csv_rows(file, watched)) as rows:
-        yield from _batches_of_csv(file, rows, watched, raw)
-
-
-def _batches_of_csv(
-    file: InputFile, rows: Iterator[tuple[int, list[str]]], watched: _Watched, raw: IO[bytes]
-) -> Iterator[Batch]:
-    header_line, header = next(rows, (1, []))
-    _check_columns(file, header_line, header)
-    width = len(header)
-    kept = [n for n, name in enumerate(header) if name != REASON]
-    columns = [header[n] for n in kept]
+    limited = _LimitedReader(unpacked)
     lines: list[int] = []
     good: list[list[str]] = []
     unreadable: list[UnreadableRow] = []
 
     def batch() -> Batch:
-        cells = list(zip(*good, strict=True)) if good else [()] * width
+        cells = list(zip(*good, strict=True)) if good else [()] * len(header)
         return Batch(columns, lines, [cells[n] for n in kept], unreadable, raw.tell())
 
-    for line, row in rows:
-        if len(row) == width:
-            lines.append(line)
-            good.append(row)
-        else:
-            sentence = f"has {len(row)} cells where the header has {width}"
-            unreadable.append(UnreadableRow(line, "row", sentence))
-        if len(lines) + len(unreadable) == BATCH_ROWS or watched.batch_bytes > ROW_BYTES_MAX:
-            yield batch()
-            lines, good, unreadable = [], [], []
-            watched.batch_bytes = 0
-    yield batch()
+    with closing(_csv_rows(file, limited)) as rows:
+        header_line, header = next(rows, (1, []))
+        _check_columns(file, header_line, header)
+        kept = [n for n, name in enumerate(header) if name != REASON]
+        columns = [header[n] for n in kept]
+        for line, row in rows:
+            if len(row) == len(header):
+                lines.append(line)
+                good.append(row)
+            else:
+                sentence = f"has {len(row)} cells where the header has {len(header)}"
+                unreadable.append(UnreadableRow(line, "row", sentence))
+            if len(lines) + len(unreadable) == BATCH_ROWS or limited.batch_bytes > ROW_BYTES_MAX:
+                yield batch()
+                lines, good, unreadable = [], [], []
+                limited.batch_bytes = 0
+        yield batch()
 
 
 def _check_columns(file: InputFile, line: int, columns: Sequence[str]) -> None:
-    """Raise BadInput where a column is unknown or named twice, or where the key is not complete."""
+    """Raise BadInput for an unknown or repeated column, and for an incomplete key."""
     sentence = _wrong_columns(file.table, columns)
-    if twice := _first_twice(columns):
+    if twice := _first_repeated(columns):
         sentence = sentence or f"the column {twice} occurs twice"
     if sentence:
         raise BadInput(f"{file.label}:{line}: {sentence}")
 
 
 def _wrong_columns(table: Table, columns: Iterable[str]) -> str | None:
-    """Return what is wrong with the names of columns, None where nothing is."""
+    """Return the problem of the column names, None if there is none."""
     known = _COLUMNS[table.name]
     if not known.issuperset(columns):
         name = next(name for name in columns if name not in known)[:QUOTED_MAX]
@@ -292,7 +283,7 @@ def _wrong_columns(table: Table, columns: Iterable[str]) -> str | None:
     return _wrong_set(table.name, frozenset(columns))
 
 
-def _first_twice(names: Iterable[str]) -> str | None:
+def _first_repeated(names: Iterable[str]) -> str | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -313,7 +304,7 @@ def _wrong_set(name_of_table: str, columns: frozenset[str]) -> str | None:
 
 
 class _JsonNumber(str):
-    """A JSON number with a fraction, as it was written."""
+    """A JSON number with a fraction, as text."""
 
     __slots__ = ()
 
@@ -325,7 +316,7 @@ _NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
 
 
 def _read_ndjson(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    # A password and a digest fill the same column, so rows that have the one or the other go apart.
+    # password and password_md5 fill the same column, so their rows are in separate batches.
     good: dict[bool, dict[int, dict[str, str]]] = {False: {}, True: {}}
     unreadable: list[UnreadableRow] = []
     waiting = waiting_bytes = 0
@@ -364,7 +355,7 @@ def _ndjson_lines(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, b
 
 
 def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | UnreadableRow:
-    """Return a line of NDJSON as the cells that CSV would have, by column."""
+    """Return the cells of a line of NDJSON by column, as CSV would have them."""
     column = "row"
     try:
         text = text.removeprefix(BOM_UTF8)
@@ -388,17 +379,17 @@ def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | Unrea
 
 
 def _check_keys(text: bytes, record: dict[str, object]) -> None:
-    """Raise ValueError where the object has a key twice, of which the decoder has kept the last."""
-    # Mostly no text in it looks like the end of a key, and counting tells.
+    """Raise ValueError for a repeated key; the decoder has kept only the last one."""
+    # The usual case, without parsing again: as many ends of keys as keys.
     if text.count(b'":') == len(record) and not any(end in text for end in _KEY_BEFORE_SPACE):
         return
     pairs = json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
-    if twice := _first_twice(name for name, _ in pairs):
+    if twice := _first_repeated(name for name, _ in pairs):
         raise ValueError(f"the key {twice[:QUOTED_MAX]} occurs twice")
 
 
 def _text_of(kind: Kind, value: object) -> str:
-    """Return a JSON value as the text that a cell of CSV would hold."""
+    """Return a JSON value as the text of a CSV cell."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -416,20 +407,20 @@ def _text_of(kind: Kind, value: object) -> str:
     raise ValueError("a nested value, where a single one is expected")
 
 
-def _as_written(number: str) -> msgspec.Raw:
+def _unchanged_number(number: str) -> msgspec.Raw:
     return msgspec.Raw(number.encode())
 
 
-_decode_as_written = msgspec.json.Decoder(float_hook=_as_written).decode
+_decode_unchanged = msgspec.json.Decoder(float_hook=_unchanged_number).decode
 
 
 def read_object(text: bytes) -> dict[str, object]:
-    """Return a line of NDJSON as an object, or as ``{"raw": …}`` where it is none.
+    """Return a line of NDJSON as an object, or ``{"raw": …}`` if it is not an object.
 
-    Encoded again, its numbers are as they were written.
+    Encoded again, its numbers have their original form.
     """
     try:
-        found = _decode_as_written(text.removeprefix(BOM_UTF8))
+        found = _decode_unchanged(text.removeprefix(BOM_UTF8))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         found = None
     if isinstance(found, dict):

@@ -1,8 +1,7 @@
-"""Loading files into an account: all or nothing, or the good rows with the bad ones put aside.
+"""Import of files into an account: all rows, or the valid rows with the others set aside.
 
-The files are read and checked value by value first, while no one waits for anything. Then, in one
-transaction, what only the whole can show is checked and the rows are merged. Killed at any moment,
-a load leaves what was there before.
+First the files are read, validated and staged, without a lock. Then one transaction checks the rows
+against each other and the database, and merges them. A killed import changes nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,9 +27,9 @@ Tell = Callable[[str], None]
 
 
 class Loaded(NamedTuple):
-    """What a load did: the counts of each table in the order of loading, and the rows put aside.
+    """The result of an import: the counts by table, and the number of rejected rows by file.
 
-    ``kept_blank`` is how many rows had personal data of erased subscribers, which were not loaded.
+    ``kept_blank`` is the number of rows with personal data of erased subscribers, which stay blank.
     """
 
     counts: dict[str, Counts]
@@ -48,14 +47,13 @@ def load(
     tell: Tell = lambda _doing: None,
     by: audit.Deed | None = None,
 ) -> Loaded:
-    """Load the files that ``paths`` (files and folders) name; return what that changed.
+    """Import the files of ``paths`` (files and folders).
 
-    Rows that are new are inserted, rows that differ are updated, by key; a column that a file
-    lacks stays as it is, and nothing is deleted. Personal data of erased subscribers are left
-    out. With bad rows nothing is loaded, unless ``reject`` names a folder for them. ``advance`` is
-    told a file and how many of its bytes are read, ``tell`` what is done once all are; the record
-    of it is ``by``'s. Raises BadInput, which lists the problems as ``file:line: column: sentence``,
-    and BadUsage where an account is needed and not given.
+    New rows are inserted, existing rows updated, by key. A column that a file lacks is unchanged,
+    nothing is deleted, and personal data of erased subscribers stays blank. Invalid rows prevent
+    the import, unless ``reject`` names a folder for them. ``advance`` is called with a file and the
+    number of bytes read, ``tell`` with each later step. ``by`` is written to the audit log. Raises
+    BadInput, which lists the problems as ``file:line: column: sentence``, and BadUsage.
     """
     files = find_files(paths)
     account_files = [file for file in files if file.table is ACCOUNTS]
@@ -75,7 +73,7 @@ def load(
 
 
 def _check_folder(reject: Path, files: list[InputFile]) -> None:
-    """Raise BadUsage where rejected rows could be written over a file that is being loaded."""
+    """Raise BadUsage if rejected rows could overwrite an import file."""
     for file in files:
         if reject.resolve() in file.path.resolve().parents[:2]:
             raise BadUsage(f"--reject {reject}: {file.label} stands there; choose another folder")
@@ -104,7 +102,7 @@ def _load_data(
             kept_blank = erasing.blank_staged(staging)
             checking.check(staging, discard=reject is not None)
             if reject is None and staging.problem_count():
-                # Listed here: the end of the transaction takes the problems away too.
+                # The rollback removes the problems from the database.
                 shown = staging.problems(PROBLEMS_SHOWN_MAX)
                 advice = "mend the rows, or put them aside with --reject DIR"
                 raise BadInput(_listed(files, shown, staging.problem_count(), advice))
@@ -151,10 +149,10 @@ def _listed(files: list[InputFile], shown: Iterable[Problem], count: int, advice
 
 
 def _load_accounts(store: Store, files: list[InputFile], by: audit.Deed | None) -> Loaded:
-    """Load accounts, all or nothing.
+    """Import accounts, all or none.
 
-    An empty api_key or api_login is left as it is (the interface shows them empty while the API is
-    off), and a new account without them gets random ones.
+    An empty api_key or api_login changes nothing, because the interface shows them empty while the
+    API is off. A new account without them gets random ones.
     """
     problems: list[Problem] = []
     rows: list[accounts.Values] = []

@@ -1,6 +1,6 @@
-"""Bad rows put aside: written as they were read, the reason in a last column.
+"""Files of rejected rows: the unchanged rows with a last column ``reason``.
 
-Once mended, such a file is loaded like any other; its column ``reason`` is ignored.
+Once fixed, such a file can be imported; its column ``reason`` is ignored.
 """
 
 import csv
@@ -19,11 +19,11 @@ __all__ = ["write_rejects"]
 
 
 def write_rejects(folder: Path, files: list[InputFile], staging: Staging) -> dict[str, int]:
-    """Write the rows of ``files`` that have problems into ``folder``; return how many, by file.
+    """Write the rows with problems into ``folder``; return their number by file.
 
-    The file of a table is named after it, ``subscribers.csv`` or ``subscribers.ndjson``; a second
-    one stands in a folder of its own. A line of NDJSON that is no object stands as the text
-    ``raw`` beside its reason. Raises BadInput where ``folder`` cannot be written to.
+    A file is named after its table, ``subscribers.csv`` or ``subscribers.ndjson``; a second one is
+    in a subfolder. A line of NDJSON that is not an object becomes the value of ``raw``. Raises
+    BadInput if ``folder`` cannot be written to.
     """
     counts: dict[str, int] = {}
     try:
@@ -40,7 +40,7 @@ def write_rejects(folder: Path, files: list[InputFile], staging: Staging) -> dic
 
 
 def _write(path: Path, file: InputFile, problems: Iterator[Problem]) -> int:
-    """Write the rows to which ``problems`` belong, read again from ``file``; return how many."""
+    """Read ``file`` again, and write the rows with ``problems``; return their number."""
     reasons = _reasons(problems)
     rows = raw_rows(file)
     count = 0

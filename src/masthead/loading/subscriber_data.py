@@ -1,7 +1,7 @@
-"""One subscriber's data as one JSON object, for the person whose they are.
+"""All data of one subscriber as a JSON object, for a request of that person.
 
-Records have the interface's shapes and fields. What the interface does not nest is added beside
-them: the issues that a subscription received, the name of a mailing list.
+Records have the shapes of the interface, with two additions: the issues that a subscription has
+received, and the name of a mailing list.
 """
 
 import msgspec
@@ -20,9 +20,9 @@ Record = dict[str, object]
 def subscriber_data(
     store: Store, account_id: int, subscriber_id: int, *, by: audit.Deed | None = None
 ) -> str:
-    """Return all that is held of a subscriber, as indented JSON.
+    """Return all data of a subscriber as indented JSON.
 
-    The record of it is ``by``'s. Raises NotFound where there is no such account or subscriber.
+    ``by`` is written to the audit log. Raises NotFound for an unknown account or subscriber.
     """
     with store.reader() as connection:
         connection.set_tenant(account_id)

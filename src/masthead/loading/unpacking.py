@@ -1,8 +1,7 @@
-"""Opening import files, plain or packed, and unpacking no more of them than is sane.
+"""Opening import files, plain or compressed, with a limit to how much they expand.
 
-A few bytes of gzip or zstd can stand for terabytes. Real files shrink to a tenth, rarely to a
-fiftieth, so what grows far more than that is no data (decisions, "Packed files that grow too
-much").
+A few bytes of gzip or zstd can expand to terabytes. Real files have a compression ratio of about
+10, rarely of 50 (decisions, "Packed files that grow too much").
 """
 
 import gzip
@@ -26,17 +25,17 @@ __all__ = ["ENDINGS", "FREE_BYTES", "GROWTH_MAX", "opened"]
 ENDINGS = (".gz", ".zst")
 GROWTH_MAX = 250
 FREE_BYTES = 64 * 1024 * 1024
-"""So much may come out of any file, however small it is."""
+"""Every file may expand to this size, however small it is."""
 
 _WINDOW_LOG_MAX = 27
-"""128 MiB, what the zstd command itself unpacks without being told to."""
+"""128 MiB, the default limit of the zstd command."""
 
 _BUFFER_BYTES = 65_536
 _BROKEN = (EOFError, OSError, zlib.error, zstd.ZstdError)
 
 
 class _Bounded(io.RawIOBase):
-    """What comes out of a packed file, counted."""
+    """Decompressed bytes; raises BadInput for a file that expands too much."""
 
     def __init__(self, unpacked: IO[bytes], raw: IO[bytes], label: str) -> None:
         self._unpacked = unpacked
@@ -61,10 +60,10 @@ class _Bounded(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path, label: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Open a file; give its unpacked bytes, and the file itself for its position.
+    """Yield a file of the decompressed bytes, and the file itself, whose position tells progress.
 
-    Raises BadInput, which begins with ``label``, where the packing is broken, and where it unpacks
-    to more than 64 MiB and more than 250 times what of it was read.
+    Raises BadInput, which starts with ``label``, for broken compression, and for a file that
+    expands to more than 64 MiB and more than 250 times its size.
     """
     try:
         with path.open("rb") as raw:

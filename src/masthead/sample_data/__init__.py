@@ -1,1 +1,1 @@
-"""Made-up data: files of a publisher that never existed, and the history of the demo."""
+"""Sample data: import files of a made-up publisher, and the history of the demo."""

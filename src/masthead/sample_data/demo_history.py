@@ -1,8 +1,7 @@
-"""Ten nights of a made-up publisher, for the demonstration: one folder of import files a night.
+"""The history of the demo: a folder of import files for each of ten nights.
 
-The first night brings most of the publisher, each later one what a day brings: new subscribers,
-renewals, moves, orders, answers, now and then a cancellation or a mailing list. The rows are made
-by ``generate_readers.py``; loading them, and with which clock, is left to the command.
+The first night holds most of the publisher. Each later one holds the changes of a day: new
+subscribers, renewals, moves, orders, answers, sometimes a cancellation or a mailing list.
 """
 
 from collections import Counter
@@ -22,22 +21,23 @@ __all__ = ["Sample", "sample", "write_history"]
 _SUBSCRIBERS = 2000
 _SEED = 1
 _NIGHTS = 10
+_JOINING = _SUBSCRIBERS // (20 * _NIGHTS)
 _NIGHTS_BETWEEN_LISTS = 3
 _FIRST_LIST_ID = 100
 _ISSUES_SHOWN_MIN = 6
 
-#: A row with the names of its columns; what a value is depends on the column.
+#: A row by the names of its columns.
 _Record = dict[str, Any]
 
 _KEY_COLUMNS = {"subscription_issues": 2, "custom_field_answers": 2, "mailing_list_entries": 2}
 
 
 class Sample(NamedTuple):
-    """Ids and logins that show something in the history as it stands after the last night.
+    """Ids and logins with non-empty results after the last night.
 
-    The subscriber has subscriptions that have received issues, answers and the order; email with
-    password, and renewal code with postal code, are its two logins (interface, operation 3). The
-    list has entries, and the publication is one that the subscriber takes.
+    The subscriber has subscriptions with received issues, answers and the order, and logins by
+    email and by renewal code (interface, operation 3). The mailing list has entries. The subscriber
+    has a subscription to the publication.
     """
 
     subscriber_id: int
@@ -50,22 +50,13 @@ class Sample(NamedTuple):
     publication_id: int
 
 
-def write_history(
-    directory: Path,
-    *,
-    subscribers: int = _SUBSCRIBERS,
-    seed: int = _SEED,
-    nights: int = _NIGHTS,
-    last_night: date = REFERENCE_DATE,
-) -> list[Path]:
-    """Write a folder of import files for each of the nights, and return the folders in order.
+def write_history(directory: Path, *, last_night: date = REFERENCE_DATE) -> list[Path]:
+    """Write a folder of import files for each night; return the folders in order.
 
-    Loaded in that order, all together hold exactly so many subscribers. The last folder is that of
-    ``last_night``. Issues are known for half a year ahead, so the nights are at most 100. Raises
-    BadInput where a folder of a night holds files already or cannot be written.
+    Raises BadInput for a folder that is not empty or not writable.
     """
     folders = []
-    for night, rows in enumerate(_History(subscribers, seed, nights, last_night).nights(), 1):
+    for night, rows in enumerate(_History(last_night).nights(), 1):
         folder = directory / f"night-{night:02}"
         with Files(folder, [name for name, found in rows.items() if found]) as files:
             files.write(rows)
@@ -74,45 +65,39 @@ def write_history(
 
 
 def sample() -> Sample:
-    """Return a sample of the history that ``write_history`` writes unless told otherwise.
-
-    It is true whatever the last night.
-    """
-    history = _History(_SUBSCRIBERS, _SEED, _NIGHTS, REFERENCE_DATE)
+    """Return a sample of the history that ``write_history`` writes by default."""
+    history = _History(REFERENCE_DATE)
     for _ in history.nights():
         pass
     return history.sample()
 
 
 class _History:
-    """The publisher from night to night, and every record as it stands, by table and key."""
+    """Makes the nights, and keeps the current state of every record by table and key."""
 
-    def __init__(self, subscribers: int, seed: int, nights: int, last_night: date) -> None:
-        self._publisher = Publisher(last_night - timedelta(nights - 1))
+    def __init__(self, last_night: date) -> None:
+        self._publisher = Publisher(last_night - timedelta(_NIGHTS - 1))
         self._calendar = self._publisher.calendar
-        self._readers = Readers(self._publisher, seed)
-        self._nights = nights
-        self._joining = subscribers // (20 * nights)
-        self._at_first = subscribers - self._joining * (nights - 1)
+        self._readers = Readers(self._publisher, _SEED)
         self._known: list[Reader] = []
         self._state: dict[str, dict[Row, _Record]] = {name: {} for name in COLUMNS}
 
     def nights(self) -> Iterator[dict[str, list[Row]]]:
-        """Make one night after the other and return its rows."""
+        """Yield the rows of each night by table."""
         rows = self._readers.rows
-        self._known = [self._readers.add() for _ in range(self._at_first)]
+        self._known = [self._readers.add() for _ in range(_SUBSCRIBERS - _JOINING * (_NIGHTS - 1))]
         for name, found in self._publisher.rows().items():
             rows[name] += found
         rows["list_downloads"] += self._readers.list_rows()
         yield self._night()
-        for night in range(1, self._nights):
+        for night in range(1, _NIGHTS):
             self._calendar.today = night
             self._changes(night)
-            self._known += [self._readers.add(new=True) for _ in range(self._joining)]
+            self._known += [self._readers.add(new=True) for _ in range(_JOINING)]
             yield self._night()
 
     def sample(self) -> Sample:
-        """Return a sample of what was made so far."""
+        """Return a sample of the current state."""
         subscribers = {found["subscriber_id"]: found for found in self._records("subscribers")}
         postal_codes = {
             found["subscriber_id"]: found["zip_code"]
@@ -150,7 +135,7 @@ class _History:
         return list(self._state[table].values())
 
     def _night(self) -> dict[str, list[Row]]:
-        """Return the rows of this night and remember them as they now stand."""
+        """Return the rows of this night, and update the state."""
         tonight = {}
         for name, rows in self._readers.rows.items():
             tonight[name] = rows.copy()
@@ -165,7 +150,7 @@ class _History:
         self._readers.rows[table].append(tuple((record | changed).values()))
 
     def _some(self, one_of: int) -> list[Reader]:
-        """Return different readers who have not left, about one of so many."""
+        """Return distinct readers who have not left, about one in ``one_of``."""
         number = min(len(self._known), 1 + len(self._known) // one_of)
         picked = (self._readers.draws.pick(self._known) for _ in range(number))
         return list(
@@ -180,7 +165,7 @@ class _History:
         return self._state["subscribers"][(reader.buyer.subscriber_id,)]
 
     def _changes(self, night: int) -> None:
-        """Make what those who were there before do on a night."""
+        """Make a night's changes of existing subscribers."""
         readers = self._readers
         for reader in self._some(150):
             self._renew(reader)
@@ -202,11 +187,11 @@ class _History:
                 self._change("subscribers", self._subscriber(reader), delete_date=left_on)
 
     def _day(self, text: str) -> int:
-        """Return the day of ``YYYY-MM-DD``, counted from the publisher's reference date."""
+        """Return the days from the publisher's reference date to ``YYYY-MM-DD``."""
         return (date.fromisoformat(text) - self._calendar.reference_date).days
 
     def _renew(self, reader: Reader) -> None:
-        """Renew for a year the first subscription of a reader that ends within one, if any does."""
+        """Renew a reader's first subscription that ends within a year, if there is one."""
         today = self._calendar.today
         found = next(
             (

@@ -1,12 +1,8 @@
-"""Made-up import files of any size, for demonstrations, tests and measurements.
+"""Import files of a made-up publisher of any size, for demos, tests and benchmarks.
 
-The same seed gives the same bytes on every machine and version of Python. Subscribers are numbered
-1, 2, 3, …, and the rows of a number are the same however many follow it. A subscriber with a
-``password_md5`` has the password ``password-`` and its number: that of subscriber 7 is
-``password-7``.
-
-How the rows come about stands in ``generate_readers.py`` and ``generate_publisher.py``; this module
-puts them into files.
+The same seed gives the same bytes on every machine and version of Python. The ids of subscribers
+are 1, 2, 3, …, and the rows of a subscriber do not depend on the number of subscribers. The
+password of subscriber 7 is ``password-7``.
 """
 
 import csv
@@ -24,7 +20,7 @@ from masthead.sample_data.generate_values import SUBSCRIBERS_MAX
 
 __all__ = ["REFERENCE_DATE", "Files", "generate"]
 
-#: The day as of which the data are made, unless another is asked for.
+#: The "today" of the data.
 REFERENCE_DATE = date(2026, 11, 1)
 
 _SUBSCRIBERS_BETWEEN_WRITES = 500
@@ -33,8 +29,8 @@ _SUBSCRIBERS_BETWEEN_WRITES = 500
 class Files:
     """The import files of some tables in a new or empty folder, as a context manager.
 
-    Entering raises BadInput where the folder holds anything, so that made-up rows never replace
-    or join real ones, and where it cannot be written.
+    Entering raises BadInput for a folder that is not empty, so that no real data is overwritten,
+    and for one that is not writable.
     """
 
     def __init__(self, directory: Path, tables: Iterable[str] = COLUMNS) -> None:
@@ -43,7 +39,7 @@ class Files:
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
-        """Create the folder, and in it each file with its header."""
+        """Create the folder and the files with their headers."""
         directory = self._directory
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -60,15 +56,15 @@ class Files:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
         """Close the files."""
         self._open.close()
 
     def write(self, rows: dict[str, list[Row]]) -> None:
-        """Write the rows of each table and empty the lists."""
+        """Write the rows of each table, and clear the lists."""
         for name, found in rows.items():
             if found:
                 self._writers[name](found)
@@ -87,21 +83,20 @@ def generate(
     *,
     subscribers: int,
     seed: int,
-    reference_date: date = REFERENCE_DATE,
     advance: Callable[[int], None] | None = None,
 ) -> None:
-    """Write all import files of a made-up publisher with so many subscribers into ``directory``.
+    """Write the import files of a made-up publisher into ``directory``.
 
-    Memory does not grow with the number of subscribers. Every so often ``advance`` is called with
-    the number of subscribers finished so far. Raises BadInput where the folder holds
-    files already or cannot be written, and where there are fewer renewal codes than subscribers.
+    Memory does not grow with the number of subscribers. ``advance`` is called with the number of
+    subscribers written so far. Raises BadInput for a folder that is not empty or not writable, and
+    for more subscribers than there are renewal codes.
     """
     if subscribers > SUBSCRIBERS_MAX:
         raise BadInput(
             f"{subscribers} subscribers are too many: there are {SUBSCRIBERS_MAX} renewal codes "
             "of five characters."
         )
-    publisher = Publisher(reference_date)
+    publisher = Publisher(REFERENCE_DATE)
     readers = Readers(publisher, seed)
     with Files(directory) as files:
         files.write(publisher.rows())

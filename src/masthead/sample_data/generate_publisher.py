@@ -1,7 +1,7 @@
-"""The made-up publisher: its calendar, publications with issues, questions and mailing lists.
+"""The made-up publisher: calendar, publications with issues, custom fields and mailing lists.
 
-The same for every seed; only the dates move with the reference date. Days are whole numbers,
-counted from the reference date: yesterday is -1. The readers are made in ``generate_readers.py``.
+It does not depend on the seed; its dates are relative to the reference date. Days are integers,
+counted from the reference date: yesterday is -1.
 """
 
 from datetime import date, timedelta
@@ -21,8 +21,8 @@ __all__ = [
 
 Row = tuple[str | int | None, ...]
 
-#: Names and columns of the import files, in the interface's terms. A list of its own, not the
-#: contract's: files may lack a column, so a field that the contract gains asks for no change here.
+#: The columns of each import file. Not taken from the contract: files may lack a column, so a new
+#: field of the contract needs no change here.
 COLUMNS = {
     "publications": "publication_id name",
     "issues": "issue_id publication_id name date",
@@ -70,10 +70,7 @@ _SEASONS = {3: "Spring", 6: "Summer", 9: "Autumn", 12: "Winter"}
 
 
 class Calendar:
-    """Days around the reference date as the text that stands in files.
-
-    ``today`` is the day on which things happen, counted from the reference date.
-    """
+    """Formats days that are counted from the reference date; ``today`` is the current one."""
 
     def __init__(self, reference_date: date) -> None:
         self.reference_date = reference_date
@@ -87,11 +84,11 @@ class Calendar:
         ]
 
     def day(self, day: int) -> str:
-        """Return ``YYYY-MM-DD`` of a day counted from the reference date."""
+        """Return a day as ``YYYY-MM-DD``."""
         return self._days[day + DAYS_BACK]
 
     def time(self, day: int, part: float) -> str:
-        """Return ``YYYY-MM-DD hh:mm:ss`` at ``part`` (0 to 1) of a day's opening hours."""
+        """Return ``YYYY-MM-DD hh:mm:ss``, at ``part`` (0 to 1) of the opening hours."""
         return f"{self._days[day + DAYS_BACK]} {self._times[420 + int(part * 840)]}"
 
 
@@ -104,9 +101,9 @@ class _Title(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """A title: how often it comes, the price of a year in cents, whether it is audited, its issues.
+    """A publication; ``price`` is that of a year, in cents.
 
-    ``types`` are those of its subscriptions, the frequent ones several times.
+    ``types`` are the types of its subscriptions, frequent ones repeated.
     """
 
     publication_id: int
@@ -120,7 +117,7 @@ class Publication(NamedTuple):
 
     @property
     def first_issue_id(self) -> int:
-        """The id of the earliest issue; the others follow without a gap."""
+        """The id of the earliest issue; ids are consecutive."""
         return self.publication_id * 1000
 
 
@@ -134,7 +131,7 @@ class Option(NamedTuple):
 
 
 class CustomField(NamedTuple):
-    """A question, with the share of those who answer anything that answers it."""
+    """A custom field; ``answered`` is the share of subscribers with an answer to it."""
 
     field_id: int
     name: str
@@ -146,12 +143,12 @@ class CustomField(NamedTuple):
 
     @property
     def first_option_id(self) -> int:
-        """The id of the first option; the others follow without a gap."""
+        """The id of the first option; ids are consecutive."""
         return self.field_id * 100 + 1
 
 
 class MailingList(NamedTuple):
-    """A list built for an issue; ``made_on`` and ``issue_day`` are days of the calendar."""
+    """A mailing list for an issue; ``made_on`` and ``issue_day`` are days of the calendar."""
 
     mailing_list_id: int
     name: str
@@ -237,12 +234,12 @@ _TITLES = (
     _Title("Metal & Lathe", 12, 6400, True, ("Print", "Print", "Both", "Digital", "Digital")),
     _Title("Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital")),
 )
-#: How the list for each title's next issue stands; that of the others is complete.
+#: The status of the list for each title's next issue; other lists are complete.
 _STATUSES = ("Pending", "Generating", "Auto-renewal Pending", "Error", "Generating Galley")
 
 
 def _issue_name(day: date, issues_per_year: int) -> str | None:
-    """Return the name of the issue that appears on ``day``, or None where none does."""
+    """Return the name of the issue of this day, None if there is none."""
     month = _MONTHS[day.month - 1]
     if issues_per_year == 52:
         return f"{day.day} {month} {day.year}" if day.weekday() == 4 else None
@@ -256,7 +253,7 @@ def _issue_name(day: date, issues_per_year: int) -> str | None:
 
 
 class Publisher:
-    """The publisher as of a reference date, and the rows that describe it."""
+    """The publisher, with dates relative to the reference date."""
 
     def __init__(self, reference_date: date) -> None:
         self.calendar = Calendar(reference_date)
@@ -269,7 +266,7 @@ class Publisher:
         }
 
     def rows(self) -> dict[str, list[Row]]:
-        """Return the rows of publications, issues, questions and their options."""
+        """Return the rows of publications, issues, custom fields and their options."""
         day = self.calendar.day
         return {
             "publications": [(p.publication_id, p.name) for p in self.publications],
@@ -305,7 +302,7 @@ class Publisher:
     def next_list(
         self, publication: Publication, mailing_list_id: int, made_on: int
     ) -> MailingList:
-        """Return a complete list, made on a day, for the first issue after that day."""
+        """Return a complete list, made on a day, for the next issue after it."""
         index = next(i for i, day in enumerate(publication.issue_days) if day > made_on)
         return self._list(publication, mailing_list_id, index, made_on)
 
@@ -320,7 +317,7 @@ class Publisher:
         return Publication(publication_id, *title, days, names)
 
     def _lists(self, publication: Publication) -> tuple[MailingList, ...]:
-        """Return the lists of a title: two complete ones, the first's gap list, one to come."""
+        """Return two complete lists, a gap list of the first, and the next issue's list."""
         lead = 3 if publication.issues_per_year == 52 else 14
         coming = next(i for i, day in enumerate(publication.issue_days) if day > 0)
         number = publication.publication_id * 10

@@ -1,9 +1,7 @@
 """The made-up readers: one subscriber after the other, each with all its rows.
 
-Everything is drawn from one stream, in the order of the subscribers, and a row refers only to
-earlier ones: the rows of a subscriber depend on the seed and on its number, never on how many
-follow. What readers buy is made in ``generate_sales.py``, the words stand in
-``generate_words.py``, what the publisher offers in ``generate_publisher.py``.
+All random numbers come from one sequence, in the order of the subscribers, and rows refer only to
+earlier rows. So the rows of a subscriber depend only on the seed and the id.
 """
 
 from bisect import bisect_left, bisect_right
@@ -34,13 +32,13 @@ _ISSUES_RECEIVED_MAX = 12
 _NEIGHBOURS = 50
 _CLASSIFICATIONS = ("A1", "A1", "A2", "B", "C", "Z9")
 _REQUEST_TYPES = ("W", "W", "I", "I", "T", "E")
-#: How many titles readers take, and which: what is frequent stands there several times.
+#: How many titles readers subscribe to, and which; frequent ones are repeated.
 _TITLES_TAKEN = (0,) * 6 + (1,) * 70 + (2,) * 19 + (3,) * 5
 _TITLES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4)
 
 
 class Reader(NamedTuple):
-    """A subscriber that was made: what later rows need to know of it."""
+    """A subscriber, as far as later rows refer to it."""
 
     buyer: Buyer
     address_id: int
@@ -52,7 +50,7 @@ class Reader(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A subscription that may stand on mailing lists; the days are those of the calendar."""
+    """A subscription that can be on mailing lists; its days are those of the calendar."""
 
     subscription_id: int
     created: int
@@ -63,7 +61,7 @@ class Member(NamedTuple):
 
 
 class Readers:
-    """Makes readers and what they do, adding to ``rows``; whoever writes the rows empties them."""
+    """Makes readers and what they do. Adds to ``rows``, which the caller writes and clears."""
 
     def __init__(self, publisher: Publisher, seed: int) -> None:
         self.draws = Draws(seed)
@@ -78,7 +76,7 @@ class Readers:
         self._subscription_ids = count(1)
 
     def add(self, *, new: bool = False) -> Reader:
-        """Make the next subscriber with all its rows; a ``new`` one has no past before today."""
+        """Make the next subscriber with all its rows; a ``new`` one has none from before today."""
         random, pick = self.draws.random, self.draws.pick
         subscriber_id = next(self._subscriber_ids)
         neighbour = self._recent[-1] if self._recent and random() < 0.04 else None
@@ -129,7 +127,7 @@ class Readers:
         place = pick(country.places)
         street = pick(country.streets)
         american = country.abbreviation == "US"
-        # A product of two draws is mostly small, as house numbers are.
+        # The product of two random numbers is mostly small, as house numbers are.
         draw = random() * random()
         number = 1 + int(draw * (9900 if american else 180))
         address = f"{number} {street}" if country.number_first else f"{street} {number}"
@@ -156,11 +154,11 @@ class Readers:
         )
 
     def buy(self, reader: Reader, day: int) -> None:
-        """Add an order of a product, sent to the reader's own address."""
+        """Add an order of a product, delivered to the reader's address."""
         self.sales.sell_product(reader.buyer, Delivery(reader.address_id, reader.billing_id), day)
 
     def answer(self, subscriber_id: int) -> None:
-        """Add a subscriber's answers to some of the questions."""
+        """Add a subscriber's answers to some of the custom fields."""
         for field in FIELDS:
             if self.draws.random() < field.answered:
                 self.rows["custom_field_answers"].append(
@@ -168,10 +166,10 @@ class Readers:
                 )
 
     def enlist(self, made: MailingList, member: Member) -> None:
-        """Put a subscription on a mailing list where it belongs there.
+        """Add a subscription to a mailing list if it is to get the issue.
 
-        A gap list holds those who came after its parent was made; grace issues go on for a while
-        to those whose subscription has run out.
+        A gap list holds subscriptions created after its parent list. Expired subscriptions get
+        grace issues for a while.
         """
         created, expires = member.created, member.expires
         if made.status != "Complete" or created > made.made_on:
@@ -198,7 +196,7 @@ class Readers:
         return [self.list_row(made) for lists in self._publisher.lists.values() for made in lists]
 
     def list_row(self, made: MailingList) -> Row:
-        """Return the row of ``list_downloads`` for a list, with the count of its entries so far."""
+        """Return the row of ``list_downloads`` for a list, with its current number of entries."""
         return self._publisher.list_row(made, self._entries[made.mailing_list_id])
 
     def _email(self, first: words.Name, last: words.Name, subscriber_id: int) -> str | None:
@@ -211,7 +209,7 @@ class Readers:
         return email.upper() if style > 0.99 else email
 
     def _answer(self, field: CustomField) -> tuple[str | None, str | None]:
-        """Return the options chosen and the text of one answer."""
+        """Return the chosen options and the text of an answer."""
         random, pick = self.draws.random, self.draws.pick
         if field.type == "text":
             return None, pick(words.SECTIONS)
@@ -226,7 +224,7 @@ class Readers:
         return str(first + int(number * random() * random())), None
 
     def _subscribe(self, reader: Reader, publication: Publication, *, new: bool) -> None:
-        """Add a subscription with what belongs to it: sale, issues received, places on lists."""
+        """Add a subscription with its sale, received issues and mailing list entries."""
         random, pick = self.draws.random, self.draws.pick
         day, today = self._calendar.day, self._calendar.today
         per_year = publication.issues_per_year
@@ -243,14 +241,14 @@ class Readers:
         expires = None if unlimited else start + term
         left = -1 if expires is None else max(0, (expires - today) * per_year // 365)
         copies = pick(_MORE_COPIES) if random() < 0.05 else 1
-        kind = pick(publication.types)
+        medium = pick(publication.types)
         is_gift = bool(self._recent) and random() < 0.06
         mailing_id = pick(self._recent).address_id if is_gift else reader.address_id
 
         is_paid = random() < 0.85
         bundle_id = purchase_id = paid_left = revenue = None
         if is_paid and random() < 0.85:
-            mailed_to = None if kind == "Digital" else mailing_id
+            mailed_to = None if medium == "Digital" else mailing_id
             delivery = Delivery(mailed_to, reader.billing_id, int(is_gift))
             sale = Sale(publication, years, copies, delivery)
             bundle_id, purchase_id = sale.bundle_id, self.sales.sell(reader.buyer, sale, start)
@@ -268,7 +266,7 @@ class Readers:
                 copies,
                 paid_left,
                 revenue,
-                kind,
+                medium,
                 day(created),
                 None if expires is None else day(expires),
                 day(start) if renewals and not unlimited else None,
@@ -280,14 +278,14 @@ class Readers:
             )
         )
         days = publication.issue_days
-        end = bisect_right(days, today if expires is None else min(today, expires))
-        begin = max(bisect_left(days, start), end - _ISSUES_RECEIVED_MAX)
+        end_index = bisect_right(days, today if expires is None else min(today, expires))
+        start_index = max(bisect_left(days, start), end_index - _ISSUES_RECEIVED_MAX)
         first_issue_id = publication.first_issue_id
         self.rows["subscription_issues"] += [
-            (subscription_id, first_issue_id + index) for index in range(begin, end)
+            (subscription_id, first_issue_id + index) for index in range(start_index, end_index)
         ]
         if not (reader.deleted or new):
-            member = Member(subscription_id, created, expires, copies, is_paid, kind)
+            member = Member(subscription_id, created, expires, copies, is_paid, medium)
             for made in self._publisher.lists[publication.publication_id]:
                 self.enlist(made, member)
 

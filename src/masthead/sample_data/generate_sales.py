@@ -1,4 +1,4 @@
-"""What made-up readers buy: purchases of subscriptions, and orders with their items."""
+"""The made-up sales: purchases of subscriptions, and orders with their items."""
 
 from itertools import count
 from typing import NamedTuple
@@ -11,19 +11,19 @@ __all__ = ["Buyer", "Delivery", "Sale", "Sales"]
 
 _PAYMENT_TYPES = ("Credit Card", "Credit Card", "Check", "Bill Me", "Direct Debit", "Cash")
 _IMPORTS = ("autumn-mailing.csv", "agency transfer 0042", "trade show cards, hall 7 (typ)")
-#: Ids and prices in cents; 0.10 and 0.20 are those that binary fractions cannot add up.
+#: Ids and prices in cents; 0.10 + 0.20 is not exact in binary floating point.
 _PRODUCTS = ((501, 1250), (502, 2499), (503, 10), (504, 3900), (505, 1905), (506, 20))
 
 
 class Buyer(NamedTuple):
-    """Who buys; the country sets the tax."""
+    """A buyer; the country determines the tax."""
 
     subscriber_id: int
     country: Country
 
 
 class Delivery(NamedTuple):
-    """The addresses that something bought goes to; nothing is mailed to ``mailing_id`` None."""
+    """The addresses of a sale; nothing is mailed if ``mailing_id`` is None."""
 
     mailing_id: int | None
     billing_id: int
@@ -31,7 +31,7 @@ class Delivery(NamedTuple):
 
 
 class Sale(NamedTuple):
-    """Copies of a publication for some years, for how many cents."""
+    """The sale of a subscription."""
 
     publication: Publication
     years: int
@@ -45,7 +45,7 @@ class Sale(NamedTuple):
 
     @property
     def cents(self) -> int:
-        """The price without tax: each year after the first makes all of them a tenth cheaper."""
+        """The price without tax, with a discount of 10 % for each year after the first."""
         return self.publication.price * self.years * (11 - self.years) // 10 * self.copies
 
 
@@ -56,7 +56,7 @@ class _Item(NamedTuple):
 
 
 class Sales:
-    """Makes sales, adding to ``rows``."""
+    """Makes sales, and adds them to ``rows``."""
 
     def __init__(self, draws: Draws, rows: dict[str, list[Row]], calendar: Calendar) -> None:
         self._draws = draws
@@ -67,7 +67,7 @@ class Sales:
         self._purchase_ids = count(1)
 
     def sell(self, buyer: Buyer, sale: Sale, day: int) -> int:
-        """Add a purchase, mostly with its order, and return the purchase's id."""
+        """Add a purchase, usually with its order; return the id of the purchase."""
         random, pick = self._draws.random, self._draws.pick
         publication, years, _, delivery = sale
         cents = sale.cents
@@ -101,7 +101,7 @@ class Sales:
         self._order(buyer, delivery, day, [_Item(None, *self._draws.pick(_PRODUCTS))])
 
     def _order(self, buyer: Buyer, delivery: Delivery, day: int, items: list[_Item]) -> None:
-        """Add an order, whose totals are the sums of its items'."""
+        """Add an order; its totals are the sums of its items."""
         random, time, today = self._draws.random, self._calendar.time, self._calendar.today
         order_id = next(self._order_ids)
         sub_total = tax_total = 0

@@ -1,8 +1,7 @@
-"""Draws for made-up data, and the values that follow from a number: codes, passwords, amounts.
+"""Random numbers for made-up data, and renewal codes, passwords and amounts.
 
-Of Python's generator only ``random()`` is used, whose sequence for a seed is promised to stay the
-same, and no function of the platform's mathematical library: the same seed gives the same data on
-every machine.
+Only ``Random.random()`` is used, whose sequence for a seed never changes, and no function of the
+platform's math library. So a seed gives the same data on every machine.
 """
 
 from collections.abc import Sequence
@@ -22,12 +21,12 @@ T = TypeVar("T")
 
 _CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-#: So many renewal codes of five characters there are.
+#: The number of renewal codes of five characters.
 SUBSCRIBERS_MAX = len(_CODE_CHARACTERS) ** 5
 
 
 class Draws:
-    """One stream of draws; ``random`` returns the next number, from 0 to below 1."""
+    """A sequence of random numbers; ``random`` returns the next one, 0 <= n < 1."""
 
     def __init__(self, seed: int) -> None:
         self.random = Random(seed).random  # noqa: S311 - nothing here is a secret
@@ -41,7 +40,7 @@ class Draws:
         filled = ""
         for character in template:
             if character == "@":
-                # Letters that the postal codes of every country allow at every place.
+                # Letters that are allowed at all positions of all countries' postal codes.
                 filled += self.pick("ABEGHJLNPRSTWXYZ")
             elif character == "#":
                 filled += self.pick("0123456789")
@@ -51,14 +50,14 @@ class Draws:
 
 
 def password(subscriber_id: int) -> str:
-    """Return the password of a subscriber who has one."""
+    """Return the password of a subscriber."""
     return f"password-{subscriber_id}"
 
 
 def renewal_code(subscriber_id: int) -> str:
-    """Return the renewal code of a subscriber; no two of SUBSCRIBERS_MAX share one.
+    """Return the renewal code of a subscriber, unique among SUBSCRIBERS_MAX.
 
-    Each step maps the numbers of 25 bits onto themselves, one to one.
+    Each step is a bijection of the 25-bit integers.
     """
     mixed = (subscriber_id * 0x19660D + 0x3C6EF3) & 0x1FFFFFF
     mixed ^= mixed >> 13

@@ -1,11 +1,10 @@
-"""Names, streets, cities, companies and remarks of which made-up readers are composed.
+"""Names, streets, cities, companies and remarks for made-up readers.
 
-Data only; ``generate_readers.py`` composes them. Cities stand with their postal codes and
-coordinates as they are; people, companies and email addresses are made up (every email domain is
-one of those that RFC 2606 reserves). A few entries are awkward on purpose: apostrophes, accents
-in composed and in combining form, quotes, commas, line breaks, emoji.
+Cities, postal codes and coordinates are real; people, companies and email addresses are made up
+(RFC 2606 reserves the email domains). A few entries are awkward on purpose: apostrophes, composed
+and combining accents, quotes, commas, line breaks, emoji.
 
-The order of the entries is part of what a seed means: a changed list changes every file.
+A change to a list, or to its order, changes all files of a seed.
 """
 
 import unicodedata
@@ -27,14 +26,14 @@ __all__ = [
 
 
 class Name(NamedTuple):
-    """A first or last name, and its form in an email address: ASCII letters in lower case."""
+    """A first or last name, and its form in email addresses: lower-case ASCII letters."""
 
     text: str
     ascii: str
 
 
 class Place(NamedTuple):
-    """A city: templates of its postal codes (``#`` a digit, ``@`` a letter), its centre."""
+    """A city: its postal codes, with ``#`` for a digit and ``@`` for a letter, and its centre."""
 
     city: str
     state: str
@@ -44,7 +43,7 @@ class Place(NamedTuple):
 
 
 class Country(NamedTuple):
-    """A country: how its people and streets are called; sales tax in hundredths of a percent."""
+    """A country: its names and streets, and its sales tax in hundredths of a percent."""
 
     name: str
     abbreviation: str
@@ -57,7 +56,7 @@ class Country(NamedTuple):
 
 
 def _names(text: str) -> tuple[Name, ...]:
-    """Return the names of ``text`` (separated by commas), the first ones many times over."""
+    """Return comma-separated names; the first ones are repeated, to be more frequent."""
     found: list[Name] = []
     for rank, word in enumerate(text.replace("\n", " ").split(",")):
         name = word.strip()
@@ -71,8 +70,8 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(text.split(", "))
 
 
-def _streets(names: str, kinds: str) -> tuple[str, ...]:
-    return tuple(f"{name} {kind}" for name in _listed(names) for kind in kinds.split())
+def _streets(names: str, suffixes: str) -> tuple[str, ...]:
+    return tuple(f"{name} {suffix}" for name in _listed(names) for suffix in suffixes.split())
 
 
 def _us(line: str) -> tuple[Place, ...]:
@@ -298,7 +297,7 @@ _AU = Country("Australia", "AU", 1000, *_ENGLISH, _BRITISH_STREETS, True, _elsew
 _FR = Country("France", "FR", 210, *_FRENCH, _FRENCH_STREETS, True, _elsewhere(_FRANCE))
 _NL = Country("Netherlands", "NL", 900, *_GERMAN, _DUTCH_STREETS, False, _elsewhere(_NETHERLANDS))
 
-#: A country stands here as many times as it has readers in a hundred.
+#: Each country is repeated as many times as it has readers in a hundred.
 COUNTRIES = (_USA,) * 78 + (_CA,) * 8 + (_UK,) * 6 + (_DE,) * 3 + (_AU, _FR) * 2 + (_NL,)
 
 EMAIL_DOMAINS = (

@@ -6,7 +6,7 @@ around a body"). ``request_checks`` refuses what two readers could understand in
 """
 
 import re
-from typing import Any, Protocol
+from typing import Protocol
 
 import httptools
 
@@ -85,14 +85,14 @@ class StrictParser:
         """Bytes of its body that are still to come, as its headers say."""
         self._receiver = receiver
         self._parser = httptools.HttpRequestParser(self)
+        self.get_method = self._parser.get_method
+        self.get_http_version = self._parser.get_http_version
+        self.should_keep_alive = self._parser.should_keep_alive
+        self.should_upgrade = self._parser.should_upgrade
         self._raw = b""
         """What has been parsed of the head, or of a line of a chunked body."""
         self._is_chunked = False
         self._overhead = self._headers_bytes = self._chunks_bytes = 0
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what httptools' parser tells of the request."""
-        return getattr(self._parser, name)
 
     @property
     def method(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What the sync and the async client share: how a request is built, how its answer is judged."""
+"""What both clients share: building HTTP requests, reading responses, retries, exceptions."""
 
 import base64
 import binascii
@@ -26,40 +26,39 @@ from tenacity import (
 from masthead import __version__
 from masthead.client.requests import CHANGES_PATH, Request
 from masthead.contract.decoding import NO_NUMBER, decoder
-from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedAnswer
+from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedResponse
 
 __all__ = [
-    "PIECE_BYTES",
+    "CHUNK_BYTES",
     "THROUGH",
+    "LoopCheck",
     "Page",
     "Through",
-    "Walk",
-    "broken",
-    "built",
-    "moved",
+    "build_request",
+    "client_options",
+    "connection_error",
+    "decoding_error",
     "page_of",
-    "refusal",
+    "redirected",
     "result_of",
     "retry_policy",
-    "settings",
+    "status_error",
     "through_of",
-    "unexpected",
 ]
 
 THROUGH = "Masthead-Changes-Through"
-PIECE_BYTES = 262_144
-"""The change feed is read in pieces of this size."""
+CHUNK_BYTES = 262_144
+"""The size of the chunks in which a stream is read."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 10.0
-PASSING = {429, 502, 503, 504}
-"""Statuses that a later try may not get: too many requests, and nobody there behind a proxy."""
+RETRIED_STATUSES = {429, 502, 503, 504}
 
 _MESSAGE_CHARACTERS_MAX = 500
 _PAGES_MAX = 1_000_000
-"""A list of more pages has no end: so many of them are remembered at most."""
+"""A list with more pages is taken for an endless one."""
 
 _RETRY_AFTER_MAX_S = 2.0**31
-"""What RFC 9111 section 1.2.2 takes for any number that is too great; more no clock can wait."""
+"""Greater numbers are lowered to this one (RFC 9111 section 1.2.2)."""
 
 _LINK = re.compile(r"""<([^<>]*)>([^,"]*(?:"(?:\\.|[^"\\])*"[^,"]*)*)""")
 _PARAMETER = re.compile(
@@ -73,17 +72,17 @@ Result = TypeVar("Result")
 
 
 class Page(NamedTuple, Generic[Result]):
-    """A page of a list: its records, and the request for the page behind it, if there is one."""
+    """A page of a list: its records, and the request for the next page, if there is one."""
 
     records: list[Result]
-    following: Request[list[Result]] | None
+    next_request: Request[list[Result]] | None
 
 
 class Through(NamedTuple):
-    """The time to ask for next, and whether it is only the server's ``Date``.
+    """The next ``changed_since``, and whether it is only the server's ``Date``.
 
-    A ``Date`` is good as long as the server's clock is not set back, and may lie after changes
-    that the answer does not have: ask for somewhat earlier.
+    A ``Date`` can be later than changes that the response lacks, and the server's clock can be set
+    back, so a caller should ask for a somewhat earlier time.
     """
 
     changed_since: str
@@ -91,9 +90,9 @@ class Through(NamedTuple):
 
 
 class _WithoutQuery(logging.Filter):
-    """Takes the query out of the addresses in an answer's headers as the connection logs them.
+    """Removes the query from URLs in response headers, which httpcore2 logs.
 
-    A redirect of a login check repeats login and password there.
+    A redirect of a login check repeats login and password in its query.
     """
 
     _address = re.compile(
@@ -110,8 +109,8 @@ class _WithoutQuery(logging.Filter):
 logging.getLogger("httpcore2.http11").addFilter(_WithoutQuery())
 
 
-def settings(base_url: str, key: str, login: str, timeout_s: float) -> dict[str, Any]:
-    """Return what an HTTP client of the service is made with; raises BadInput for a bad URL."""
+def client_options(base_url: str, key: str, login: str, timeout_s: float) -> dict[str, Any]:
+    """Return the keyword arguments for httpx2.Client; raises BadInput for an invalid URL."""
     try:
         url = httpx2.URL(base_url)
     except (httpx2.InvalidURL, UnicodeError):
@@ -125,25 +124,25 @@ def settings(base_url: str, key: str, login: str, timeout_s: float) -> dict[str,
         "auth": httpx2.BasicAuth(key, login),
         "timeout": timeout_s,
         "headers": {"User-Agent": f"masthead/{__version__}", "Accept": "application/json"},
-        "follow_redirects": False,  # but by ``moved``
-        "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # none is kept
+        "follow_redirects": False,  # see ``redirected``
+        "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # keeps none
     }
 
 
 def retry_policy(patience_s: float) -> dict[str, Any]:
-    """Return when to ask again: as tenacity's ``Retrying`` and ``AsyncRetrying`` take it.
+    """Return the keyword arguments for tenacity's ``Retrying`` and ``AsyncRetrying``.
 
-    After whatever raises ServiceUnreachable: at a growing and scattered distance, or when
-    ``Retry-After`` says, as long as that is within ``patience_s`` of the first try (decisions,
-    "Client: what is tried again").
+    After ServiceUnreachable a request is retried with exponential backoff and jitter, or after
+    ``Retry-After``, up to ``patience_s`` seconds after the first attempt (decisions, "Client: what
+    is tried again").
     """
-    growing = wait_random_exponential(FIRST_WAIT_S, LONGEST_WAIT_S)
-    scattered = wait_random(0, FIRST_WAIT_S)
+    backoff = wait_random_exponential(FIRST_WAIT_S, LONGEST_WAIT_S)
+    jitter = wait_random(0, FIRST_WAIT_S)
 
     def wait_s(state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        asked_for = failure.retry_after_s if isinstance(failure, ServiceUnreachable) else None
-        return growing(state) if asked_for is None else asked_for + scattered(state)
+        retry_after_s = failure.retry_after_s if isinstance(failure, ServiceUnreachable) else None
+        return backoff(state) if retry_after_s is None else retry_after_s + jitter(state)
 
     return {
         "retry": retry_if_exception_type(ServiceUnreachable),
@@ -153,118 +152,119 @@ def retry_policy(patience_s: float) -> dict[str, Any]:
     }
 
 
-def built(http: httpx2.Client | httpx2.AsyncClient, request: Request[Any]) -> httpx2.Request:
-    """Return the request as it is sent; raises BadInput where it cannot be.
+def build_request(
+    http: httpx2.Client | httpx2.AsyncClient, request: Request[Any]
+) -> httpx2.Request:
+    """Return the HTTP request; raises BadInput for parameters that a URL cannot hold.
 
-    Its query, which can hold a password, travels but is not part of the request's URL: that one
-    stands in logs, in exceptions and in whatever watches HTTP clients.
+    The query, which can hold a password, is only in the request target, and not in the request's
+    URL, which appears in logs, exceptions and traces.
     """
     try:
-        found = http.build_request(
-            "GET", request.address or request.path, params=request.parameters or None
+        built = http.build_request(
+            "GET", request.url or request.path, params=request.parameters or None
         )
     except (httpx2.InvalidURL, UnicodeError):
         raise BadInput(
             f"{request.path}: a parameter is too long, or no text that UTF-8 can write"
         ) from None
-    found.extensions["target"] = found.url.raw_path
-    found.url = found.url.copy_with(query=None)
-    return found
+    built.extensions["target"] = built.url.raw_path
+    built.url = built.url.copy_with(query=None)
+    return built
 
 
-def moved(request: Request[Result], response: httpx2.Response) -> Request[Result] | None:
-    """Return the request to make instead where the answer says so, and None where it does not.
+def redirected(request: Request[Result], response: httpx2.Response) -> Request[Result] | None:
+    """Return the request that a redirect asks for, None if it is not to be followed.
 
-    That is one to the same host and with the same parameters: some services answer only one of
-    ``/path`` and ``/path/``. Credentials go nowhere else, and no filter is lost.
+    A redirect is followed to the same origin with the same parameters, because some services know
+    only one of ``/path`` and ``/path/``. So credentials go nowhere else, and no filter is lost.
     """
     if not response.has_redirect_location:
         return None
-    place = _joined(response, response.headers["Location"])
-    if place is None or place.params != _asked(response).params:
+    place = _resolved(response, response.headers["Location"])
+    if place is None or place.params != _full_url(response).params:
         return None
-    return request._replace(address=str(place), parameters={})
+    return request._replace(url=str(place), parameters={})
 
 
-def broken(request: Request[Any], error: httpx2.HTTPError) -> ServiceError:
-    """Return the exception for an answer that did not come, or broke off."""
+def connection_error(request: Request[Any], error: httpx2.HTTPError) -> ServiceError:
+    """Return the exception for a missing or incomplete response."""
     reason = str(error) or type(error).__name__
     if _is_about_a_certificate(error):
         return ServiceError(request.path, None, f"its certificate is not to be trusted: {reason}")
     if isinstance(error, httpx2.TransportError):
-        return ServiceUnreachable(request.path, None, f"no whole answer: {reason}")
-    return UnexpectedAnswer(request.path, None, f"the answer cannot be unpacked: {reason}")
+        return ServiceUnreachable(request.path, None, f"no complete response: {reason}")
+    return UnexpectedResponse(request.path, None, f"the response cannot be decompressed: {reason}")
 
 
-def refusal(request: Request[Any], response: httpx2.Response) -> ServiceError:
-    """Return the exception for an answer that is not 200, of which the body was read."""
+def status_error(request: Request[Any], response: httpx2.Response) -> ServiceError:
+    """Return the exception for a response that is not 200, whose body has been read."""
     status = response.status_code
     if response.has_redirect_location:
-        return ServiceError(request.path, status, _elsewhere(response))
+        return ServiceError(request.path, status, _redirect_message(response))
     message = _message(request, response)
     if status == HTTPStatus.GONE and request.path == CHANGES_PATH:
         return TooOld(request.path, status, message)
-    if status in PASSING:
+    if status in RETRIED_STATUSES:
         return ServiceUnreachable(request.path, status, message, _retry_after_s(response.headers))
     return ServiceError(request.path, status, message)
 
 
 def result_of(request: Request[Result], response: httpx2.Response) -> Result:
-    """Return what was asked for; raises ServiceError where the answer is something else."""
+    """Return the result of a request; raises ServiceError for any other response."""
     if response.status_code != HTTPStatus.OK:
-        raise refusal(request, response)
+        raise status_error(request, response)
     try:
         return request.read(_decoded(response))
     except (ValueError, RecursionError) as error:
-        raise unexpected(request, error) from None
+        raise decoding_error(request, error) from None
 
 
 def page_of(request: Request[list[Result]], response: httpx2.Response) -> Page[Result]:
-    """Return a page of a list and, from ``Link: <…>; rel="next"``, where the next one is.
+    """Return a page of a list, with the request for the next one from ``Link: <…>; rel="next"``.
 
-    Raises ServiceError where the answer is something else, or the next page is elsewhere.
+    Raises ServiceError for any other response, and for a next page at another origin.
     """
     records = result_of(request, response)
     link = _next_in(response.headers.get("Link", ""))
     if link is None:
         return Page(records, None)
-    place = _joined(response, link)
+    place = _resolved(response, link)
     if place is None:
-        raise UnexpectedAnswer(request.path, 200, "the next page is at another host")
+        raise UnexpectedResponse(request.path, 200, "the next page is at another host")
     if place.path.rstrip("/") == request.path.rstrip("/"):
-        # The service may not know under which path a proxy in front of it serves it.
-        place = _asked(response).copy_with(query=place.query)
-    return Page(records, request._replace(address=str(place), parameters={}))
+        # The service may not know the path prefix of a proxy in front of it.
+        place = _full_url(response).copy_with(query=place.query)
+    return Page(records, request._replace(url=str(place), parameters={}))
 
 
-class Walk:
-    """The pages of a list that were read, to tell where they come again.
+class LoopCheck:
+    """Detects lists whose links to the next page form a loop.
 
-    A page is known by the id of its first record. It is an error where two begin with the same one,
-    or two are empty and lead on: whoever followed such links would do so for ever.
+    That is the case if two pages start with the same id, or if two empty pages have a next one.
     """
 
     def __init__(self) -> None:
-        self._begun: set[int | None] = set()
+        self._first_ids: set[int | None] = set()
 
     def check(self, request: Request[list[Any]], page: Page[Any]) -> None:
-        """Raise UnexpectedAnswer where there was such a page before, or there is no end of them."""
-        if not page.records and not page.following:
+        """Raise UnexpectedResponse for a repeated page, and for too many pages."""
+        if not page.records and not page.next_request:
             return
         first = page.records[0] if page.records else None
-        begins = first and getattr(first, first.__struct_fields__[0])
-        if begins in self._begun:
+        first_id = first and getattr(first, first.__struct_fields__[0])
+        if first_id in self._first_ids:
             fault = "the same page comes again: its links to the next one lead in a circle"
-            raise UnexpectedAnswer(request.path, 200, fault)
-        if len(self._begun) == _PAGES_MAX:
+            raise UnexpectedResponse(request.path, 200, fault)
+        if len(self._first_ids) == _PAGES_MAX:
             fault = f"the list has more than {_PAGES_MAX:,} pages"
-            raise UnexpectedAnswer(request.path, 200, fault)
-        if page.following:
-            self._begun.add(begins)
+            raise UnexpectedResponse(request.path, 200, fault)
+        if page.next_request:
+            self._first_ids.add(first_id)
 
 
 def _next_in(links: str) -> str | None:
-    """Return the reference of the relation "next" in a ``Link`` header (RFC 8288 section 3)."""
+    """Return the target of the relation "next" in a ``Link`` header (RFC 8288 section 3)."""
     for link in _LINK.finditer(links):
         named = (found for found in _PARAMETER.finditer(link[2]) if found["name"].lower() == "rel")
         rel = next(named, None)
@@ -274,19 +274,19 @@ def _next_in(links: str) -> str | None:
 
 
 def through_of(request: Request[Any], headers: Mapping[str, str]) -> Through:
-    """Return the time to ask for after this answer; raises UnexpectedAnswer where it has none."""
+    """Return the next ``changed_since``; raises UnexpectedResponse if the headers have none."""
     if found := headers.get(THROUGH):
         return Through(found, is_date=False)
     if date := _date(headers.get("Date")):
         return Through(date.isoformat(), is_date=True)
-    raise UnexpectedAnswer(request.path, 200, f"it has neither a header {THROUGH} nor a Date")
+    raise UnexpectedResponse(request.path, 200, f"it has neither a header {THROUGH} nor a Date")
 
 
-def unexpected(request: Request[Any], error: Exception) -> UnexpectedAnswer:
-    """Return the exception for an answer that cannot be read."""
+def decoding_error(request: Request[Any], error: Exception) -> UnexpectedResponse:
+    """Return the exception for a response that cannot be decoded."""
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
-        return UnexpectedAnswer(request.path, 200, "the answer is not JSON")
-    return UnexpectedAnswer(request.path, 200, str(error))
+        return UnexpectedResponse(request.path, 200, "the response is not JSON")
+    return UnexpectedResponse(request.path, 200, str(error))
 
 
 def _decoded(response: httpx2.Response) -> Any:
@@ -296,22 +296,22 @@ def _decoded(response: httpx2.Response) -> Any:
         raise ValueError(NO_NUMBER) from None
 
 
-def _asked(response: httpx2.Response) -> httpx2.URL:
-    """The whole address that was asked, with its query."""
+def _full_url(response: httpx2.Response) -> httpx2.URL:
+    """Return the URL of the request, with its query."""
     return response.url.copy_with(raw_path=response.request.extensions["target"])
 
 
-def _joined(response: httpx2.Response, reference: str) -> httpx2.URL | None:
-    """Return what a reference in the answer means, None where that is another host."""
+def _resolved(response: httpx2.Response, reference: str) -> httpx2.URL | None:
+    """Return the URL of a reference in a response, None if it is of another origin."""
     try:
-        found = _asked(response).join(reference)
+        found = _full_url(response).join(reference)
     except (httpx2.InvalidURL, ValueError):
         return None
     return found if found.origin == response.url.origin else None
 
 
-def _elsewhere(response: httpx2.Response) -> str:
-    """Say where a redirect leads that is not followed, without its path and query."""
+def _redirect_message(response: httpx2.Response) -> str:
+    """Return the message for a redirect that is not followed; it shows no path and query."""
     try:
         place = response.url.join(response.headers["Location"])
     except (httpx2.InvalidURL, ValueError):
@@ -324,7 +324,7 @@ def _elsewhere(response: httpx2.Response) -> str:
 
 
 def _message(request: Request[Any], response: httpx2.Response) -> str:
-    """Return what the body says was wrong, or else what the status says; nothing secret."""
+    """Return the message of an error response, else its reason phrase, without secrets."""
     try:
         body = _decoded(response)
     except (ValueError, RecursionError):
@@ -354,7 +354,7 @@ def _is_about_a_certificate(error: BaseException | None) -> bool:
 
 
 def _date(text: str | None) -> datetime | None:
-    """Return the moment of an HTTP date, None where it is none (RFC 9110 section 5.6.7)."""
+    """Return the time of an HTTP date, None if it is invalid (RFC 9110 section 5.6.7)."""
     try:
         found = parsedate_to_datetime(text or "")
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
@@ -365,7 +365,7 @@ def _date(text: str | None) -> datetime | None:
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of ``Retry-After`` (RFC 9110 section 10.2.3), None without a valid one.
 
-    A date is held against the server's own, so that clocks need not agree.
+    An HTTP date is compared with the server's ``Date``, so clocks may differ.
     """
     text = headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
