@@ -1,15 +1,21 @@
 # What a contributor types; CONTRIBUTING.md says more. Every target can be given on its own.
 #
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
-#   make test          every check: lint format-check types imports tests
+#   make test          every check: lint format-check types imports tests; 6 minutes
 #                      (lock-check and docs-check run a part of tests alone)
+#   make test ARGS=tests/mirror
+#                      a part of the tests, and nothing else: seconds
 #   make test-system   the wire form seen by a real browser and by PHP
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
-#   make prove         the long proofs, hours of them: prove-schedules (SCHEDULES=100000) and
+#   make prove-tests   the long form of each test that has one, of which `make test` runs a short
+#                      one or none: 6 minutes
+#   make prove         prove-tests, and then hours of proofs: prove-schedules (SCHEDULES=100000) and
 #                      prove-kills (ROUNDS=200, SEED=1) of the change feed, prove-endurance
 #                      (MINUTES=60, for each kind of database)
-#   make prove-leaving clients that leave in the middle of answers (CLIENTS=5000)
+#   make prove-asgi    the tests of the interface over HTTP, without the shorter way for responses
+#                      that are ready (masthead serve --asgi-only)
+#   make prove-leaving clients that leave in the middle of responses (CLIENTS=5000)
 #   make prove-hostile requests and import files that nobody means well with (CASES=100000)
 #   make bench         all benchmarks (hours, 60 GB of disk), or some (ARGS="requests --rounds 3")
 #   make audit         known faults of the locked packages; needs the network
@@ -25,14 +31,19 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-schedules prove-kills prove-endurance prove-leaving \
-        prove-hostile fix bench audit lock install install-dev clean
+        prove prove-tests prove-schedules prove-kills prove-endurance prove-leaving \
+        prove-asgi prove-hostile fix bench audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
 
+# Whoever wants a part of the tests does not wait for the checks of everything.
+ifeq ($(ARGS),)
 test: lint format-check types imports tests
-	@echo "All checks passed. Left out: tests/system (make test-system)."
+	@echo "All checks passed. Left out: tests/system (make test-system) and long forms (prove-tests)."
+else
+test: tests
+endif
 
 lint: install-dev
 	$(BIN)/ruff check
@@ -47,7 +58,7 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 tests: install-dev
-	$(BIN)/pytest -n 2 --ignore tests/system $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal $(if $(ARGS),$(ARGS),--ignore tests/system)
 
 lock-check: install-dev
 	$(BIN)/pytest tests/house/test_locks.py
@@ -62,23 +73,30 @@ test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	$(BIN)/pytest tests/system $(ARGS)
 
-prove: prove-schedules prove-kills prove-endurance
+prove: prove-tests prove-schedules prove-kills prove-endurance
+
+prove-tests: install-dev
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/system --long -m "long or only_long" $(ARGS)
 
 prove-schedules: install-dev
-	$(BIN)/pytest tests/feed/test_proof.py -k every_copy --schedules $(or $(SCHEDULES),100000)
+	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000)
 
 prove-kills: install-dev
-	$(BIN)/pytest tests/feed/test_killed.py --rounds $(or $(ROUNDS),200) --seed $(or $(SEED),1)
+	$(BIN)/pytest tests/feed/test_killed.py --long --rounds $(or $(ROUNDS),200) \
+		--seed $(or $(SEED),1)
 
 prove-endurance: install-dev
 	$(BIN)/pytest tests/api/test_endurance.py --minutes $(or $(MINUTES),60)
 
+prove-asgi: install-dev
+	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 2 tests/api tests/hostile $(ARGS)
+
 prove-leaving: install-dev
-	$(BIN)/pytest tests/api/test_leaving_clients.py --leaving $(or $(CLIENTS),5000)
+	$(BIN)/pytest tests/api/test_leaving_clients.py --long --leaving $(or $(CLIENTS),5000)
 
 # A twentieth of the cases is left to Schemathesis, whose own counts it is told.
 prove-hostile: install-dev
-	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --cases $(or $(CASES),100000)
+	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --long --cases $(or $(CASES),100000)
 
 fix: install-dev
 	$(BIN)/ruff check --fix

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import forks, long
 from tests.postgres import EXTERNAL, Cluster, Databases
 from tests.servers import SECRET_KEY, Store
 
@@ -22,6 +24,10 @@ KINDS = ("sqlite", "postgresql")
 # The key of all databases of the tests, but for those that try the file beside a database.
 os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 
+# What is compiled is kept: the tests start too many programs to compile all of it for each.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 settings.register_profile(
     "masthead", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -29,15 +35,25 @@ settings.load_profile("masthead")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the long runs of the change feed's proof be asked for."""
-    group = parser.getgroup("the change feed's proof")
-    group.addoption("--schedules", type=int, default=300, help="of loads, polls and crashes")
-    group.addoption("--rounds", type=int, default=3, help="in which processes are killed")
-    group.addoption("--leaving", type=int, default=400, help="of the clients that leave")
-    group.addoption("--minutes", type=float, default=0, help="of the proof of endurance")
-    group.addoption("--seed", type=int, default=1, help="of those rounds")
-    group = parser.getgroup("hostile input")
-    group.addoption("--cases", type=int, default=1_000, help="of requests and import files")
+    """Let the long forms of tests be asked for."""
+    long.add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the form that was asked for."""
+    long.choose(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only the long form has."""
+    if others := long.left_out(items):
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in set(others)]
+
+
+def pytest_unconfigure() -> None:
+    """End what programs were forked from."""
+    forks.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
 """Run the real program: its commands, and its server as a process of its own.
 
 Nothing of Masthead is imported here. A test that uses this module sees what an operator sees:
-a command line, an exit status, and a server that answers on a socket.
+a command line, an exit status, and a server that answers on a socket. What would be a new process
+is one that tests/forks.py forks, where that is the same but for the seconds that Python imports.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import queue
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import apsw
 
+from tests import forks
 from tests.postgres import name_of, unique
 
 if TYPE_CHECKING:
@@ -34,11 +37,15 @@ COMMAND_SECONDS_MAX = 120
 # What a PostgreSQL database needs; tests/conftest.py sets it.
 SECRET_KEY = "MASTHEAD_SECRET_KEY"
 
+# `make prove-asgi` sets it for all servers.
+ASGI_ONLY = "MASTHEAD_ASGI_ONLY"
+
 # What a server may print: its first words, and lines of its log in either form.
 LOG_LINE = re.compile(
     r"timestamp='|\{\"timestamp\":|Masthead serves on |numbers for Prometheus on |warning: "
 )
 
+ROOT = Path(__file__).parents[1]
 MASTHEAD = [sys.executable, "-m", "masthead"]
 SERVES = re.compile(r"Masthead serves on (http://\S+)")
 
@@ -100,13 +107,17 @@ def _path(url: str) -> str:
 
 
 def environment(database: str) -> dict[str, str]:
-    """Return this process's environment with that database, its key, and no other setting."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MASTHEAD_")}
+    """Return this process's environment with that database, its key, and no other setting but one."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("MASTHEAD_") or name == ASGI_ONLY
+    }
     ours = {
         "MASTHEAD_DATABASE": database,
         "PYTHONUNBUFFERED": "1",
-        # Programs of the tests are found from every working directory.
-        "PYTHONPATH": str(Path(__file__).parents[1]),
+        # Programs of the tests, and the Masthead beside them, from every working directory.
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
         # What is left to the garbage collector to close is an error.
         "PYTHONWARNINGS": "error::ResourceWarning",
     }
@@ -123,9 +134,13 @@ def run(
     command: Sequence[str] = MASTHEAD,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end: in a folder, if one is given, with settings in its environment."""
+    whole = [*command, *map(str, arguments)]
+    environs = {**environment(database), **(settings or {})}
+    if done := _run_fork(whole, environs, cwd):
+        return done
     return subprocess.run(
-        [*command, *map(str, arguments)],
-        env={**environment(database), **(settings or {})},
+        whole,
+        env=environs,
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -134,6 +149,32 @@ def run(
         timeout=COMMAND_SECONDS_MAX,
         check=False,
     )
+
+
+def _run_fork(
+    command: list[str], environs: Mapping[str, str], cwd: Path | None
+) -> subprocess.CompletedProcess[str] | None:
+    """Return what a fork did, or None if none can stand for the command."""
+    if command[: len(MASTHEAD)] != MASTHEAD:
+        return None
+    with (
+        Path(os.devnull).open("rb") as nothing,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as printed,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
+    ):
+        files = [file.fileno() for file in (nothing, printed, errors)]
+        program = forks.start(command[len(MASTHEAD) :], environs, files, cwd)
+        if program is None:
+            return None
+        try:
+            status = program.wait(COMMAND_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            program.kill()
+            program.wait()
+            raise
+        printed.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(command, status, printed.read(), errors.read())
 
 
 def masthead(
@@ -176,14 +217,8 @@ class Server:
         """Start it on a free port of loopback and wait until it says that it serves."""
         self._lines: list[str] = []
         self._printed: queue.Queue[str | None] = queue.Queue()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", module, "serve", "--port", "0", *options],
-            env=environment(database),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
+        self._process, self._stream = _start(
+            [sys.executable, "-m", module, "serve", "--port", "0", *options], environment(database)
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -228,8 +263,7 @@ class Server:
         return status
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as stream:
+        with self._stream as stream:
             for line in stream:
                 self._lines.append(line)
                 self._printed.put(line)
@@ -246,6 +280,31 @@ class Server:
                 raise CommandFailedError(message)
             if found := SERVES.search(line):
                 return found[1].rstrip("/")
+
+
+def _start(
+    command: list[str], environs: Mapping[str, str]
+) -> tuple[forks.Program | subprocess.Popen[bytes], TextIO]:
+    """Start a command; return it, and the stream of all that it prints."""
+    ours, theirs = os.pipe()
+    stream = os.fdopen(ours, encoding="utf-8")
+    try:
+        with Path(os.devnull).open("rb") as nothing:
+            if command[: len(MASTHEAD)] == MASTHEAD:
+                files = [nothing.fileno(), theirs, theirs]
+                if program := forks.start(command[len(MASTHEAD) :], environs, files):
+                    return program, stream
+            return (
+                subprocess.Popen(
+                    command, env=environs, stdin=nothing, stdout=theirs, stderr=theirs
+                ),
+                stream,
+            )
+    except BaseException:
+        stream.close()
+        raise
+    finally:
+        os.close(theirs)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ import pytest
 
 from tests.api.callers import basic
 from tests.api.test_endurance import size_of
+from tests.long import LONG, ONLY_LONG
 from tests.servers import Server, Store, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def wait_until_settled(server: Server, database: str) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=LONG), pytest.param(2, marks=ONLY_LONG)])
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config
 ) -> None:

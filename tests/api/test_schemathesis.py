@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.long import LONG, SHORT_ON_SQLITE
+
 if TYPE_CHECKING:
     import pytest
 
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 OPERATIONS_EXTENSIONS_AND_HEALTH = 13
 RUN_SECONDS_MAX = 540
-EXAMPLES_MIN = 60
+EXAMPLES_MIN = (12, 60)
 PART = 0.05
 """Of the cases of `make prove-hostile`, shared by the operations and both kinds of database."""
 
 
+@LONG
+@SHORT_ON_SQLITE
 def test_no_answer_breaks_the_description(
     golden: Caller, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -35,7 +39,8 @@ def test_no_answer_breaks_the_description(
     recently = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
     configuration = tmp_path / "schemathesis.toml"
     cases = request.config.getoption("--cases")
-    examples = max(EXAMPLES_MIN, round(cases * PART / 2 / OPERATIONS_EXTENSIONS_AND_HEALTH))
+    least = EXAMPLES_MIN[request.config.getoption("--long")]
+    examples = max(least, round(cases * PART / 2 / OPERATIONS_EXTENSIONS_AND_HEALTH))
     text = CONFIGURATION.read_text().replace("RECENTLY", recently)
     configuration.write_text(text.replace("max-examples = 60", f"max-examples = {examples}"))
     report = tmp_path / "report.ndjson"

@@ -19,6 +19,7 @@ from tests.feed.copies import CopierCopy, MirrorCopy
 from tests.feed.cutting import Cut
 from tests.feed.killing import LONG_ANSWER_BYTES, Chaos
 from tests.feed.loader import LARGE, Base
+from tests.long import LONG, ONLY_LONG
 from tests.servers import Store
 
 if TYPE_CHECKING:
@@ -30,16 +31,17 @@ if TYPE_CHECKING:
 
 ROUNDS_PER_DATABASE = 20
 SERVER_STAMPS_EVERY = 10
-LONG_RUN_ROUNDS = 100
-ALWAYS = (
-    "loads done",
-    "loads killed before the commit",
-    "loads killed between commit and stamp",
-    "servers killed",
-    "copiers killed",
-    "answers cut",
-)
-IN_A_LONG_RUN = ("epochs begun", "polls answered with 410", "streamed answers cut")
+CERTAIN = {
+    1: ("loads done", "answers cut"),
+    3: (
+        "loads killed before the commit",
+        "loads killed between commit and stamp",
+        "servers killed",
+        "copiers killed",
+    ),
+    100: ("epochs begun", "polls answered with 410", "streamed answers cut"),
+}
+"""What has to have happened in a run of at least so many rounds."""
 IDS_SHOWN = 10
 
 
@@ -84,7 +86,7 @@ def base(store: Store, tmp_path: Path) -> Base:
     return Base(tmp_path / "base", store.new_database("killed-base"))
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[KINDS[0], *(pytest.param(kind, marks=ONLY_LONG) for kind in KINDS[1:])])
 def mirrors(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """Where the mirror has its copy."""
     if request.param == "sqlite":
@@ -100,8 +102,8 @@ def play(
     options: pytest.Config,
 ) -> None:
     """Play as many rounds as are asked for, each of which ends with the check."""
-    rounds = int(options.getoption("rounds", default=3))
-    seed = int(options.getoption("seed", default=1))
+    rounds: int = options.getoption("rounds")
+    seed: int = options.getoption("seed")
     counts: Counter[str] = Counter()
     for first in range(0, rounds, ROUNDS_PER_DATABASE):
         name = f"killed-{first}"
@@ -120,7 +122,7 @@ def play(
         shutil.rmtree(folder / name)
         store.drop_database(database)
     print(dict(sorted(counts.items())))  # noqa: T201 - shown by pytest -s
-    certain = ALWAYS if rounds < LONG_RUN_ROUNDS else (*ALWAYS, *IN_A_LONG_RUN)
+    certain = [what for least, each in CERTAIN.items() if rounds >= least for what in each]
     assert not [what for what in certain if not counts[what]]
 
 
@@ -140,6 +142,7 @@ def forget(store: Store, copy: KeptCopy, base: Base, folder: Path) -> None:
     store.drop_database(database)
 
 
+@ONLY_LONG
 def test_a_copy_is_complete_whatever_is_killed_and_whenever(
     store: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -154,6 +157,7 @@ def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
     forget(store, CopierCopy(tmp_path / "copy", forget=True), base, tmp_path)
 
 
+@LONG
 def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
     store: Store, mirrors: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -167,6 +171,7 @@ def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
     )
 
 
+@ONLY_LONG
 def test_a_mirror_that_takes_the_time_of_a_cut_answer_is_found_out(
     store: Store, mirrors: Store, base: Base, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS
 from tests.feed.machine import schedules
 from tests.feed.places import place_of
 from tests.feed.world import prepare
+from tests.long import LONG, ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,14 @@ FAULTY_SCHEDULES_MAX = 500
 HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 SHARE = {"sqlite": 1, "postgresql": 5}
 """Of the schedules that are asked for, one of so many runs: some cost more time than others."""
+
+ALWAYS_FOUND = (
+    "a stamp is taken before the commit",
+    "> stands for >=",
+    "the header is what the clock says",
+    "an item changes no order",
+)
+"""Faults that the short form plants too: of stamps, queries, headers and loads one each."""
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +56,7 @@ def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "SET lock_timeout = '1ms';")
 
 
+@LONG
 def test_every_copy_is_whole_after_every_poll(
     store: Store, place: Place, request: pytest.FixtureRequest
 ) -> None:
@@ -62,7 +72,10 @@ def test_every_copy_is_whole_after_every_poll(
     )
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
+)
 def test_the_schedules_find_each_fault(
     place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +83,7 @@ def test_the_schedules_find_each_fault(
     _find(place, FAULTS[fault], monkeypatch)
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("store", ["postgresql"], indirect=True)
 @pytest.mark.parametrize("fault", FAULTS_OF_SEVERAL_WRITERS)
 def test_the_schedules_find_each_fault_of_several_writers(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from masthead.contract.records import TABLES
 from masthead.errors import MastheadError
+from tests.long import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +62,7 @@ def almost_ndjson(draw: st.DrawFn) -> tuple[str, bytes]:
 ANY_FILE = st.tuples(st.builds("{}.{}{}".format, NAMES, FORMATS, PACKINGS), st.binary(max_size=200))
 
 
+@examples(30, 100)
 @given(file=ANY_FILE | almost_csv() | almost_ndjson())
 @example(file=("subscribers.csv", b'subscriber_id\n"'))
 @example(file=("subscribers.ndjson", b'{"subscriber_id":1' * 20_000))
@@ -82,6 +84,7 @@ def test_a_load_succeeds_or_explains_itself_and_changes_nothing(
         assert all(len(after[table]) >= len(before[table]) for table in before)
 
 
+@examples(30, 100)
 @given(file=almost_ndjson())
 def test_with_reject_a_row_is_loaded_or_put_aside_never_both_and_never_neither(
     small: Publisher, tmp_path: Path, file: tuple[str, bytes]

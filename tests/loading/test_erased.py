@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.errors import BadInput
 from masthead.store import erasing
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, held_of
 from tests.loading.records import publishers
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +148,7 @@ def cell(name: str) -> st.SearchStrategy[str]:
     return st.just("")
 
 
-@settings(max_examples=60)  # on each kind of database
+@examples(8, 60)  # on each kind of database
 @given(loads=st.lists(later_files(), min_size=1, max_size=4))
 def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
     new_publisher: Callable[[], Publisher], loads: list[dict[str, str]]
@@ -171,7 +172,7 @@ def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
         assert publisher.commit_count() == count
 
 
-@settings(max_examples=15)  # on each kind of database
+@examples(3, 15)  # on each kind of database
 @given(data=st.data())
 def test_whoever_is_erased_the_files_of_before_change_nothing(
     new_publisher: Callable[[], Publisher], data: st.DataObject

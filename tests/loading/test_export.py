@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.contract.moments import format_moment
@@ -17,6 +17,7 @@ from masthead.loading.export import CHANGES_THROUGH, _harmless, export
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.records import publishers
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +93,7 @@ def test_the_small_publisher_comes_back_byte_for_byte(
     assert small.table("subscribers")[0]["email"] in SMALL["subscribers.csv"]
 
 
-@settings(max_examples=50)  # on each kind of database
+@examples(5, 50)  # on each kind of database
 @given(data=st.data())
 def test_import_of_an_export_exported_again_is_the_same_bytes(
     new_publisher: Callable[[], Publisher], data: st.DataObject

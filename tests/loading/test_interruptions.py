@@ -13,6 +13,7 @@ import pytest
 
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
+from tests.long import ONLY_LONG
 from tests.servers import environment
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def subscribers(count: int) -> str:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
-@pytest.mark.parametrize("format_", ["csv", "ndjson"])
+@pytest.mark.parametrize("format_", ["csv", pytest.param("ndjson", marks=ONLY_LONG)])
 def test_memory_grows_neither_with_the_file_nor_with_the_table(
     new_publisher: Callable[[], Publisher], tmp_path: Path, format_: str
 ) -> None:

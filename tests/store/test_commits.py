@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.errors import StoreUnavailable
 from masthead.store import commits
+from tests.long import examples
 from tests.store.conftest import START_US
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def test_a_commit_has_no_stamp_until_it_is_given_one(opened: OpenStore, clock: C
     assert stamps(opened) == [START_US, START_US + 5]
 
 
-@settings(max_examples=40)
+@examples(10, 40)
 @given(steps=st.lists(st.integers(-(10**12), 10**9), min_size=1, max_size=8))
 def test_stamps_rise_strictly_however_the_clock_steps(
     opened: OpenStore, clock: Clock, steps: list[int]

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.store import open_store, reading
 from tests.loading.publisher import SMALL, Publisher
+from tests.long import examples
 from tests.store.conftest import new_url
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def file_of(rows: list[dict[str, int | str]]) -> str:
     return "\n".join([",".join(["subscriber_id", *names]), *lines, ""])
 
 
-@settings(max_examples=40)
+@examples(10, 40)
 @given(loads=_loads)
 def test_each_kind_of_subscription_is_known_once(
     shared: Shared, loads: list[list[dict[str, int | str]]]
@@ -95,7 +96,7 @@ def test_each_kind_of_subscription_is_known_once(
     assert len(known) == len(set(known))
 
 
-@settings(max_examples=40)
+@examples(10, 40)
 @given(
     loads=_loads,
     filters=st.dictionaries(

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.store import accounts, open_store, reading
+from tests.long import examples
 from tests.store.conftest import new_url
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def shared(store: Store) -> Iterator[Shared]:
         found.store.close()
 
 
-@settings(max_examples=150)
+@examples(30, 150)
 @given(
     rows=_subscriptions,
     filters=_some_of(ASKED),
@@ -159,7 +160,7 @@ def test_a_list_of_subscriptions_has_the_first_that_fit_by_ascending_id(
     )[: page["limit"]]
 
 
-@settings(max_examples=150)
+@examples(30, 150)
 @given(
     rows=_subscribers,
     filters=_some_of({name: st.sampled_from([*TEXTS, "a*", "ab*", "b*", "*"]) for name in NAMES}),

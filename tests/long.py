@@ -1,0 +1,84 @@
+"""What takes long has two forms: a short one in `make test`, the long one in `make prove-tests`.
+
+`pytest --long` runs the long forms. A test that has both is marked by ``examples``, or with
+``LONG`` where it asks an option for the number of its cases. A test that says nothing new as often
+as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
+and is left out of the short form.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "FORMS",
+    "LONG",
+    "ONLY_LONG",
+    "SHORT_ON_SQLITE",
+    "add_options",
+    "choose",
+    "examples",
+    "left_out",
+]
+
+LONG = pytest.mark.long
+ONLY_LONG = pytest.mark.only_long
+SHORT_ON_SQLITE = pytest.mark.parametrize(
+    "store",
+    ["sqlite", pytest.param("postgresql", marks=ONLY_LONG)],
+    indirect=True,
+    scope="session",
+)
+"""For what says the same on both kinds of database: the short form has one of them."""
+
+FORMS = {"schedules": (40, 300), "rounds": (1, 3), "leaving": (100, 400), "cases": (200, 1_000)}
+"""For each option that counts cases: how many there are in the short form and in the long one."""
+
+Test = TypeVar("Test", bound="Callable[..., None]")
+
+_is_long = False
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Let the long forms be asked for, and any number of cases."""
+    group = parser.getgroup("what takes long (make prove)")
+    group.addoption("--long", action="store_true", help="run the long form of each test")
+    for name, of_what in (
+        ("schedules", "of loads, polls and crashes"),
+        ("rounds", "in which processes are killed"),
+        ("leaving", "of the clients that leave"),
+        ("cases", "of hostile requests and import files"),
+    ):
+        group.addoption(f"--{name}", type=int, help=f"{of_what}: {FORMS[name]}")
+    group.addoption("--minutes", type=float, default=0, help="of the proof of endurance")
+    group.addoption("--seed", type=int, default=1, help="of the rounds and of who leaves")
+
+
+def choose(config: pytest.Config) -> None:
+    """Take the form that was asked for; called before any test is imported."""
+    global _is_long  # noqa: PLW0603 - decorators have nobody else to ask
+    _is_long = config.option.long
+    for name, forms in FORMS.items():
+        if getattr(config.option, name) is None:
+            setattr(config.option, name, forms[_is_long])
+
+
+def examples(few: int, many: int) -> Callable[[Test], Test]:
+    """Let Hypothesis try a few examples in the short form of a test, and many in the long one."""
+
+    def decorated(test: Test) -> Test:
+        LONG(test)
+        return settings(max_examples=many if _is_long else few)(test)
+
+    return decorated
+
+
+def left_out(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return those of the tests that the form does not run."""
+    return [] if _is_long else [item for item in items if item.get_closest_marker("only_long")]
