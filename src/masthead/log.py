@@ -83,7 +83,11 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
     return {**event, "event": f"{event['_record'].name}: {said}"}
 
 
+_FIRST = ("timestamp", "level", "event")
+
+
 def _json(event: Mapping[str, object], **_: object) -> str:
+    event = {**{name: event[name] for name in _FIRST}, **event}
     try:
         return msgspec.json.encode(event, enc_hook=str).decode()
     except UnicodeEncodeError:
@@ -92,7 +96,7 @@ def _json(event: Mapping[str, object], **_: object) -> str:
 
 
 _FORMATS: dict[str, Processor] = {
-    "text": structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"]),
+    "text": structlog.processors.KeyValueRenderer(key_order=_FIRST),
     "json": structlog.processors.JSONRenderer(_json),
 }
 _format = "text"
