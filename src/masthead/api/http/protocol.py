@@ -73,15 +73,33 @@ class _Flow(FlowControl):
 
 
 class _Transport:
-    """A transport whose ``close`` is another function, which may close it in two steps."""
+    """A transport that can hold back what is written, and whose ``close`` is another function."""
 
     def __init__(self, transport: Transport, close: Callable[[], None]) -> None:
         self._transport = transport
+        self._held: list[bytes] | None = None
         self.close = close
         self.is_half_closed = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
+
+    def hold(self) -> None:
+        """Keep what is written from now on, until :meth:`flush`."""
+        self._held = []
+
+    def write(self, data: bytes) -> None:
+        """Write, or keep."""
+        if self._held is None:
+            self._transport.write(data)
+        else:
+            self._held.append(data)
+
+    def flush(self) -> None:
+        """Write what was kept, at once."""
+        held, self._held = self._held, None
+        if held and not self._transport.is_closing():
+            self._transport.write(b"".join(held))
 
     def is_closing(self) -> bool:
         """Return whether nothing more can be written."""
@@ -116,7 +134,8 @@ class HttpProtocol(HttpToolsProtocol):
         """Wait for the first request."""
         super().connection_made(transport)
         self._wire = transport
-        self.transport = cast("Transport", _Transport(transport, self._close))
+        self._out = _Transport(transport, self._close)
+        self.transport = cast("Transport", self._out)
         self.flow = _Flow(transport, lambda: len(self._parser.buffer) <= _BUFFER_BYTES)
         self._start_deadline()
 
@@ -206,8 +225,21 @@ class HttpProtocol(HttpToolsProtocol):
     def _run(
         self, cycle: RequestResponseCycle, request: Request, responding: Responding | None = None
     ) -> None:
-        async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
-            await self.app.send(request, responding or self.app.respond(request), send)
+        start: list[Message] = []
+
+        async def send_together(message: Message) -> None:
+            """Send the head with the beginning of the body: else they would be two packets."""
+            if message["type"] == "http.response.start":
+                start.append(message)
+                return
+            if start:
+                self._out.hold()
+                await cycle.send(cast("Any", start.pop()))
+            await cycle.send(cast("Any", message))
+            self._out.flush()
+
+        async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
+            await self.app.send(request, responding or self.app.respond(request), send_together)
 
         super()._start_asgi_task(cycle, app)  # type: ignore[arg-type]
 
@@ -235,9 +267,8 @@ class HttpProtocol(HttpToolsProtocol):
     def _write(self, response: Response) -> None:
         """Send head and body at once."""
         lines = b"".join([b"%s: %s\r\n" % header for header in response.raw_headers])
-        self._wire.write(
-            b"%s%s\r\n%s" % (STATUS_LINE[response.status_code], lines, bytes(response.body))
-        )
+        head = STATUS_LINE[response.status_code] + lines
+        self.transport.write(b"%s\r\n%s" % (head, bytes(response.body)))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Respond to what cannot be parsed, or let the app do so where it waits for a body."""
@@ -281,6 +312,7 @@ class HttpProtocol(HttpToolsProtocol):
         may lose the response. So while the client may still send, first only this side is closed,
         and what comes is discarded: for ``REQUEST_S_MAX`` seconds and up to 16 MiB.
         """
+        self._out.flush()
         parser = self._parser
         has_more = parser.has_begun or parser.buffer or self._discarded or self._refusal
         if self._has_eof or not has_more or self._wire.is_closing():
@@ -290,7 +322,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._stop_deadline()
         self._start_deadline()
         self._is_last = True
-        cast("_Transport", self.transport).is_half_closed = True
+        self._out.is_half_closed = True
         if self._wire.can_write_eof():
             self._wire.write_eof()
         self._discard()
