@@ -189,10 +189,9 @@ def _of_the_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _fork_until_the_end(control: socket.socket) -> None:
     """Fork for each who asks, and tell them how their process ends; return only in a fork."""
-    for name in IMPORTED:
-        import_module(f"masthead.cli.{name}")
-    for name in IMPORTED_FROM_ELSEWHERE:
-        import_module(name)
+    for name in (*(f"masthead.cli.{command}" for command in IMPORTED), *IMPORTED_FROM_ELSEWHERE):
+        with suppress(ImportError):  # the fork that misses it says so
+            import_module(name)
     gc.collect()
     gc.freeze()  # what a fork never collects, it never copies
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest and for what it started
