@@ -69,16 +69,17 @@ class Program:
     def wait(self, timeout: float | None = None) -> int:
         """Wait until it ends, and return its exit status as ``poll`` does."""
         with self._lock:
-            while self.returncode is None:
-                self._channel.settimeout(timeout)
+            if self.returncode is not None:
+                return self.returncode
+            self._channel.settimeout(timeout)
+            while b"\n" not in self._said:
                 try:
                     self._said += self._received()
                 except (TimeoutError, BlockingIOError) as error:
                     raise subprocess.TimeoutExpired("masthead", timeout or 0) from error
-                if b"\n" in self._said:
-                    self.returncode = int(self._said)
-                    self._channel.close()
-        return self.returncode
+            self.returncode = int(self._said)
+            self._channel.close()
+            return self.returncode
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, unless it has ended."""
