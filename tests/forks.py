@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Program", "close", "start"]
+__all__ = ["Program", "close", "expect", "start"]
 
 # What Python or the C library reads as a process starts.
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
@@ -152,6 +152,7 @@ class _Origin:
 
 _origins: list[_Origin] = []
 _starting = threading.Lock()
+_usual: dict[str, str] = {}
 
 
 def start(
@@ -169,11 +170,16 @@ def start(
         return None
     with _starting:
         if not _origins:
-            _origins.append(_Origin(environment))
+            _origins.append(_Origin(_usual or environment))
             atexit.register(close)
     if not _origins[0].can_start(environment):
         return None
     return _origins[0].start(arguments, environment, files, folder)
+
+
+def expect(environment: Mapping[str, str]) -> None:
+    """Fork from a process that is started in this environment, whoever is the first to ask."""
+    _usual.update(environment)
 
 
 def close() -> None:
