@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import forks, long
 from tests.postgres import EXTERNAL, Cluster, Databases
-from tests.servers import SECRET_KEY, Store
+from tests.servers import SECRET_KEY, Store, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,7 @@ os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 # What is compiled is kept: the tests start too many programs to compile all of it for each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+forks.expect(environment(""))
 
 settings.register_profile(
     "masthead", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Program", "close", "start"]
+__all__ = ["Program", "close", "expect", "start"]
 
 # What Python or the C library reads as a process starts.
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
@@ -69,16 +69,17 @@ class Program:
     def wait(self, timeout: float | None = None) -> int:
         """Wait until it ends, and return its exit status as ``poll`` does."""
         with self._lock:
-            while self.returncode is None:
-                self._channel.settimeout(timeout)
+            if self.returncode is not None:
+                return self.returncode
+            self._channel.settimeout(timeout)
+            while b"\n" not in self._said:
                 try:
                     self._said += self._received()
                 except (TimeoutError, BlockingIOError) as error:
                     raise subprocess.TimeoutExpired("masthead", timeout or 0) from error
-                if b"\n" in self._said:
-                    self.returncode = int(self._said)
-                    self._channel.close()
-        return self.returncode
+            self.returncode = int(self._said)
+            self._channel.close()
+            return self.returncode
 
     def send_signal(self, number: signal.Signals) -> None:
         """Send it a signal, unless it has ended."""
@@ -151,6 +152,7 @@ class _Origin:
 
 _origins: list[_Origin] = []
 _starting = threading.Lock()
+_usual: dict[str, str] = {}
 
 
 def start(
@@ -168,11 +170,16 @@ def start(
         return None
     with _starting:
         if not _origins:
-            _origins.append(_Origin(environment))
+            _origins.append(_Origin(_usual or environment))
             atexit.register(close)
     if not _origins[0].can_start(environment):
         return None
     return _origins[0].start(arguments, environment, files, folder)
+
+
+def expect(environment: Mapping[str, str]) -> None:
+    """Fork from a process that is started in this environment, whoever is the first to ask."""
+    _usual.update(environment)
 
 
 def close() -> None:
@@ -189,10 +196,9 @@ def _of_the_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _fork_until_the_end(control: socket.socket) -> None:
     """Fork for each who asks, and tell them how their process ends; return only in a fork."""
-    for name in IMPORTED:
-        import_module(f"masthead.cli.{name}")
-    for name in IMPORTED_FROM_ELSEWHERE:
-        import_module(name)
+    for name in (*(f"masthead.cli.{command}" for command in IMPORTED), *IMPORTED_FROM_ELSEWHERE):
+        with suppress(ImportError):  # the fork that misses it says so
+            import_module(name)
     gc.collect()
     gc.freeze()  # what a fork never collects, it never copies
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest and for what it started

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.contract import kinds, shapes
@@ -16,6 +16,7 @@ from masthead.contract.encoding import encode, wire_of
 from masthead.contract.kinds import Many, Missing
 from masthead.contract.shapes import fields_of
 from tests.contract.values import texts, wire_records
+from tests.long import examples
 
 if TYPE_CHECKING:
     from masthead.contract.kinds import Kind
@@ -86,7 +87,7 @@ def types_of(value: Any) -> Any:
 
 
 @each_shape
-@settings(max_examples=40)
+@examples(10, 40)
 @given(data=st.data())
 def test_what_masthead_writes_is_read_back(shape: Any, data: st.DataObject) -> None:
     """interface, "Resources and their fields"; decisions, "Missing values", "Double"."""
@@ -97,7 +98,7 @@ def test_what_masthead_writes_is_read_back(shape: Any, data: st.DataObject) -> N
 
 
 @each_shape
-@settings(max_examples=40)
+@examples(10, 40)
 @given(data=st.data())
 def test_keys_that_are_not_known_or_missing_change_nothing(shape: Any, data: st.DataObject) -> None:
     """decisions, "Client: reading generously"."""

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.contract import shapes
@@ -15,6 +15,7 @@ from masthead.contract.kinds import Missing
 from masthead.contract.openapi import document
 from masthead.contract.shapes import fields_of
 from tests.contract.values import problems, read, wire_records
+from tests.long import examples
 
 DOCUMENT = document()
 SHAPES = [getattr(shapes, name) for name in shapes.__all__ if name not in {"Field", "fields_of"}]
@@ -28,7 +29,7 @@ def schema_of(shape: type) -> dict[str, Any]:
 
 
 @each_shape
-@settings(max_examples=25)
+@examples(10, 25)
 @given(data=st.data())
 def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
     shape: type, data: st.DataObject
@@ -40,7 +41,7 @@ def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
 
 
 @each_shape
-@settings(max_examples=25)
+@examples(10, 25)
 @given(data=st.data())
 def test_every_record_satisfies_its_schema(shape: type, data: st.DataObject) -> None:
     """The description has the real wire types."""

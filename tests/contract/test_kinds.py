@@ -15,6 +15,7 @@ from masthead.contract import kinds
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.operations import Limit
 from tests.contract.values import KINDS, problems, texts
+from tests.long import examples
 
 if TYPE_CHECKING:
     from masthead.contract.kinds import Kind
@@ -37,6 +38,7 @@ def read(kind: Kind, text: str) -> tuple[int | str | None, str]:
 
 
 @each_kind
+@examples(25, 100)
 @given(data=st.data())
 def test_what_is_read_is_written_as_the_schema_says_and_reads_the_same_again(
     kind: Kind, data: st.DataObject

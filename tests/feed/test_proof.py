@@ -19,7 +19,7 @@ from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS
 from tests.feed.machine import schedules
 from tests.feed.places import place_of
 from tests.feed.world import prepare
-from tests.long import LONG, ONLY_LONG
+from tests.long import LONG, ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,7 @@ def test_every_copy_is_whole_after_every_poll(
     )
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize(
     "fault",
     [pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],

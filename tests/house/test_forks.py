@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,14 @@ def test_another_locale_is_left_to_a_process_that_is_started() -> None:
         program = forks.start(["--version"], ours, files)
         assert program
         assert program.wait(60) == 0
+
+
+def test_what_ends_before_anybody_waits_has_its_status() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(b"17\n-9\n")
+    program = forks.Program(ours)
+    assert (program.pid, program.poll(), program.wait()) == (17, -9, -9)
 
 
 def test_a_fork_is_killed_like_any_process(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from masthead.loading import files as reading
 from masthead.loading.files import CELLS_MAX, QUOTED_MAX, ROW_BYTES_MAX, find_files, read_batches
 from masthead.loading.load import load
 from masthead.store import accounts
+from tests.long import ONLY_LONG
 from tests.servers import masthead, run
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def test_a_line_of_300_megabytes_is_refused_in_little_memory(
     ],
     ids=["header", "cells", "lines of a cell", "other lines of a cell", "cells of two lines"],
 )
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", [False, pytest.param(True, marks=ONLY_LONG)])
 def test_a_row_of_many_cells_or_lines_is_refused_in_little_memory(
     account: str, tmp_path: Path, start: bytes, piece: bytes, *, packed: bool
 ) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
+import pytest
 
 from masthead import Client
 from masthead.mirror import EMPTY, TOO_OLD, Mirror, open_copy
 from masthead.store import commits
 from tests.api.callers import KEYS
 from tests.client.service import Asked, Reply, Serve, forwarding, reply
+from tests.long import ONLY_LONG
 from tests.mirror.kept import TABLES
 
 if TYPE_CHECKING:
@@ -304,6 +306,9 @@ def big(asked: Asked) -> Reply:
     return reply([]) if asked.path == "/2/customfields/" else Reply()
 
 
+@pytest.mark.parametrize(
+    "new_kept", ["sqlite", pytest.param("postgresql", marks=ONLY_LONG)], indirect=True
+)
 def test_memory_stays_flat_however_much_there_is(kept: Kept, serve: Serve) -> None:
     """decisions, "Mirror: a pass"."""
     url = serve(big).url
