@@ -10,7 +10,7 @@ import pytest
 
 from masthead.api.http.overload import Slots
 from masthead.api.http.service import Service
-from masthead.api.http.threads import deadline, in_thread
+from masthead.api.http.threads import deadline, in_thread, start_thread
 from masthead.errors import StoreUnavailable
 from masthead.settings import ServerSettings
 from masthead.store import find_store
@@ -45,17 +45,14 @@ def test_what_a_function_returns_is_returned_and_what_it_raises_is_raised(
 def test_there_is_a_thread_for_each_slot(service: Service) -> None:
     """None passes the barrier before all have come to it."""
     of_service = [one for one in vars(service).values() if isinstance(one, Slots)]
-    barrier = threading.Barrier(sum(slots._of_all._value for slots in of_service))
+    at_once = range(sum(slots._of_all._value for slots in of_service))
+    barrier = threading.Barrier(len(at_once))
 
     async def together() -> list[int]:
-        work = (
-            in_thread(service, slots, lambda: barrier.wait(WAIT_S_MAX))
-            for slots in of_service
-            for _ in range(slots._of_all._value)
-        )
-        return await asyncio.gather(*work)
+        waiting = (start_thread(service, lambda: barrier.wait(WAIT_S_MAX)) for _ in at_once)
+        return await asyncio.gather(*waiting)
 
-    assert sorted(asyncio.run(together())) == list(range(barrier.parties))
+    assert sorted(asyncio.run(together())) == [*at_once]
 
 
 def test_work_that_takes_too_long_is_given_up_and_keeps_its_slot_until_it_ends(

@@ -284,22 +284,23 @@ asyncio.run(forget(), debug=True)
 
 
 REQUESTS = """
-import sys
+import asyncio, sys
 from masthead.log import RequestLog, configure_logs, get_logger
 
 configure_logs(sys.argv[1])
-ends = []
-log = RequestLog(ends.append)
-for number in range(2):
-    log.note(status=200 + number)
-get_logger().info("between", status=204)
-(end,) = ends
-end()
+log = RequestLog()
+
+async def handle():
+    for number in range(2):
+        log.note(status=200 + number)
+    get_logger().info("between", status=204)
+
+asyncio.run(handle())
 """
 
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
-def test_the_lines_of_a_turn_are_written_at_its_end_in_the_form_of_any_other(
+def test_the_lines_of_an_iteration_are_written_at_its_end_in_the_form_of_any_other(
     log_format: str,
 ) -> None:
     """decisions, "What one turn asks"."""

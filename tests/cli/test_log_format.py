@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 LOG_ON_A_WHOLE_SECOND = """
-import logging
+import asyncio, logging
 from datetime import datetime
 from masthead import log
 
@@ -29,9 +29,11 @@ class Clock(datetime):
 
 log.datetime = Clock
 log.configure_logs("json")
-requests = log.RequestLog(lambda write: None)
-requests.note(status=200)
-requests.write()
+
+async def handle():
+    log.RequestLog().note(status=200)
+
+asyncio.run(handle())
 log.get_logger().warning("by Masthead")
 logging.getLogger("library").warning("by a library")
 """
