@@ -107,7 +107,7 @@ def _path(url: str) -> str:
 
 
 def environment(database: str) -> dict[str, str]:
-    """Return this process's environment with that database, its key, and no other setting but one."""
+    """Return this process's environment with that database, its key, and no other setting."""
     kept = {
         name: value
         for name, value in os.environ.items()

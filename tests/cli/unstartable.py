@@ -13,7 +13,7 @@ from pathlib import Path
 
 from masthead.cli import main
 
-IMPORTED_FIRST = "uvicorn.lifespan.on"
+IMPORTED_FIRST = "uvloop"
 """What a process that is to answer imports, and nobody else."""
 
 
