@@ -16,6 +16,7 @@ import httpx2
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tests.api.other_servers import Served
     from tests.servers import Server
 
 JSON_BODY = {"Content-Type": "application/json"}
@@ -59,7 +60,7 @@ class RawAnswer:
         return content["error"]
 
 
-def send_raw(server: Server, request: bytes, *, method: str = "GET") -> RawAnswer:
+def send_raw(server: Server | Served, request: bytes, *, method: str = "GET") -> RawAnswer:
     """Send exactly these bytes on a new connection and read one answer, to that method."""
     with socket.create_connection(server.address, timeout=30) as connection:
         # Refused before all of it was read, the answer is there all the same.
@@ -79,7 +80,7 @@ def basic(user: str, password: str) -> str:
 class Caller:
     """A client of one server with one account's credentials."""
 
-    def __init__(self, server: Server, api_key: str, api_login: str) -> None:
+    def __init__(self, server: Server | Served, api_key: str, api_login: str) -> None:
         """Open a connection that is kept between requests and never follows a redirect."""
         self.server = server
         self.api_key = api_key

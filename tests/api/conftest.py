@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.api.callers import Caller, Feed
+from tests.api.other_servers import SERVERS, Served, served
 from tests.servers import (
     CommandFailedError,
     Server,
@@ -27,6 +29,14 @@ if TYPE_CHECKING:
 # Tests of what fits a login fail as often as they like.
 NO_LIMITS = ("--login-failures", "0", "--account-failures", "0")
 
+NO_LIMITS_IN_THE_ENVIRONMENT = {
+    "MASTHEAD_LOGIN_FAILURES": "0",
+    "MASTHEAD_ACCOUNT_FAILURES": "0",
+}
+MASTHEAD = "masthead"
+EVERY_SERVER = pytest.mark.parametrize("served_by", [MASTHEAD, *SERVERS], indirect=True)
+"""Marks tests that say the same of the app on any ASGI server."""
+
 DATA = Path(__file__).parent / "data"
 
 
@@ -36,15 +46,25 @@ class House:
 
     database: str
     server: Server
-    callers: dict[str, Caller] = field(default_factory=dict)
+    callers: dict[tuple[str, str], Caller] = field(default_factory=dict)
+    others: dict[str, Served] = field(default_factory=dict)
+    stack: ExitStack = field(default_factory=ExitStack)
     failures: dict[str, CommandFailedError] = field(default_factory=dict)
 
-    def caller(self, name: str) -> Caller:
+    def caller(self, name: str, served_by: str = MASTHEAD) -> Caller:
         """Return the caller whose credentials are ``key-NAME`` and ``login-NAME``."""
         self.must_have_loaded(name)
-        if name not in self.callers:
-            self.callers[name] = Caller(self.server, f"key-{name}", f"login-{name}")
-        return self.callers[name]
+        if (name, served_by) not in self.callers:
+            server = self.server if served_by == MASTHEAD else self.other(served_by)
+            self.callers[name, served_by] = Caller(server, f"key-{name}", f"login-{name}")
+        return self.callers[name, served_by]
+
+    def other(self, name: str) -> Served:
+        """Return another server of the same database, started once."""
+        if name not in self.others:
+            serving_it = served(self.database, name, NO_LIMITS_IN_THE_ENVIRONMENT)
+            self.others[name] = self.stack.enter_context(serving_it)
+        return self.others[name]
 
     def must_have_loaded(self, name: str) -> None:
         """Raise the failure of the load of that name, if it failed."""
@@ -62,6 +82,14 @@ class House:
         """Close every caller's connections."""
         for caller in self.callers.values():
             caller.close()
+        self.stack.close()
+
+
+@pytest.fixture
+def served_by(request: pytest.FixtureRequest) -> str:
+    """The server of a test: that of ``masthead serve``, unless a test is parametrised."""
+    name: str = getattr(request, "param", MASTHEAD)
+    return name
 
 
 @pytest.fixture(scope="session")
@@ -110,34 +138,34 @@ def expiring(folder: Path, today: str) -> list[Path]:
     )
 
 
-@pytest.fixture(scope="session")
-def golden(house: House) -> Caller:
+@pytest.fixture
+def golden(house: House, served_by: str) -> Caller:
     """The account whose records are full or awkward."""
-    return house.caller("golden")
+    return house.caller("golden", served_by)
 
 
-@pytest.fixture(scope="session")
-def sparse(house: House) -> Caller:
+@pytest.fixture
+def sparse(house: House, served_by: str) -> Caller:
     """The account whose records hold their ids and nothing else."""
-    return house.caller("sparse")
+    return house.caller("sparse", served_by)
 
 
-@pytest.fixture(scope="session")
-def empty(house: House) -> Caller:
+@pytest.fixture
+def empty(house: House, served_by: str) -> Caller:
     """The account that has no record at all."""
-    return house.caller("empty")
+    return house.caller("empty", served_by)
 
 
-@pytest.fixture(scope="session")
-def one(house: House) -> Caller:
+@pytest.fixture
+def one(house: House, served_by: str) -> Caller:
     """The account that has one record of each kind."""
-    return house.caller("one")
+    return house.caller("one", served_by)
 
 
-@pytest.fixture(scope="session")
-def neighbour(house: House) -> Caller:
+@pytest.fixture
+def neighbour(house: House, served_by: str) -> Caller:
     """Another tenant, whose records have the ids of the golden account's."""
-    return house.caller("neighbour")
+    return house.caller("neighbour", served_by)
 
 
 @pytest.fixture(scope="session")
@@ -152,16 +180,16 @@ def people(house: House) -> Caller:
     return house.caller("people")
 
 
-@pytest.fixture(scope="session")
-def logins(house: House) -> Caller:
+@pytest.fixture
+def logins(house: House, served_by: str) -> Caller:
     """The account whose subscribers try the login check."""
-    return house.caller("logins")
+    return house.caller("logins", served_by)
 
 
-@pytest.fixture(scope="session")
-def hidden(house: House) -> Caller:
+@pytest.fixture
+def hidden(house: House, served_by: str) -> Caller:
     """The account that hides its subscribers' password_md5."""
-    return house.caller("hidden")
+    return house.caller("hidden", served_by)
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from tests.api.callers import ENTITIES, basic
 if TYPE_CHECKING:
     from tests.api.callers import Caller
     from tests.api.conftest import House, Publisher
+    from tests.api.other_servers import Served
     from tests.servers import Server
 
 IMF_FIXDATE = re.compile(
@@ -25,7 +26,9 @@ IMF_FIXDATE = re.compile(
 """The one form that may be sent (RFC 9110 section 5.6.7)."""
 
 
-def answers(server: Server, request: bytes, *, method: str = "GET") -> tuple[int, list[str]]:
+def answers(
+    server: Server | Served, request: bytes, *, method: str = "GET"
+) -> tuple[int, list[str]]:
     """Send exactly these bytes; return the status and each ``Date`` of the answer."""
     with socket.create_connection(server.address, timeout=30) as connection:
         connection.sendall(request)
@@ -37,7 +40,9 @@ def answers(server: Server, request: bytes, *, method: str = "GET") -> tuple[int
         ]
 
 
-def assert_dated(server: Server, request: bytes, status: int, *, method: str = "GET") -> datetime:
+def assert_dated(
+    server: Server | Served, request: bytes, status: int, *, method: str = "GET"
+) -> datetime:
     """Assert that the answer has one date, of a time between request and answer; return it."""
     before = datetime.now(UTC).replace(microsecond=0)
     found, dates = answers(server, request, method=method)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from tests.api.conftest import EVERY_SERVER
+
 if TYPE_CHECKING:
     from tests.api.conftest import House
+
+pytestmark = EVERY_SERVER
 
 FULL = (
     '{"account_id":"1","company_name":"Garden Press","email":"office@garden.example",'
@@ -50,37 +54,39 @@ SPARSE = (
 )
 
 
-def test_a_list_of_one_account(gate: House) -> None:
+def test_a_list_of_one_account(gate: House, served_by: str) -> None:
     """interface, operation 1."""
-    assert gate.caller("garden").answer("/2/accounts/") == f'{{"accounts":[{FULL}]}}'
+    assert gate.caller("garden", served_by).answer("/2/accounts/") == f'{{"accounts":[{FULL}]}}'
 
 
-def test_a_list_of_all_accounts_in_order_of_id(gate: House) -> None:
+def test_a_list_of_all_accounts_in_order_of_id(gate: House, served_by: str) -> None:
     """interface, operation 1; decisions, "/2/accounts/" and "api_key, api_login"."""
     records = f"{FULL},{AWKWARD},{CLOSED},{ASLEEP},{MASTER},{LAST}"
-    assert gate.caller("master").answer("/2/accounts/") == f'{{"accounts":[{records}]}}'
+    assert gate.caller("master", served_by).answer("/2/accounts/") == f'{{"accounts":[{records}]}}'
 
 
-def test_one_full_account(gate: House) -> None:
+def test_one_full_account(gate: House, served_by: str) -> None:
     """interface, operation 2."""
-    assert gate.caller("garden").answer("/2/accounts/1/") == f'{{"account":{FULL}}}'
+    assert gate.caller("garden", served_by).answer("/2/accounts/1/") == f'{{"account":{FULL}}}'
 
 
-def test_one_awkward_account(gate: House) -> None:
+def test_one_awkward_account(gate: House, served_by: str) -> None:
     """interface, operation 2; decisions, "Content": UTF-8 not escaped."""
-    assert gate.caller("awkward").answer("/2/accounts/2/") == f'{{"account":{AWKWARD}}}'
+    assert gate.caller("awkward", served_by).answer("/2/accounts/2/") == f'{{"account":{AWKWARD}}}'
 
 
-def test_the_account_with_the_largest_id(gate: House) -> None:
+def test_the_account_with_the_largest_id(gate: House, served_by: str) -> None:
     """decisions, "Ids in paths": up to 2^63 - 1."""
-    answer = gate.caller("last").answer("/2/accounts/9223372036854775807/")
+    answer = gate.caller("last", served_by).answer("/2/accounts/9223372036854775807/")
     assert answer == f'{{"account":{LAST}}}'
 
 
-def test_an_account_of_which_only_the_id_and_the_day_are_known(house: House) -> None:
+def test_an_account_of_which_only_the_id_and_the_day_are_known(
+    house: House, served_by: str
+) -> None:
     """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
     house.must_have_loaded("sparse account")
-    answer = house.caller("overseer").answer("/2/accounts/")
+    answer = house.caller("overseer", served_by).answer("/2/accounts/")
     (record,) = (
         record for record in json.loads(answer)["accounts"] if record["account_id"] == "20"
     )

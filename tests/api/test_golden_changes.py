@@ -10,9 +10,12 @@ import pytest
 from tests.api import test_golden_custom_fields as fields
 from tests.api import test_golden_orders as orders
 from tests.api.callers import ENTITIES, KEYS
+from tests.api.conftest import EVERY_SERVER
 
 if TYPE_CHECKING:
     from tests.api.callers import Caller
+
+pytestmark = EVERY_SERVER
 
 SUBSCRIPTIONS = (
     '{"subscriptions":['

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.api.conftest import EVERY_SERVER
+
 if TYPE_CHECKING:
     from tests.api.callers import Caller
+
+pytestmark = EVERY_SERVER
 
 # As JSON writes them, 255 code points each: the longest that a name and a label may be.
 LONG_NAME = 'é😀\\"\\\\</script>' * 19 + 'é😀\\"\\\\</sc'

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.api.conftest import EVERY_SERVER
+
 if TYPE_CHECKING:
     from tests.api.callers import Caller
+
+pytestmark = EVERY_SERVER
 
 
 def test_a_list_without_entries(golden: Caller) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.api.conftest import EVERY_SERVER
+
 if TYPE_CHECKING:
     from tests.api.callers import Caller
+
+pytestmark = EVERY_SERVER
 
 FULL = (
     '{"subscriber_id":"1","renewal_code":"GF001","email":"mira.lang@example.org",'

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.api.conftest import EVERY_SERVER
+
 if TYPE_CHECKING:
     from tests.api.callers import Caller
+
+pytestmark = EVERY_SERVER
 
 EXPIRED = (
     '{"subscription_id":"9","publication_id":"11","mailing_address_id":"",'

@@ -1,30 +1,19 @@
-"""The app on servers of ASGI that know nothing of Masthead."""
+"""The app on ASGI servers that know nothing of Masthead."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
-from tests.postgres import free_port
-from tests.servers import environment, import_files, masthead, serving, write_ndjson
+from tests.api.other_servers import SERVERS, served
+from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from tests.servers import Store
 
-START_S_MAX = 60
 ADDRESSES = 3_000
-SERVERS = {
-    "uvicorn": ("uvicorn", "--no-server-header", "--no-date-header"),
-    "granian": ("granian", "--interface", "asgi"),
-}
 TARGETS = (
     "/2/accounts/",
     "/2/accounts/1",
@@ -46,7 +35,9 @@ TARGETS = (
     "/openapi.json",
     "/docs",
 )
-PASSING = {"date", "server", "connection", "masthead-changes-through"}
+PASSING = {"date", "masthead-changes-through"}
+OF_THE_SERVER = {"server", "connection", "transfer-encoding"}
+"""Headers that are the server's own (RFC 9110 section 7.6.1)."""
 
 
 @pytest.fixture(scope="module")
@@ -66,39 +57,6 @@ def database(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
-@contextmanager
-def served(database: str, command: Sequence[str]) -> Iterator[str]:
-    """Serve the app with another server; yield its URL."""
-    port = str(free_port())
-    with subprocess.Popen(
-        [sys.executable, "-m", *command, "--port", port, "tests.api.other_server:app"],
-        env=environment(database),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            wait_until_it_answers(f"http://127.0.0.1:{port}", process)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            output, _ = process.communicate(timeout=START_S_MAX)
-    assert "Traceback" not in output
-    assert "Exception ignored" not in output
-
-
-def wait_until_it_answers(url: str, process: subprocess.Popen[str]) -> None:
-    ends_at = time.monotonic() + START_S_MAX
-    while True:
-        try:
-            httpx2.get(f"{url}/openapi.json", trust_env=False)
-        except httpx2.TransportError:
-            assert process.poll() is None
-            assert time.monotonic() < ends_at
-        else:
-            return
-
-
 def answers(url: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
     """Return the status, the headers and the body of the answer to each request."""
     found = {}
@@ -106,7 +64,9 @@ def answers(url: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
         for method in ("GET", "HEAD", "POST"):
             for target in TARGETS:
                 answer = client.request(method, target)
-                headers = {k: v for k, v in answer.headers.items() if k not in PASSING}
+                headers = {
+                    k: v for k, v in answer.headers.items() if k not in PASSING | OF_THE_SERVER
+                }
                 found[f"{method} {target}"] = answer.status_code, headers, answer.content
         body = client.request("GET", "/2/subscribers/", content=b'[{"last_name": "sand"}]')
         found["a body"] = body.status_code, {}, body.content
@@ -120,7 +80,7 @@ def test_the_app_answers_on_any_server_as_it_does_on_our_own(database: str, serv
     """decisions, "Other servers of ASGI"."""
     with serving(database) as own:
         wanted = answers(own.url)
-    with served(database, SERVERS[server]) as url:
-        found = answers(url)
+    with served(database, server, {}) as other:
+        found = answers(other.url)
     for request, answer in wanted.items():
         assert found[request] == answer, request
