@@ -4,8 +4,8 @@
 
 ==================  ======================================================================
 BadInput            400
-HTTPException       its status: 401, 403, 404, 405, 408, 410, 413, 429, 503 of an overload
-                    (414, 417 and 431: ``masthead.api.http.protocol``)
+HTTPException       its status: 401, 403, 404, 405, 408, 410, 413, 429, or 503 (overload);
+                    ``masthead.api.http.protocol`` sends 414, 417 and 431
 NotFound            404
 StoreUnavailable    503 with ``Retry-After``
 any other           500 with a request id
@@ -69,9 +69,9 @@ def create_app(
 ) -> "App":
     """Return the application, for any ASGI server that supports the lifespan protocol.
 
-    The settings are those of the environment unless they are given, the store the one that they
-    name. Several workers count requests in ``shared_folder``. Raises BadUsage for a setting that
-    cannot be used, and MastheadError where the database cannot be opened.
+    ``settings`` defaults to those of the environment, ``store`` to the database that the settings
+    name. Several workers count requests in ``shared_folder``. Raises BadUsage for an invalid
+    setting, and MastheadError if the database cannot be opened.
     """
     if settings is None:
         settings = ServerSettings.from_environment()
@@ -82,7 +82,7 @@ def create_app(
 
 
 class App:
-    """The application; ``service`` is what all of its requests share."""
+    """The application; ``service`` is what all its requests share."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -104,23 +104,22 @@ class App:
         self._request_log = RequestLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request, or start and end with the server."""
+        """Handle a request, or the lifespan of the server."""
         if scope["type"] == "http":
             await self.handle(Request(scope, receive), send)
         else:
             await self._lifespan({**scope, "app": self}, receive, send)
 
     async def handle(self, request: Request, send: Send) -> None:
-        """Respond to a request, and log it."""
+        """Send the response to a request, and log the request."""
         await self.send(request, self.respond(request), send)
 
     async def send(
         self, request: Request, responding: Response | Awaitable[Response], send: Send
     ) -> None:
-        """Send what :meth:`respond` returned, and log it.
+        """Send what :meth:`respond` returned, and log the request.
 
-        Raises what breaks off a response that has started, so that the server closes the
-        connection.
+        Raises any error that interrupts a response, so that the server closes the connection.
         """
         status = _NOT_SENT
         try:
@@ -140,10 +139,10 @@ class App:
             self.log_response(request, status)
 
     def respond(self, request: Request) -> Response | Awaitable[Response]:
-        """Return the response, which is ready or has to be waited for.
+        """Return the response, or an awaitable of it.
 
-        On an embedded database all runs in the event loop, but for queries that may scan: those run
-        in a thread, as do all on a server. A thread has a connection of its own.
+        With SQLite all steps run in the event loop, except queries that may scan: they run in a
+        thread. With PostgreSQL all operations run in a thread. A thread has its own connection.
         """
         request.service = self.service
         try:
@@ -158,7 +157,7 @@ class App:
                 responding = self._respond_with_body(request)
             else:
                 responding = self._respond_to_operation(request, request.route, b"")
-        except Exception as reason:  # noqa: BLE001 - each has its response
+        except Exception as reason:  # noqa: BLE001 - every error becomes a response
             responding = self._error_response(request, reason)
         if isinstance(responding, Response):
             return _with_headers(request, responding)
@@ -190,7 +189,7 @@ class App:
             return route.handler(request)
 
     def _check(self, request: Request, route: Route, body: bytes, connection: Connection) -> None:
-        """Find out who asks, whether they may, and for what."""
+        """Authenticate the request, apply the rate limit, and read the parameters."""
         assert route.operation
         service = self.service
         now = service.store.clock()
@@ -212,7 +211,7 @@ class App:
                 found = await found
         except ClientDisconnect:
             raise
-        except Exception as reason:  # noqa: BLE001 - each has its response
+        except Exception as reason:  # noqa: BLE001 - every error becomes a response
             found = self._error_response(request, reason)
         return _with_headers(request, found)
 
@@ -232,7 +231,7 @@ class App:
         return error(500, f"the server made a mistake; its log has it under {request.id}")
 
     def log_response(self, request: Request, status: int) -> None:
-        """Log and count a request whose response is complete, or is none."""
+        """Log and count a request whose response has ended; status 499 if there was none."""
         self._log_request(
             method=request.method,
             route=request.route,
@@ -243,7 +242,7 @@ class App:
         )
 
     def log_refusal(self, method: str | None, status: int, arrived_ns: int) -> None:
-        """Log and count a request that HTTP itself refuses; None where it names no method."""
+        """Log and count a request that the parser refused; ``method`` is None if unknown."""
         self._log_request(method=method, status=status, arrived_ns=arrived_ns, request_id=new_id())
 
     def _log_request(
@@ -269,7 +268,7 @@ class App:
 
     @asynccontextmanager
     async def _run(self, _app: object) -> AsyncIterator[None]:
-        """Do what goes on beside the requests, from the start of the server to its end."""
+        """Open the connection and start the background task; at the end, close everything."""
         service, store = self.service, self.service.store
         try:
             service.connection = store.open_loop_reader(get_running_loop().call_soon)
@@ -277,7 +276,7 @@ class App:
             _log.error("the app cannot start", reason=str(reason))
             raise
         stamping = create_task(_stamp_for_ever(service))
-        # What is there now stays, and need not be looked through again and again.
+        # Objects that exist now are permanent: later collections need not examine them.
         gc.collect()
         gc.freeze()
         yield
@@ -301,13 +300,13 @@ def _with_headers(request: Request, response: Response) -> Response:
 
 
 async def _stamp_for_ever(service: Service) -> None:
-    """Stamp what a killed load has left without a stamp, and write when keys were last used."""
+    """Every 3 seconds, stamp commits that a killed load left unstamped, and write key uses."""
     while True:
         try:
             await to_thread.run_sync(_stamp, service, abandon_on_cancel=True)
         except StoreUnavailable as reason:
             _log.warning("commits wait for their stamps", reason=str(reason))
-        except Exception:  # noqa: BLE001 - whatever it is, the next try may do better
+        except Exception:  # noqa: BLE001 - after any error, the next attempt may succeed
             _log.exception("commits wait for their stamps")
         await sleep(STAMP_EVERY_S)
 

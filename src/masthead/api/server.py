@@ -1,4 +1,4 @@
-"""The server: a socket, one or more worker processes, and an orderly end."""
+"""The server: a socket, one or more worker processes, and a graceful shutdown."""
 
 import os
 import signal
@@ -30,17 +30,17 @@ __all__ = ["bind", "serve"]
 
 DRAIN_S_MAX = 30
 _SIGNALS_EVERY_S = 1
-"""So often a parent process looks for signals while its workers start."""
+"""Interval at which a parent process handles signals while its workers start."""
 
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Where prometheus_client writes, if this is set when it is imported."""
+"""Variable with the folder of prometheus_client, which reads it when it is imported."""
 
 
 def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
-    """Return a socket that listens at ``host`` and ``port`` (0: any that is free).
+    """Return a socket that listens on ``host`` and ``port`` (0: any free port).
 
-    ``flag`` is the option that chose the port. Raises BadUsage where the port is taken or the host
-    is not this machine's.
+    ``flag`` is the option that sets the port. Raises BadUsage if the port is in use or the host is
+    not an address of this machine.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -53,7 +53,7 @@ def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
             f"Choose another one with {flag}"
         ) from error
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # Connections inherit it: Linux ends those whose client acknowledges nothing for so long.
+        # Connections inherit it: Linux closes one whose client acknowledges no data for this time.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
     return listener
 
@@ -65,19 +65,19 @@ def serve(
     metrics: socket.socket | None = None,
     ready: Callable[[], None],
 ) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what has begun, within 30 seconds.
+    """Serve until SIGTERM or SIGINT, then finish pending requests within 30 seconds.
 
-    ``metrics`` is where ``GET /metrics`` is answered, if anywhere. ``ready`` is called when
-    requests are answered, by all workers. A worker that dies later is replaced.
-    Raises BadUsage where the certificate and its key cannot be used, and MastheadError where this
-    process or a worker cannot start, at first or later (decisions, "Workers").
+    ``metrics`` is the socket for ``GET /metrics``, if it is served. ``ready`` is called once all
+    workers accept requests. A worker that dies later is replaced.
+    Raises BadUsage if the certificate and its key cannot be used, and MastheadError if this process
+    or a worker cannot start, at first or later (decisions, "Workers").
     """
     configure_logs(settings.log_format)
     store = open_store(settings.database, read_url=settings.read_database)
     if settings.certificate and settings.certificate_key:
         _check_certificate(settings.certificate, settings.certificate_key)
     for number in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn drains first, and then leaves the signal to this.
+        # uvicorn first finishes pending requests, then raises the signal again for this handler.
         signal.signal(number, _end)
     with ExitStack() as stack:
         folder = None
@@ -110,19 +110,19 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """The server of a process without workers."""
+    """The server of a single process."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, then call ``ready``."""
         await super().startup(sockets)
         self._ready()
 
     def serve_on(self, listener: socket.socket) -> None:
-        """Serve; raise MastheadError where the app cannot start."""
+        """Serve; raise MastheadError if the app cannot start."""
         try:
             self.run(sockets=[listener])
         except SystemExit:
@@ -130,7 +130,7 @@ class _Server(uvicorn.Server):
 
 
 class _Workers(Multiprocess):
-    """uvicorn's supervisor, which says when all workers have started, and whether one could not."""
+    """uvicorn's supervisor, which reports when all workers have started, or that one failed to."""
 
     def __init__(
         self, config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]
@@ -140,13 +140,13 @@ class _Workers(Multiprocess):
         self._has_failed = False
 
     def serve(self) -> None:
-        """Serve; raise MastheadError where a worker cannot start."""
+        """Serve; raise MastheadError if a worker cannot start."""
         self.run()
         if self._has_failed or any(one.exitcode == STARTUP_FAILURE for one in self.processes):
             raise MastheadError("a worker process could not start: its log says why")
 
     def init_processes(self) -> None:
-        """Start the workers, and wait for all of them."""
+        """Start the workers, wait for all of them, then call ``ready``."""
         super().init_processes()
         for process in self.processes:
             while not process.wait_until_ready(_SIGNALS_EVERY_S, self.should_exit):
@@ -171,11 +171,11 @@ def _check_certificate(certificate: str, key: str) -> None:
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    # Not by SystemExit: where Python runs this inside of a callback, that is dropped there.
+    # Not SystemExit: it is lost if Python runs this handler inside a callback.
     end_logs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, RuntimeError):
-            if stream:  # None where it was closed before the start
+            if stream:  # None if it was closed before the start
                 stream.flush()
     os._exit(0)
 
@@ -183,8 +183,8 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _app(settings: ServerSettings, shared_folder: str | None) -> App:
     """Return the app of a process.
 
-    Where that is not possible, the process ends with uvicorn's status for a failed start, which its
-    parent does not try again.
+    If that fails, the process ends with uvicorn's status for a failed start, and its parent does
+    not restart it.
     """
     configure_logs(settings.log_format)
     _end_with_parent()
@@ -192,13 +192,13 @@ def _app(settings: ServerSettings, shared_folder: str | None) -> App:
         return create_app(settings, shared_folder=shared_folder)
     except MastheadError as reason:
         get_logger().error("this process cannot start", reason=str(reason))
-    except Exception:  # noqa: BLE001 - whatever it is, a second try would meet it too
+    except Exception:  # noqa: BLE001 - after any error, another attempt would fail too
         get_logger().exception("this process cannot start")
     raise SystemExit(STARTUP_FAILURE)
 
 
 def _end_with_parent() -> None:
-    """Let a worker end in order when its parent is gone, however that ended."""
+    """Shut a worker down gracefully when its parent has ended, for whatever reason."""
     parent = parent_process()
     if parent is None:
         return
@@ -209,5 +209,5 @@ def _end_with_parent() -> None:
         get_logger().error("the parent process is gone: this worker ends")
         signal.raise_signal(signal.SIGTERM)
 
-    # A pipe whose other end only the parent holds: its end can be read once the parent is gone.
+    # A pipe whose other end only the parent holds: it becomes readable when the parent ends.
     loop.add_reader(sentinel, end)

@@ -1,4 +1,4 @@
-"""What all operations share of HTTP: requests, responses, limits, logs and metrics.
+"""The parts of HTTP that all operations share: requests, responses, limits and metrics.
 
-Nothing here knows an operation. ``masthead.api.app`` shows the order in which a request meets it.
+Nothing here depends on an operation. ``masthead.api.app`` shows the order of the steps.
 """

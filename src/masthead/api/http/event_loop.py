@@ -1,7 +1,7 @@
-"""The event loop of a server: uvloop's, with two limits on the connections that it accepts.
+"""The server's event loop: uvloop's, with two limits on the connections that it accepts.
 
-A TLS handshake has as long as a request (decisions, "Requests that come slowly"). The last free
-file descriptors are not given to connections (decisions, "Out of file descriptors").
+A TLS handshake has the timeout of a request (decisions, "Requests that come slowly"). The last free
+file descriptors are not used for connections (decisions, "Out of file descriptors").
 """
 
 import resource
@@ -18,19 +18,19 @@ from masthead.log import get_logger
 __all__ = ["Loop"]
 
 _RESERVED = 16
-"""So many descriptors are kept for what answers need: database files, temporary files."""
+"""File descriptors that are reserved for responses: database files, temporary files."""
 
 _SAY_EVERY_S = 60
 _log = get_logger()
 
 
 class Loop(uvloop.Loop):
-    """An event loop whose servers keep the limits."""
+    """An event loop whose servers apply the limits."""
 
     async def create_server(
         self, protocol_factory: Callable[[], BaseProtocol], *args: Any, **kwargs: Any
     ) -> Any:
-        """Return what uvloop returns; connections beyond the descriptors are closed at once."""
+        """Return uvloop's server; it closes new connections while too few descriptors are free."""
         descriptors = _Descriptors(self.time)
         if kwargs.get("ssl"):
             kwargs["ssl_handshake_timeout"] = REQUEST_S_MAX
@@ -42,14 +42,14 @@ class Loop(uvloop.Loop):
 
 
 class _Refusal(Protocol):
-    """Closes its connection."""
+    """Closes its connection at once."""
 
     def connection_made(self, transport: BaseTransport) -> None:
         cast("Transport", transport).abort()
 
 
 class _Descriptors:
-    """Looks whether there are file descriptors to spare, and logs once a minute that there are not.
+    """Checks for free file descriptors, and logs at most once a minute that there are too few.
 
     ``time`` returns seconds.
     """
@@ -62,7 +62,7 @@ class _Descriptors:
         self._highest = float("inf") if limit == resource.RLIM_INFINITY else limit - _RESERVED
 
     def are_free(self) -> bool:
-        """Return whether more than the reserve is free: the lowest free number is given first."""
+        """Return whether more than the reserve is free: the system assigns the lowest number."""
         try:
             with socket.socket() as probe:
                 if probe.fileno() < self._highest:

@@ -1,11 +1,11 @@
 """What ASGI leaves to the server, as a subclass of uvicorn's protocol.
 
-Strict parsing with responses in JSON, deadlines of requests, connections that end without losing a
-response, and a shorter way for responses that are ready. The app needs none of it, and runs on any
+It adds strict parsing with JSON errors, a deadline for each request, a close that loses no
+response, and a shortcut for responses that are ready. The app needs none of it, and runs on any
 ASGI server.
 
-uvicorn promises nothing about what is overridden and used here. So ``pyproject.toml`` bounds its
-version, and ``tests/api/test_uvicorn.py`` names what has changed in another one.
+uvicorn does not guarantee the methods that are overridden and used here. So ``pyproject.toml``
+bounds its version, and ``tests/api/test_uvicorn.py`` reports what has changed in another one.
 """
 
 from asyncio import TimerHandle, Transport
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 __all__ = ["HttpProtocol"]
 
 _BUFFER_BYTES = 64 * 1024
-"""Bytes of further requests that wait while one is answered; then nothing more is read."""
+"""Bytes of pipelined requests that are buffered during a request; above that, reading pauses."""
 
 _DISCARDED_BYTES_MAX = 16 * 1024 * 1024
-"""Bytes that are read, and discarded, after the last request of a connection."""
+"""Bytes that are read and discarded after the last request; above that, the connection closes."""
 
 _TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
 _CLOSE = {"Connection": "close"}
@@ -49,7 +49,7 @@ Responding = Response | Awaitable[Response]
 
 
 class App(Protocol):
-    """What is used of ``masthead.api.app.App``, which says what the methods do."""
+    """The part of ``masthead.api.app.App`` that is used here; the methods are described there."""
 
     service: Service
 
@@ -60,20 +60,20 @@ class App(Protocol):
 
 
 class _Flow(FlowControl):
-    """Reads on only while few bytes wait to be parsed."""
+    """Flow control that resumes reading only while ``may_read`` returns true."""
 
     def __init__(self, transport: Transport, may_read: Callable[[], bool]) -> None:
         super().__init__(transport)
         self._may_read = may_read
 
     def resume_reading(self) -> None:
-        """Read on, where that may be."""
+        """Resume reading, if allowed."""
         if self._may_read():
             super().resume_reading()
 
 
 class _Transport:
-    """A transport that can hold back what is written, and whose ``close`` is another function."""
+    """A transport that can buffer what is written, and whose ``close`` is replaced."""
 
     def __init__(self, transport: Transport, close: Callable[[], None]) -> None:
         self._transport = transport
@@ -85,18 +85,18 @@ class _Transport:
         return getattr(self._transport, name)
 
     def hold(self) -> None:
-        """Keep what is written from now on, until :meth:`flush`."""
+        """Buffer what is written, until :meth:`flush`."""
         self._held = []
 
     def write(self, data: bytes) -> None:
-        """Write, or keep."""
+        """Write the data, or buffer it."""
         if self._held is None:
             self._transport.write(data)
         else:
             self._held.append(data)
 
     def flush(self) -> None:
-        """Write what was kept, at once."""
+        """Write the buffered data at once, and stop buffering."""
         held, self._held = self._held, None
         if held and not self._transport.is_closing():
             self._transport.write(b"".join(held))
@@ -107,12 +107,12 @@ class _Transport:
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, which parses one request at a time and leaves no client waiting.
+    """uvicorn's protocol, which parses one request at a time and limits its time.
 
-    A request that does not end in time is 408, or its connection is closed (decisions, "Requests
-    that come slowly"). A response is not lost because its client still sends, or has closed its
-    side of the connection (decisions, "Answers before the end of a request" and "Connections that
-    are half closed").
+    A request that is not complete in time gets 408, or its connection is closed (decisions,
+    "Requests that come slowly"). A response is not lost if its client is still sending, or has
+    closed its side of the connection (decisions, "Answers before the end of a request" and
+    "Connections that are half closed").
     """
 
     app: App
@@ -125,13 +125,13 @@ class HttpProtocol(HttpToolsProtocol):
         self._begun_ns = 0
         self._refusal: Refusal | None = None
         self._is_last = False
-        """No further request is parsed."""
+        """Whether no further request is parsed."""
         self._has_eof = False
         self._discarded = 0
         self._deadline: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Wait for the first request."""
+        """Set up the connection, and start the deadline of its first request."""
         super().connection_made(transport)
         self._wire = transport
         self._out = _Transport(transport, self._close)
@@ -140,28 +140,28 @@ class HttpProtocol(HttpToolsProtocol):
         self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let the app know."""
+        """Stop the deadline, and notify the app."""
         self._stop_deadline()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came."""
+        """Buffer the data, and parse it."""
         self._unset_keepalive_if_required()
         self._parser.buffer += data
         self._parse()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Return whether the connection stays open, for responses to what has come whole."""
+        """Return whether the connection stays open, for the response to a complete request."""
         self._has_eof = self._is_answering() and self._wire.can_write_eof()
         return self._has_eof
 
     def _is_answering(self) -> bool:
-        """Return whether a request has come to its end, and its response has not."""
+        """Return whether a request is complete and its response is not."""
         cycle: RequestResponseCycle | None = self.cycle
         return bool(cycle and not cycle.response_complete and not self._parser.has_begun)
 
     def _parse(self) -> None:
-        """Parse up to the end of a request."""
+        """Parse the buffer up to the end of a request."""
         try:
             while not (self._is_last or self._is_answering()) and self._parser.parse_piece():
                 pass
@@ -177,12 +177,12 @@ class HttpProtocol(HttpToolsProtocol):
             self._start_deadline()
 
     def on_message_begin(self) -> None:
-        """Note when a request begins."""
+        """Record when the request began."""
         super().on_message_begin()
         self._begun_ns = perf_counter_ns()
 
     def on_headers_complete(self) -> None:
-        """Let the app begin; the connection ends behind a body that nobody will read."""
+        """Start the app; close the connection after a body that will not be read."""
         if self.parser.get_http_version() == "1.0":
             self.expect_100_continue = False  # RFC 9110 section 10.1.1
         super().on_headers_complete()
@@ -190,12 +190,12 @@ class HttpProtocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
-        """Note whether this is the last request."""
+        """Record whether this is the last request of the connection."""
         super().on_message_complete()
         self._is_last = not self.cycle.keep_alive
 
     def on_response_complete(self) -> None:
-        """Go on with the next request, or end the connection."""
+        """Parse the next request, or close the connection."""
         super().on_response_complete()
         if self._parser.buffer and not self.transport.is_closing():
             self._unset_keepalive_if_required()
@@ -204,9 +204,9 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, _app: object) -> None:
-        """Let the app respond in the next iteration of the event loop, if possible without a task.
+        """Call the app in the next iteration of the event loop, if possible without a task.
 
-        The time until then tells how busy the server is.
+        The delay until then is a measure of the server's load.
         """
 
         async def receive() -> Message:
@@ -228,7 +228,7 @@ class HttpProtocol(HttpToolsProtocol):
         start: list[Message] = []
 
         async def send_together(message: Message) -> None:
-            """Send the head with the beginning of the body: else they would be two packets."""
+            """Send the head together with the first part of the body, in one packet."""
             if message["type"] == "http.response.start":
                 start.append(message)
                 return
@@ -265,13 +265,13 @@ class HttpProtocol(HttpToolsProtocol):
         cycle.on_response()
 
     def _write(self, response: Response) -> None:
-        """Send head and body at once."""
+        """Send head and body in one write."""
         lines = b"".join([b"%s: %s\r\n" % header for header in response.raw_headers])
         head = STATUS_LINE[response.status_code] + lines
         self.transport.write(b"%s\r\n%s" % (head, bytes(response.body)))
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Respond to what cannot be parsed, or let the app do so where it waits for a body."""
+        """Send the refusal, or let the app send it if it is waiting for a body."""
         self._refusal = refusal
         self._is_last = True
         if not self._parser.is_head_read:
@@ -298,7 +298,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _end_request(self) -> None:
-        """End a request that has not come to its end in time, or a connection without one."""
+        """Refuse a request that is not complete in time; close a connection without one."""
         self._deadline = None
         if self._parser.has_begun and not self._is_last:
             self._refuse(_TOO_SLOW)
@@ -306,11 +306,11 @@ class HttpProtocol(HttpToolsProtocol):
             self._wire.close()
 
     def _close(self) -> None:
-        """Close the connection once the client has its last response (RFC 9112 section 9.6).
+        """Close the connection so that the client gets its last response (RFC 9112 section 9.6).
 
-        A system that closes a connection with bytes that nobody has read resets it, and the client
-        may lose the response. So while the client may still send, first only this side is closed,
-        and what comes is discarded: for ``REQUEST_S_MAX`` seconds and up to 16 MiB.
+        The system resets a connection that is closed with unread bytes, and the client may lose
+        the response. So while the client may still be sending, only this side is closed at first.
+        What is received is discarded, for up to ``REQUEST_S_MAX`` seconds and 16 MiB.
         """
         self._out.flush()
         parser = self._parser

@@ -1,8 +1,8 @@
-"""httptools' parser, with limits, and with one meaning for each request.
+"""httptools' parser, with limits and without ambiguity.
 
-An URI over 8 KiB is 414, headers over 32 KiB are 431, a body over 16 KiB is 413, a method of which
-HTTP has never heard is 405, what is not HTTP is 400 (decisions, "Statuses", "Methods" and "What is
-around a body"). ``request_checks`` refuses what two readers could understand in two ways.
+A URI over 8 KiB is 414, headers over 32 KiB are 431, a body over 16 KiB is 413, an unknown method
+is 405, anything that is not HTTP is 400 (decisions, "Statuses", "Methods" and "What is around a
+body"). ``request_checks`` refuses ambiguous requests.
 """
 
 import re
@@ -28,10 +28,10 @@ URI_BYTES_MAX = 8 * 1024
 HEADERS_BYTES_MAX = 32 * 1024
 
 _PIECE_BYTES = 4 * 1024
-"""Bytes that are parsed at once."""
+"""Bytes that are parsed in one step, at most."""
 
 _OVERHEAD_BYTES_MAX = 64 * 1024
-"""Bytes of a request that are not its body: its head, and what is around its chunks."""
+"""Bytes of a request outside its body, at most: its head, and the framing of its chunks."""
 
 _AROUND_A_HEADER = len(": \r\n")
 _HEAD_END = b"\r\n\r\n"
@@ -46,7 +46,7 @@ _TOO_MUCH_AROUND = Refusal(
 
 
 class RefusedError(Exception):
-    """What has been received is refused."""
+    """The request is refused; ``refusal`` is the response."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.sentence)
@@ -54,7 +54,7 @@ class RefusedError(Exception):
 
 
 class Receiver(Protocol):
-    """What hears of the parts of a request, as httptools calls it; the URI comes as a whole."""
+    """Receives the parts of a request, by the callbacks of httptools; ``url`` is set directly."""
 
     url: bytes
     headers: list[tuple[bytes, bytes]]
@@ -67,22 +67,22 @@ class Receiver(Protocol):
 
 
 class StrictParser:
-    """Parses what is in ``buffer``, a piece at a time.
+    """Parses the contents of ``buffer``, one piece at a time.
 
-    A head, a line of a chunked body, and a body each end where a piece does. So the checks see all
-    of a head and of the line that begins a chunk, and nothing else; and what follows a request is
-    still in the buffer when its end is parsed.
+    A head, a line of a chunked body, and a body each end at the end of a piece. So the checks see
+    exactly one head, or one chunk-size line. When the end of a request is parsed, the bytes after
+    it are still in the buffer.
     """
 
     def __init__(self, receiver: Receiver) -> None:
         self.buffer = bytearray()
-        """What has been received and not been parsed."""
+        """Bytes that have been received and not parsed."""
         self.has_begun = False
-        """Whether some of a request has been parsed, and not all of it."""
+        """Whether a request has been parsed in part."""
         self.is_head_read = False
-        """Whether all of its head has."""
+        """Whether the head of that request has been parsed."""
         self.body_bytes_left = 0
-        """Bytes of its body that are still to come, as its headers say."""
+        """Bytes of its body still to be received, by its Content-Length."""
         self._receiver = receiver
         self._parser = httptools.HttpRequestParser(self)
         self.get_method = self._parser.get_method
@@ -90,13 +90,13 @@ class StrictParser:
         self.should_keep_alive = self._parser.should_keep_alive
         self.should_upgrade = self._parser.should_upgrade
         self._raw = b""
-        """What has been parsed of the head, or of a line of a chunked body."""
+        """The parsed part of the head, or of the current line of a chunked body."""
         self._is_chunked = False
         self._overhead = self._headers_bytes = self._chunks_bytes = 0
 
     @property
     def method(self) -> str | None:
-        """The method of the request that is being parsed, if that is known."""
+        """The method of the request that is being parsed; None if it is not known yet."""
         has_method = self.has_begun and self._receiver.url
         return self._parser.get_method().decode() if has_method else None
 
@@ -112,7 +112,7 @@ class StrictParser:
         try:
             self._parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            pass  # the request is answered as if it had not asked for another protocol
+            pass  # the upgrade is ignored
         except httptools.HttpParserInvalidMethodError:
             is_request = _LINE_OF_A_REQUEST.match(self._raw)
             raise RefusedError(ONLY_READS_HERE if is_request else NOT_HTTP) from None
@@ -130,7 +130,7 @@ class StrictParser:
         return True
 
     def _next_size(self) -> int:
-        """Return how many bytes are parsed next, 0 where a line has not come to its end."""
+        """Return the size of the next piece; 0 if the next line is not complete yet."""
         if not self.is_head_read:
             before = self._raw[1 - len(_HEAD_END) :]
             end = (before + self.buffer[:_PIECE_BYTES]).find(_HEAD_END)
@@ -143,20 +143,20 @@ class StrictParser:
         return end + 1
 
     def on_message_begin(self) -> None:
-        """Count anew."""
+        """Reset the counters."""
         self._headers_bytes = self._chunks_bytes = self.body_bytes_left = 0
         self._is_chunked = False
         self.has_begun = True
         self._receiver.on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Take a part of the URI."""
+        """Append a part of the URI, and check its length."""
         self._receiver.url += url
         if len(self._receiver.url) > URI_BYTES_MAX:
             raise RefusedError(_URI_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header; one behind the body is counted and ignored."""
+        """Add a header; one after the body (a trailer) is counted and ignored."""
         self._headers_bytes += len(name) + len(value) + _AROUND_A_HEADER
         if self._headers_bytes > HEADERS_BYTES_MAX:
             raise RefusedError(_HEADERS_TOO_LONG)
@@ -172,7 +172,7 @@ class StrictParser:
             self._is_chunked = True
 
     def on_headers_complete(self) -> None:
-        """Check what only the whole head shows."""
+        """Check the complete head."""
         receiver, version = self._receiver, self._parser.get_http_version()
         method, target = self._parser.get_method(), origin_form(receiver.url)
         refusal = wrong_line(self._raw, method, receiver.url, target, version)
@@ -184,13 +184,13 @@ class StrictParser:
         self._raw = b""
 
     def on_chunk_header(self) -> None:
-        """Refuse a body as soon as the sizes of its chunks are too much."""
+        """Refuse a body as soon as the sum of its chunk sizes is too large."""
         self._chunks_bytes += int(self._raw.partition(b";")[0], 16)
         if self._chunks_bytes > BODY_BYTES_MAX:
             raise RefusedError(_TOO_LARGE)
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
+        """Pass on a part of the body."""
         self._overhead -= len(body)
         self.body_bytes_left -= len(body)
         self._receiver.on_body(body)
