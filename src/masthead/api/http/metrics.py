@@ -1,9 +1,8 @@
-"""Numbers for whoever watches the service: ``GET /metrics``, in the text form of Prometheus.
+"""Metrics in the text format of Prometheus, at ``GET /metrics``.
 
-They are served on a port of their own that listens on loopback alone, by a thread of the process
-that was started: of several workers each writes its numbers into files of a folder that they share,
-and this thread adds them up. An account is never among the labels, so their number stays small
-(decisions, "Metrics").
+They are served on a separate port that listens on loopback only, by a thread of the main process.
+Several workers write their metrics to files in a shared folder, and this thread adds them up. An
+account is never a label, so the number of time series stays small (decisions, "Metrics").
 """
 
 import socket
@@ -35,10 +34,10 @@ __all__ = [
 ]
 
 CONNECTIONS_MAX = 4
-"""So many connections may be open at the port of the numbers at a time."""
+"""Connections that may be open to the metrics port at a time."""
 
 CONNECTION_S_MAX = 5
-"""So many seconds each of them may last, from its beginning to the last byte of the answer."""
+"""Seconds that each of them may last, from its start to the last byte of the response."""
 
 _LOOK_EVERY_S = 0.5
 _log = get_logger()
@@ -85,7 +84,7 @@ def _login_checks_of(result: str) -> Counter:
 
 
 def count_request(operation: str, status: int, seconds: float) -> None:
-    """Count a request that is over; ``none`` is the operation of a path that does not exist."""
+    """Count a request that has ended; the operation of an unknown path is ``none``."""
     _requests_of(operation, status).observe(seconds)
 
 
@@ -101,12 +100,12 @@ def count_login_check(result: Literal["authenticated", "refused", "limited"]) ->
 
 
 def count_database_error() -> None:
-    """Count a request that the database kept from its answer."""
+    """Count a request that got 503 because the database did not respond."""
     _database_errors.inc()
 
 
 class _Look(threading.Thread):
-    """Asks the database once; ``seconds`` is how long its answer took, None while there is none."""
+    """Queries the database once; ``seconds`` is how long that took, None until it has succeeded."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(name="masthead-metrics-look", daemon=True)
@@ -114,15 +113,15 @@ class _Look(threading.Thread):
         self.seconds: float | None = None
 
     def run(self) -> None:
-        """Ask."""
+        """Run the query."""
         start = perf_counter()
-        with suppress(Exception):  # whatever it is, the database does not answer
+        with suppress(Exception):  # after any error, the database counts as down
             ask(self._store)
             self.seconds = perf_counter() - start
 
 
 class _Database(Collector):
-    """Asks the database whenever somebody looks, and never twice at a time."""
+    """Queries the database at each scrape, with one query at a time."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -130,7 +129,7 @@ class _Database(Collector):
         self._look: _Look | None = None
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Return whether the database answers within the patience of a request, and how fast."""
+        """Yield whether the database responds within ``DATABASE_S_MAX`` seconds, and how fast."""
         with self._lock:
             look = self._look
             if look is None or not look.is_alive():
@@ -151,10 +150,10 @@ class _Database(Collector):
 
 
 class _Server(ThreadingHTTPServer):
-    """A server of few connections, each of which has few seconds.
+    """A server with a limit on its connections, and a timeout for each.
 
-    Where there is no room for another connection, the oldest is cut: one that asks for the numbers
-    takes milliseconds, so the oldest is one that does not.
+    At the limit, a new connection closes the oldest one: a scrape takes milliseconds, so the oldest
+    connection is not one.
     """
 
     def __init__(self, listener: socket.socket, registry: CollectorRegistry) -> None:
@@ -168,15 +167,15 @@ class _Server(ThreadingHTTPServer):
         self._since: dict[socket.socket, float] = {}
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Return the next connection; raise OSError, after a while, where there is none."""
+        """Return the next connection; raise OSError, after a pause, if it cannot be accepted."""
         try:
             return super().get_request()
         except OSError:
-            sleep(_LOOK_EVERY_S)  # out of descriptors: the connection waits, and is seen at once
+            sleep(_LOOK_EVERY_S)  # out of descriptors: a retry without a pause would fail too
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Answer in a thread."""
+        """Handle a connection in a thread."""
         if not self._room.acquire(blocking=False):
             with self._lock:
                 self._cut(list(self._since)[:1])
@@ -186,25 +185,25 @@ class _Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def service_actions(self) -> None:
-        """Cut what takes too long; the server calls this at least twice a second."""
+        """Close connections at their timeout; the server calls this at least twice a second."""
         with self._lock:
             ends = monotonic() - CONNECTION_S_MAX
             self._cut([request for request, since in self._since.items() if since < ends])
 
     def shutdown_request(self, request: Any) -> None:
-        """Close a connection that is over."""
+        """Close a connection that has ended."""
         with self._lock:
             self._since.pop(request, None)
             super().shutdown_request(request)
         self._room.release()
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:
-        """Log a fault in one line; a client that has gone, or was cut, is none."""
+        """Log an error, unless its cause is a connection that was closed."""
         if not isinstance(sys.exception(), OSError):
             _log.exception("the numbers cannot be told")
 
     def _cut(self, requests: list[socket.socket]) -> None:
-        """Let threads that read or write end; each closes its own connection."""
+        """Shut connections down, so that their threads end; each closes its own connection."""
         for request in requests:
             del self._since[request]
             with suppress(OSError):
@@ -212,10 +211,10 @@ class _Server(ThreadingHTTPServer):
 
 
 def serve_metrics(listener: socket.socket, store: Store, workers_folder: str | None) -> None:
-    """Answer at ``listener`` from a thread of its own, for as long as the process runs.
+    """Serve metrics on ``listener`` from a separate thread, until the process ends.
 
-    ``workers_folder`` is where several workers write their numbers, None where this process is the
-    only one.
+    ``workers_folder`` is the folder to which several workers write their metrics; None if this
+    process is the only one.
     """
     registry = _registry
     if workers_folder:

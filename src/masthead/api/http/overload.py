@@ -1,8 +1,8 @@
-"""Load shedding: what waits too long is refused with 503.
+"""Load shedding: a request that waits too long is refused with 503.
 
-A request may wait, but not for long: a client that has waited longer has likely gone, and a server
-that answers those has no time for the others. What has begun is finished. So the rate of responses
-stays about the same, however many more requests come (decisions, "More than a server can do").
+A client that has waited for long has probably disconnected, and a server that responds to such
+clients has no time for the others. A request that has started is finished. So the rate of responses
+stays about the same under any load (decisions, "More than a server can do").
 """
 
 from asyncio import Semaphore, timeout
@@ -17,7 +17,7 @@ WAIT_S_MAX = 1.0
 """Seconds that a request may wait for the event loop, and again for a slot."""
 
 RETRY_AFTER_S = 2
-"""Seconds that a client is asked to wait after a 503, whatever its cause."""
+"""Seconds in the ``Retry-After`` header of a 503, whatever its cause."""
 
 
 def _overloaded() -> HTTPException:
@@ -29,17 +29,17 @@ def _overloaded() -> HTTPException:
 
 
 def check_wait(arrived_ns: int) -> None:
-    """Raise HTTPException 503 where a request that arrived then has waited for too long."""
+    """Raise HTTPException 503 if a request has waited too long since ``arrived_ns``."""
     if perf_counter_ns() - arrived_ns > WAIT_S_MAX * 1_000_000_000:
         raise _overloaded()
 
 
 class Slots:
-    """How many pieces of work go on at once, in all and of one account.
+    """A limit on concurrent work, in total and per account.
 
-    Others wait in their order, but never behind those of an account that has all of its slots, and
-    for at most ``wait_s_max`` seconds. Without ``of_an_account`` there is one order, and no account
-    need be named. Slots belong to one event loop.
+    Work waits for a slot in order of arrival, for at most ``wait_s_max`` seconds. It never waits
+    behind work of an account that already has all of its slots. Without ``of_an_account`` there is
+    one queue, and no account need be given. Slots belong to one event loop.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class Slots:
         return not (self._of_accounts[account_id].locked() or self._of_all.locked())
 
     async def take(self, account_id: int = 0) -> None:
-        """Wait for a slot, which :meth:`give` gives back.
+        """Acquire a slot, which :meth:`give` releases.
 
-        Raises HTTPException 503 where there is none in time.
+        Raises HTTPException 503 if none is free within ``wait_s_max`` seconds.
         """
         of_account = self._of_accounts[account_id]
         try:
@@ -73,6 +73,6 @@ class Slots:
             raise _overloaded() from None
 
     def give(self, account_id: int = 0) -> None:
-        """Give back a slot that the account has."""
+        """Release a slot of the account."""
         self._of_all.release()
         self._of_accounts[account_id].release()

@@ -1,10 +1,9 @@
 """The rate limit: ``--rate-limit`` requests a second for each account, in all workers.
 
-It is the generic cell rate algorithm (GCRA). Each account has one number, its theoretical arrival
-time. Each request moves that time on by an account's share of a second; one that would move it more
-than a second ahead of the clock is refused. The numbers of all workers are in one file, which they
-lock. No library does this for several processes without a server beside them (decisions, "Limit of
-requests").
+It uses the generic cell rate algorithm (GCRA). Each account has one number, its theoretical arrival
+time. Each request adds 1/rate seconds to that time. A request that would move it more than a second
+ahead of the clock is refused. The times are in one file, which all workers share and lock. No
+library does this for several processes without a separate server (decisions, "Limit of requests").
 """
 
 import fcntl
@@ -24,7 +23,7 @@ __all__ = ["RateLimit", "Taken"]
 
 _SECOND_NS = 1_000_000_000
 _ENTRY = struct.Struct("<qq")
-"""An account's id, and its theoretical arrival time in nanoseconds of the machine's clock."""
+"""An account's id, and its theoretical arrival time in nanoseconds of the monotonic clock."""
 
 _POLICY = b"ratelimit-policy"
 _LIMIT = b"ratelimit"
@@ -39,14 +38,14 @@ class Taken(NamedTuple):
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The headers of draft-ietf-httpapi-ratelimit-headers-10, which any response has."""
+        """The headers of draft-ietf-httpapi-ratelimit-headers-10, for any response."""
         return [
             (_POLICY, b'"account";q=%d;w=1' % self.rate),
             (_LIMIT, b'"account";r=%d;t=1' % self.left),
         ]
 
     def check(self) -> None:
-        """Raise HTTPException 429 where the request is not allowed."""
+        """Raise HTTPException 429 if the request is not allowed."""
         if not self.is_allowed:
             raise HTTPException(
                 429,
@@ -56,9 +55,10 @@ class Taken(NamedTuple):
 
 
 class RateLimit:
-    """The rate of all accounts; ``folder`` is what several workers share.
+    """The rate limit of each account: ``rate`` requests a second.
 
-    ``clock`` returns nanoseconds, the same for all of them; it is never set back.
+    ``folder`` is shared by several workers. ``clock`` returns nanoseconds of a monotonic clock that
+    is the same for all of them.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class RateLimit:
         self._threads = threading.Lock()
 
     def take(self, account_id: int) -> Taken:
-        """Count a request of the account, if it may make one; return what is left to it."""
+        """Count a request of the account, unless it is over the limit; return the result."""
         with self._locked():
             place = self._places.get(account_id)
             if place is None:
@@ -97,7 +97,7 @@ class RateLimit:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def _find(self, account_id: int) -> int:
-        """Return the account's place, where another worker or else this one has put it."""
+        """Return the offset of the account's entry; append one if no worker has done so."""
         size = os.fstat(self._file).st_size
         known = len(self._places) * _ENTRY.size
         for place in range(known, size, _ENTRY.size):

@@ -1,4 +1,4 @@
-"""What all requests of a process share."""
+"""The objects that all requests of a process share."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 __all__ = ["Service"]
 
 LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
-"""Requests in threads: a query that may visit many rows waits for its like alone."""
+"""Requests in threads; queries that may visit many rows have slots of their own."""
 
 SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
-"""Responses that may be short, and seconds that others wait for them."""
+"""Responses that may be short, and seconds that others wait for a slot."""
 
 LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
-"""Long responses that are made at once, in all and of one account. Any number may be sent."""
+"""Long responses that are made at once, in total and per account. Any number may be sent."""
 
 _MIB = 2**20
 
 
 class Service:
-    """The store, the settings, and what bounds the work that goes on at the same time.
+    """The store, the settings, and the limits on concurrent work.
 
-    ``connection`` is the one in which the event loop reads, None where each query needs a thread.
-    ``rate_limit`` is None where accounts may make any number of requests.
+    ``connection`` is the one that the event loop reads from; None if each query needs a thread.
+    ``rate_limit`` is None if accounts may make any number of requests.
 
-    Each piece of work in a thread has a slot until its thread is done with it. There are as many
-    threads as slots, and one for ``GET /health``, so that none waits for a thread.
+    Work in a thread keeps its slot until the thread has finished it. There are as many threads as
+    slots, one of them for ``GET /health``, so that work with a slot never waits for a thread.
     """
 
     def __init__(

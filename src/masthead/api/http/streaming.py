@@ -1,13 +1,13 @@
-"""Long responses: made at the speed of the database, sent at that of the client.
+"""Long responses: made at the speed of the database, sent at the speed of the client.
 
-A thread opens a snapshot of the database, makes the body and closes the snapshot, all in one block.
-It writes the body to temporary files, and the event loop sends what is there already. So a client
-that reads slowly, or not at all, keeps no snapshot open and takes up no more memory than a chunk;
-and a client that goes away ends the work (design, "The change feed").
+A thread opens a snapshot of the database, makes the body, and closes the snapshot, all in one
+block. It writes the body to temporary files, and the event loop sends what has been written. So a
+client that reads slowly, or not at all, keeps no snapshot open and uses no more memory than one
+chunk. If a client disconnects, the thread stops (design, "The change feed").
 
-Nobody knows how long a body will be before it is made. Each is begun in a slot for short ones. One
-that turns out to be long goes on if a slot for long ones is free, and else begins again when there
-is one (decisions, "Long answers").
+The length of a body is not known before it is made. Each response starts in a slot for short ones.
+If it turns out to be long, it continues if a slot for long ones is free; otherwise it waits for one
+and starts again (decisions, "Long answers").
 """
 
 from asyncio import Future, get_running_loop, run_coroutine_threadsafe, wrap_future
@@ -32,7 +32,7 @@ from masthead.api.http.timeouts import LOOP_S_MAX
 __all__ = ["WHOLE_BYTES_MAX", "Content", "Streamed"]
 
 WHOLE_BYTES_MAX = 65_536
-"""A body that is not longer is sent with its length, and needs no file."""
+"""Up to this size, a body is sent with its length and without a temporary file."""
 
 _COMPRESSED_BYTES_MIN = 1_024
 
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 
 class Content(NamedTuple):
-    """What a response says: its headers, and the pieces of its body while they are made."""
+    """The headers of a response, and an iterator that makes its body."""
 
     headers: Mapping[str, str]
     pieces: Iterator[bytes]
@@ -50,14 +50,14 @@ OpenContent = Callable[[], AbstractContextManager[Content]]
 
 
 class Streamed:
-    """A response that is awaited until it starts; ``open_content`` is called in a thread.
+    """An awaitable of a response that may be long; ``open_content`` is called in a thread.
 
-    ``await`` raises what the content raises before its start, StoreUnavailable where its start
-    takes too long, HTTPException 503 where there is no slot or no space for it, and
-    ClientDisconnect. Where the pieces raise later, the connection breaks off without the last
-    chunk, so that the client can tell.
+    ``await`` returns the response when its body starts. It raises the errors of the content until
+    then, StoreUnavailable if the start takes too long, HTTPException 503 if there is no slot or
+    space, and ClientDisconnect. After an error in a later piece, the connection is closed without
+    the last chunk, so that the client can tell.
 
-    The body comes in the coding that the client prefers. A client of HTTP/1.0, which knows no
+    The body has the coding that the client prefers. A client of HTTP/1.0, which does not support
     chunks, gets it with its length, once it is complete (RFC 9112 section 6.1).
     """
 
@@ -86,7 +86,7 @@ class Streamed:
 
 
 class _Attempt:
-    """One attempt to make a response; ``slots`` are those of which it has one."""
+    """One attempt to make a response, which holds one slot of ``slots``."""
 
     def __init__(
         self, request: Request, open_content: OpenContent, slots: Slots, whole_bytes_max: int
@@ -102,7 +102,7 @@ class _Attempt:
         self._started: futures.Future[Response | None] = futures.Future()
 
     async def response(self) -> Response | None:
-        """Return the response when it starts; None where it is long and there is no slot for it."""
+        """Return the response when it starts; None if it is long and no slot for it is free."""
         start_thread(
             self._service, self._run, ended=lambda: self._slots.give(self._request.account_id)
         )
@@ -160,7 +160,7 @@ class _Attempt:
             self._body.write(compress.flush())
 
     async def _take_long_slot(self) -> bool:
-        """Exchange the slot for one of the long streams; return whether that was possible."""
+        """Exchange a short slot for a long one; return whether the attempt holds a long slot."""
         short, long = self._service.short_streams, self._service.long_streams
         account_id = self._request.account_id
         if self._slots is short:
@@ -180,7 +180,7 @@ class _LongResponse(StreamingResponse):
         self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it until the client has it or is gone."""
+        """Send the response until it ends or the client disconnects."""
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -188,7 +188,7 @@ class _LongResponse(StreamingResponse):
 
 
 async def _unless_disconnected(request: Request, waiting: Awaitable[Result]) -> Result:
-    """Return what is waited for; raise ClientDisconnect where the client goes away before."""
+    """Return the awaited result; raise ClientDisconnect if the client disconnects before."""
     result: list[Result] = []
     try:
         async with create_task_group() as tasks:

@@ -1,10 +1,9 @@
-"""Temporary files for what of long responses has been made and not been sent yet.
+"""Temporary files for the parts of long responses that have been made and not sent yet.
 
 The database makes a response faster than most clients read it. The rest waits in temporary files
-without a name, which the system removes with the process, however that ends; each is removed when
-it has been sent. So a slow client takes up space on the disk, but no snapshot of the database and
-no memory. The space is limited, for each account and in all (decisions, "Space for answers that
-wait").
+without a name. Each is removed when it has been sent, or by the system when the process ends for
+whatever reason. So a slow client uses disk space, but no snapshot of the database and no memory.
+The space is limited, per account and in total (decisions, "Space for answers that wait").
 """
 
 import os
@@ -28,17 +27,17 @@ from masthead.errors import StoreUnavailable
 __all__ = ["Space", "UnsentBody"]
 
 FILE_BYTES = 16 * 1024 * 1024
-"""A file that is as long is followed by another one, so that its space is free once it is sent."""
+"""Size at which the next file begins, so that the space of a file is free once it is sent."""
 
 _CHUNK_BYTES = 262_144
 _CACHED_BYTES = 64 * _CHUNK_BYTES
-"""What was written last is in memory still; what is older may have to come from the disk."""
+"""The bytes written last, which are probably in memory; older ones may be on disk only."""
 
 
 class Space:
-    """How many bytes of temporary files a process may have: in all, and of one account half of it.
+    """The limit of the bytes in a process's temporary files; an account may use half of it.
 
-    A response may be begun while a quarter of both is free, so that few have to break off.
+    A response may start while a quarter of both limits is free, so that few are interrupted.
     """
 
     def __init__(self, bytes_max: int) -> None:
@@ -48,23 +47,23 @@ class Space:
 
     @property
     def taken(self) -> int:
-        """How many bytes are taken."""
+        """The number of bytes in use."""
         with self._lock:
             return self._taken.total()
 
     def check(self, account_id: int) -> None:
-        """Raise HTTPException 503 where the account may not begin another response."""
+        """Raise HTTPException 503 if the account may not start another response."""
         with self._lock:
             self._check(account_id, 0, self._bytes_max * 3 // 4)
 
     def take(self, account_id: int, count: int) -> None:
-        """Take bytes; raise HTTPException 503 where there are too few."""
+        """Reserve ``count`` bytes; raise HTTPException 503 if too few are free."""
         with self._lock:
             self._check(account_id, count, self._bytes_max)
             self._taken[account_id] += count
 
     def give(self, account_id: int, count: int) -> None:
-        """Give bytes back."""
+        """Release ``count`` bytes."""
         with self._lock:
             self._taken[account_id] -= count
             if not self._taken[account_id]:
@@ -82,7 +81,7 @@ class Space:
 
 
 class _File:
-    """A temporary file; ``start`` is where in the body it begins."""
+    """A temporary file; ``start`` is its offset in the body."""
 
     def __init__(self, start: int) -> None:
         self.file: IO[bytes] = TemporaryFile(buffering=0)  # noqa: SIM115 - UnsentBody closes it
@@ -91,10 +90,10 @@ class _File:
 
 
 class UnsentBody:
-    """The part of a response's body that its client has not read yet.
+    """The part of a response's body that has not been sent yet.
 
-    A thread calls :meth:`write` and in any case :meth:`end`; the event loop reads :meth:`chunks`
-    and in any case calls :meth:`close`. The files are removed once both are done.
+    A thread calls :meth:`write`, and finally always :meth:`end`. The event loop reads
+    :meth:`chunks`, and finally always calls :meth:`close`. The files are removed after both.
     """
 
     def __init__(self, space: Space, account_id: int, loop: AbstractEventLoop) -> None:
@@ -111,10 +110,11 @@ class UnsentBody:
         self._is_ended = self._is_closed = False
 
     def write(self, data: bytes) -> None:
-        """Add to the end; then wait until the event loop has run, so that other requests go on.
+        """Append data; then wait for the event loop, so that other requests make progress.
 
-        Raises CancelledError where the body is closed, HTTPException 503 where there is no space
-        for it, and StoreUnavailable where the system has none.
+        Raises CancelledError if the body is closed, HTTPException 503 if the limit of the space is
+        reached, StoreUnavailable if a file cannot be written, and TimeoutError if the event loop
+        does not run within ``LOOP_S_MAX`` seconds.
         """
         if self._is_closed:
             raise CancelledError
@@ -126,7 +126,7 @@ class UnsentBody:
         has_run.result(LOOP_S_MAX)
 
     def end(self, error: BaseException | None = None) -> None:
-        """Say that nothing more is written, because of an error or because it is complete."""
+        """Mark the body as complete, or as failed with ``error``; nothing more is written."""
         self._error = error
         with self._lock:
             self._is_ended = True
@@ -136,7 +136,7 @@ class UnsentBody:
             self._loop.call_soon_threadsafe(self._changed.set)
 
     async def until_ended(self) -> None:
-        """Wait until nothing more is written; raise the error if there was one."""
+        """Wait until the body is complete; raise its error if it has failed."""
         while not self._is_ended:
             self._changed.clear()
             if not self._is_ended:
@@ -145,7 +145,7 @@ class UnsentBody:
             raise self._error
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield all of the body in its order, while it is written; raise the error behind it."""
+        """Yield the body in order, while it is written; then raise its error if it has failed."""
         sent = 0
         while True:
             self._changed.clear()
@@ -162,7 +162,7 @@ class UnsentBody:
         await self.until_ended()
 
     def close(self) -> None:
-        """Say that nothing more is read."""
+        """Stop reading; the next :meth:`write` raises CancelledError."""
         with self._lock:
             self._is_closed = True
             if self._is_ended:
@@ -190,7 +190,7 @@ class UnsentBody:
             raise StoreUnavailable(f"no temporary file for an answer: {error}") from error
 
     async def _read(self, start: int) -> bytes:
-        """Return the next chunk; of a file that has been read, which is removed, return nothing."""
+        """Return the next chunk; at the end of a file, remove it and return no bytes."""
         first = self._files[0]
         count = min(self.size, first.start + first.size) - start
         if not count:

@@ -1,4 +1,4 @@
-"""Work in threads, for what must not stop the event loop, with a deadline."""
+"""Threads for work that would block the event loop, with a deadline."""
 
 from asyncio import Future, get_running_loop, shield, timeout_at
 from collections.abc import Callable
@@ -15,17 +15,18 @@ Result = TypeVar("Result")
 
 
 def deadline() -> float:
-    """Return the event loop's time at which a request that begins now gets 503."""
+    """Return the time, in seconds of the event loop, at which a request that starts now gets 503."""
     return get_running_loop().time() + DATABASE_S_MAX
 
 
 async def in_thread(
     service: Service, slots: Slots, function: Callable[[], Result], *, ends_at: float | None = None
 ) -> Result:
-    """Return what the function returns, or raise what it raises; it runs in a thread.
+    """Call the function in a thread; return its result or raise its error.
 
-    Raises HTTPException 503 where there is no slot in time, and StoreUnavailable at ``ends_at`` of
-    the event loop's time. The thread then ends by itself, and keeps the slot until it does.
+    Raises HTTPException 503 if no slot is free in time, and StoreUnavailable if the function has
+    not returned at ``ends_at``, a time of the event loop. The thread is not stopped then, and keeps
+    its slot until the function returns.
     """
     await slots.take()
     running = start_thread(service, function, ended=slots.give)
@@ -35,14 +36,14 @@ async def in_thread(
 def start_thread(
     service: Service, function: Callable[[], Result], *, ended: Callable[[], None] = lambda: None
 ) -> Future[Result]:
-    """Run the function in a thread; ``ended`` is called in the event loop when it is done."""
+    """Return the future of a function in a thread; the event loop calls ``ended`` after it."""
     running = get_running_loop().run_in_executor(service.threads, function)
     running.add_done_callback(lambda _: ended())
     return running
 
 
 async def before(ends_at: float, running: Future[Result]) -> Result:
-    """Return or raise what a future does; raise StoreUnavailable where it is not done in time."""
+    """Return the result of a future; raise its error, or StoreUnavailable at ``ends_at``."""
     try:
         async with timeout_at(ends_at):
             return await shield(running)
