@@ -1,7 +1,7 @@
-"""Compression of long answers: which one a client takes, and the compressor for it.
+"""Compression of long responses: the content coding that a client prefers, and its compressor.
 
-Both are fast rather than small, so that they keep up with the database: ISA-L's gzip at its level
-1, and zstd at its level 1.
+Both codings are chosen for speed rather than size, to keep up with the database: ISA-L's gzip at
+its level 1, and zstd at its level 1.
 """
 
 import re
@@ -27,10 +27,10 @@ class Compressor(Protocol):
     """Compresses one body, piece by piece."""
 
     def compress(self, data: bytes, /) -> bytes:
-        """Take the next piece; return what is ready, maybe nothing."""
+        """Compress the next piece; return the output so far, possibly nothing."""
 
     def flush(self) -> bytes:
-        """End the body; return the rest."""
+        """End the body; return the rest of the output."""
 
 
 _CODINGS: dict[str, Callable[[], Compressor]] = {
@@ -48,10 +48,10 @@ class _Plain:
 
 
 def coding_for(accept_encoding: str) -> str:
-    """Return ``zstd``, ``gzip`` or ``identity``: what the client would rather have.
+    """Return the coding that the client prefers: ``zstd``, ``gzip`` or ``identity``.
 
-    zstd where it likes both alike. A header that names none of them means ``identity`` (RFC 9110
-    section 12.5.3).
+    zstd if both have the same quality. A header that names none of them means ``identity`` (RFC
+    9110 section 12.5.3).
     """
     qualities: dict[str, float] = {}
     for part in accept_encoding.lower().split(","):

@@ -1,6 +1,6 @@
-"""Who calls: HTTP Basic with api_key and api_login, on every operation.
+"""Authentication: HTTP Basic with api_key and api_login, for every operation.
 
-Which account they open is asked of ``masthead.store.keys``.
+``masthead.store.keys`` finds the account of the credentials.
 """
 
 from base64 import b64decode
@@ -21,9 +21,9 @@ _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
 
 def credentials_in(headers: Mapping[bytes, bytes]) -> Credentials:
-    """Return user name and password from the headers of a request, by name in lower case.
+    """Return the user name and password from the headers of a request, by lower-case name.
 
-    Raises HTTPException 401 where they are missing or malformed (decisions, "Callers and tenants").
+    Raises HTTPException 401 if they are missing or malformed (decisions, "Callers and tenants").
     """
     scheme, _, encoded = headers.get(b"authorization", b"").partition(b" ")
     try:
@@ -43,9 +43,9 @@ def credentials_in(headers: Mapping[bytes, bytes]) -> Credentials:
 
 
 def caller_of(credentials: Credentials, connection: Connection, now: int) -> Caller:
-    """Return the account that the credentials open at that time.
+    """Return the account of the credentials at the time ``now``, in microseconds.
 
-    Raises HTTPException 403 where they open nothing, for whatever reason (decisions, "Callers and
+    Raises HTTPException 403 if they are not valid, for whatever reason (decisions, "Callers and
     tenants").
     """
     caller = account_for_credentials(connection, *credentials, now=now)

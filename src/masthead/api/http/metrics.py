@@ -171,7 +171,7 @@ class _Server(ThreadingHTTPServer):
         try:
             return super().get_request()
         except OSError:
-            sleep(_LOOK_EVERY_S)  # out of descriptors: a retry without a pause would fail too
+            sleep(_LOOK_EVERY_S)  # out of descriptors: without a pause, this would be a busy loop
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:

@@ -1,7 +1,7 @@
 """Request parameters: from the query string, a JSON body or a form body, checked by the contract.
 
-What this reads and refuses is told by decisions, "Requests". What a value means is the operation's
-business.
+For what is accepted and refused, see decisions, "Requests". The operation defines what a value
+means.
 """
 
 import json
@@ -30,15 +30,15 @@ _NOT_AN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 Value = TypeVar("Value")
 Values = dict[str, int | str]
-"""Parameters by name, as their kinds parse them; those that were not given are not in it."""
+"""Parameters by name, as their kinds parse them; only those that were given."""
 
 
 async def read_body(request: StarletteRequest) -> bytes:
     """Return the body of a request.
 
-    Raises HTTPException 413 where it is longer than :data:`BODY_BYTES_MAX`, BadInput where it is
-    compressed, ClientDisconnect where the client goes away, and what the server's ``receive`` does
-    (``masthead.api.http.protocol``: a body that does not come in time or is not HTTP).
+    Raises HTTPException 413 if it is longer than :data:`BODY_BYTES_MAX`, BadInput if it is
+    compressed, ClientDisconnect if the client disconnects, and the errors of the server's
+    ``receive`` (``masthead.api.http.protocol``: a body that is not complete in time, or not HTTP).
     """
     if int(request.headers.get("content-length", "0")) > BODY_BYTES_MAX:
         raise _too_large()
@@ -60,8 +60,8 @@ def _too_large() -> HTTPException:
 def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
     """Return the parameters of a request to ``operation``.
 
-    Raises BadInput for one that the operation does not know, one that is given twice, a value
-    that does not fit, and a required one that is missing.
+    Raises BadInput for an unknown parameter, one that is given twice, an invalid value, and a
+    missing required parameter.
     """
     known = {parameter.name: parameter for parameter in operation.parameters}
     values: Values = {}
@@ -148,7 +148,7 @@ def _from_body(body: bytes) -> Iterable[tuple[str, str]]:
 
 
 class _Object(list[tuple[str, Any]]):
-    """The members of a JSON object, those that occur twice included."""
+    """The members of a JSON object, including those that occur twice."""
 
 
 def _refuse_constant(name: str) -> None:

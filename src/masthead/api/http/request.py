@@ -1,4 +1,4 @@
-"""A request: what the client sent, and what the app has found out about it so far."""
+"""A request: what the client sent, and what the app has derived from it so far."""
 
 from itertools import count
 from secrets import token_hex
@@ -23,18 +23,18 @@ _numbers = count()
 
 
 def new_id() -> str:
-    """Return an id for a request, which no other request to any process has."""
+    """Return an id for a request, unique among all processes."""
     return f"{_PROCESS}{next(_numbers):08x}"
 
 
 class Request(starlette.requests.Request):
     """Starlette's request, with what each step of ``masthead.api.app`` adds for those after it.
 
-    ``path`` is the path as it was sent, undecoded, without a slash at its end. ``arrived_ns`` is
-    when the request arrived, by ``perf_counter_ns``.
+    ``path`` is the path as it was sent, undecoded, without a trailing slash. ``arrived_ns`` is the
+    time of arrival, by ``perf_counter_ns``.
 
-    Routing sets ``route`` and ``path_id``, the credentials set ``caller``. The rate limit sets
-    ``more_headers``, which any response to this request has. ``parameters`` are checked. A handler
+    Routing sets ``route`` and ``path_id``, authentication sets ``caller``. The rate limit sets
+    ``more_headers``, which are added to any response. ``parameters`` have been checked. A handler
     reads from ``connection``.
     """
 
@@ -61,10 +61,10 @@ class Request(starlette.requests.Request):
 
     @property
     def has_body(self) -> bool:
-        """Whether the request has a body, be it an empty one."""
+        """Whether the request has a body, possibly an empty one."""
         return b"content-length" in self.header_values or b"transfer-encoding" in self.header_values
 
     @property
     def is_head(self) -> bool:
-        """Whether the response has no body, whatever it is."""
+        """Whether this is a HEAD request, whose response has no body."""
         return self.method == "HEAD"

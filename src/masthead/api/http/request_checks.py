@@ -1,6 +1,6 @@
-"""The head of a request: what two readers of HTTP could understand in two ways is refused.
+"""Checks of the head of a request, which refuse an ambiguous one.
 
-Else a proxy could see one request where this server sees another (RFC 9112 sections 3, 5, 6 and
+Otherwise a proxy could read one request and this server another (RFC 9112 sections 3, 5, 6 and
 11.2; decisions, "Requests that can be read in two ways").
 """
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 LENGTH_DIGITS_MAX = 19
-"""So many digits has the length of a body at most: 2^63 has as many."""
+"""Digits of the length of a body, at most: 2^63 has as many."""
 
 _ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
@@ -30,7 +30,7 @@ _VERSIONS = ("1.1", "1.0")
 
 
 class Refusal(NamedTuple):
-    """An answer that the app does not give: a status, a sentence, and maybe a header."""
+    """A response that the server sends without the app: status, error sentence and headers."""
 
     status: int
     sentence: str
@@ -48,7 +48,7 @@ _BAD_EXPECTATION = Refusal(417, "nothing but 100-continue can be expected of thi
 
 
 def origin_form(target: bytes) -> bytes:
-    """Return what of a request's target is path and query (RFC 9112 section 3.2.2)."""
+    """Return the path and query of a request target (RFC 9112 section 3.2.2)."""
     if target.startswith(b"/") or not (absolute := _ABSOLUTE.fullmatch(target)):
         return target
     rest = absolute[1] or b""
@@ -58,10 +58,10 @@ def origin_form(target: bytes) -> bytes:
 def wrong_line(
     head: bytes | bytearray, method: bytes, sent: bytes, target: bytes, version: str
 ) -> Refusal | None:
-    """Return what is wrong with the first line of a request, with which ``head`` begins.
+    """Return the refusal of an invalid request line, the start of ``head``; None if it is valid.
 
-    ``sent`` is its target as it stands there, ``target`` the same in origin form. Of spaces there
-    are two: the parser takes more (RFC 9112 section 3).
+    ``sent`` is the target in that line, ``target`` the same in origin form. The line has to have
+    exactly two spaces; the parser accepts more (RFC 9112 section 3).
     """
     line = b"%s %s HTTP/" % (method, sent)
     if not (head.startswith(line) or head.lstrip(b"\r\n").startswith(line)):
@@ -76,7 +76,7 @@ def wrong_line(
 
 
 def wrong_fields(version: str, fields: Iterable[tuple[bytes, bytes]]) -> Refusal | None:
-    """Return what is wrong with the headers of a request, their names in small letters."""
+    """Return the refusal of invalid headers, with names in lower case; None if they are valid."""
     hosts = credentials = 0
     for name, value in fields:
         if name == b"host":

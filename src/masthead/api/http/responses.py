@@ -1,6 +1,6 @@
-"""Responses: JSON, errors, and the headers that all of them have.
+"""JSON responses, error responses, and the headers that all of them have.
 
-Every response about an account's data says ``Cache-Control: no-store`` (decisions, "Personal
+Every response with an account's data has ``Cache-Control: no-store`` (decisions, "Personal
 data"). ``masthead.api.http.streaming`` makes long ones.
 """
 
@@ -18,13 +18,13 @@ __all__ = ["ONLY_READS", "Responding", "encoded", "error", "head", "headers_of",
 ONLY_READS = "this interface only reads: use GET or HEAD"
 
 Responding = Response | Awaitable["Responding"]
-"""A response that is ready, or what has to be awaited for one."""
+"""A response, or an awaitable of one, possibly in several steps."""
 
 
 def headers_of(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the headers of a response with JSON; ``more`` are added, or take their place.
+    """Return the headers of a JSON response; those in ``more`` are added, or replace the default.
 
-    Raises ValueError for a value of more than printable characters of ASCII (RFC 9110 section 5.5).
+    Raises ValueError for a value in ``more`` that is not printable ASCII (RFC 9110 section 5.5).
     """
     headers = {
         "Cache-Control": "no-store",
@@ -40,26 +40,26 @@ def headers_of(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Response:
-    """Return a response with a body of JSON."""
+    """Return a response whose body is JSON."""
     return Response(body, status, headers_of(headers))
 
 
 def encoded(value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with a value as JSON."""
+    """Return a response with ``value`` encoded as JSON."""
     return json(encode(value), headers)
 
 
 def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return ``{"error": sentence}`` (decisions, "Error body").
+    """Return a response with ``{"error": sentence}`` (decisions, "Error body").
 
-    Half of a surrogate pair, which JSON can spell and UTF-8 cannot, is shown as an escape.
+    A lone surrogate, which JSON can represent and UTF-8 cannot, is shown as an escape.
     """
     sendable = sentence.encode("utf-8", "backslashreplace").decode()
     return json(encode({"error": sendable}), headers, status)
 
 
 def head(headers: Mapping[str, str]) -> Response:
-    """Return the response to a HEAD request where nobody knows the length of the body."""
+    """Return the response to a HEAD request, without ``Content-Length``: it is not known."""
     response = json(b"", headers)
     del response.headers["Content-Length"]
     return response

@@ -1,6 +1,6 @@
-"""Which path is answered by what.
+"""The routes of the app: which handler serves which path.
 
-A path is one of a few, or has one id in it. So it is looked up in a dict: Starlette's router tries
+A path is constant, or contains one id. So routes are looked up in a dict: Starlette's router tries
 one regular expression after another, which takes longer than a query.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["Handler", "Route", "Routes", "route", "route_for"]
 Handler = Callable[["Request"], Responding]
 
 _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
-"""Digits without leading zeros. That ids end at 2^63 - 1 is checked after the credentials
+"""Digits without leading zeros. The limit of ids, 2^63 - 1, is checked after the credentials
 (decisions, "Ids in paths")."""
 
 _AFTER_THE_VERSION = 2
@@ -32,10 +32,10 @@ _NAMED = re.compile(r"/\{\w+\}")
 
 
 class Route(NamedTuple):
-    """A path, its id as ``{…}``; its name in the metrics; and what answers it.
+    """A path with its id as ``{…}``, its name in the metrics, and its handler.
 
-    ``operation`` is None where a path needs no credentials and takes no parameters. ``may_scan``
-    tells from the parameters whether a query may visit many rows: None where none does.
+    ``operation`` is None if the path needs no credentials and takes no parameters. ``may_scan``
+    returns, from the parameters, whether the query may visit many rows; None if it never does.
     """
 
     path: str
@@ -64,7 +64,7 @@ def route_for(
 
 
 class Routes:
-    """The paths that are served, without a slash at their end."""
+    """The routes by path, without a trailing slash."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._whole: dict[str, Route] = {}
@@ -76,10 +76,9 @@ class Routes:
                 self._whole[one.path] = one
 
     def find(self, path: str) -> tuple[Route, int]:
-        """Return the route of a path and the id in it, 0 where it has none.
+        """Return the route of a path and the id in it, 0 if it has none.
 
-        Raises HTTPException 404 for a path that is not served, and NotFound for one whose id is
-        none.
+        Raises HTTPException 404 for an unknown path, and NotFound for an invalid id.
         """
         if found := self._whole.get(path):
             return found, 0

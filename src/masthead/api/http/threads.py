@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def deadline() -> float:
-    """Return the time, in seconds of the event loop, at which a request that starts now gets 503."""
+    """Return the event loop's time, in seconds, at which a request that starts now gets 503."""
     return get_running_loop().time() + DATABASE_S_MAX
 
 

@@ -43,9 +43,9 @@ def get_account(request: Request) -> Response:
 def _shown(row: accounts.Row, request: Request) -> accounts.Row:
     """Return the account as the caller may see it.
 
-    Without credentials while its API is off (interface, Authentication); the caller's own with the
-    pair that it came with, which may be one that was replaced (decisions, "Rotation of API
-    secrets").
+    It has no credentials while its API is off (interface, Authentication). The caller's own account
+    has the pair that the request used, which may have been replaced since (decisions, "Rotation of
+    API secrets").
     """
     account = dict(zip(_FIELDS, row, strict=True))
     if not account["api_active"]:

@@ -1,7 +1,7 @@
-"""Operation 4, the change feed, and the snapshot with which a client of it begins.
+"""Operation 4, the change feed, and the snapshot with which a client of the feed starts.
 
-Which rows changed is told by ``masthead.store``; this module has the rules of the window, and puts
-the answer together. All of an answer comes from one snapshot of the database, the header included.
+``masthead.store`` finds the rows that changed; this module applies the rules of the window, and
+makes the response. All of a response, with its headers, comes from one snapshot of the database.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -48,7 +48,7 @@ _make_undated = wire_of(Subscriber)
 
 
 class FeedQuery(NamedTuple):
-    """The changes of some entities since a time, in microseconds; None: all that there is."""
+    """The changes of some entities since a time in microseconds; None: all records."""
 
     service: Service
     account_id: int
@@ -57,14 +57,15 @@ class FeedQuery(NamedTuple):
 
 
 Body = Callable[[Connection, FeedQuery, int | None], Generator[bytes, None, None]]
-"""Yields the body in pieces; the last argument is the first commit (None: nothing has changed)."""
+"""Yields the body in pieces; the last argument is the first commit (None: nothing changed)."""
 
 
 def changes(request: Request) -> Responding:
     """Interface, operation 4: all that changed at ``changed_since`` or later.
 
-    The header ``Masthead-Changes-Through`` gives the time to ask for next. Raises HTTPException
-    410 where that time lies before the window or the epoch, and BadInput for one in the future.
+    The header ``Masthead-Changes-Through`` gives the ``changed_since`` of the next request. Raises
+    HTTPException 410 for a time before the window or the epoch, and BadInput for an invalid one or
+    one in the future.
     """
     text = str(request.parameters["changed_since"])
     entities = entities_in(str(request.parameters["entities"]))
@@ -89,12 +90,12 @@ def snapshot(request: Request) -> Responding:
 
 @contextmanager
 def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
-    """Open a snapshot of the database to read from it: the records, or another body.
+    """Open a snapshot of the database, and yield the response: the records, or another body.
 
-    ``Date`` is the database's clock read before the snapshot: a client that goes by it asks too
-    early rather than too late. Where a commit waits for its stamp, ``Date`` is not later than the
-    newest stamp, since the clock may have been read for the next one already. Raises what
-    :func:`changes` does.
+    ``Date`` is the database's clock, read before the snapshot: a client that uses it as
+    ``changed_since`` gets a record twice rather than never. While a commit waits for its stamp,
+    ``Date`` is not later than the newest stamp, since the next stamp may already have been read
+    from the clock. Raises the errors of :func:`changes`.
     """
     with query.service.store.reader() as connection:
         connection.set_tenant(query.account_id)
@@ -106,7 +107,7 @@ def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
 
 
 def _nothing(query: FeedQuery, connection: Connection) -> Response | None:
-    """Return the response where nothing has changed, which a few index look-ups tell."""
+    """Return the response if nothing has changed, by a few index look-ups; else None."""
     now = connection.now()
     with connection.snapshot():
         headers, first = _bounds(query, connection, now)
@@ -120,7 +121,7 @@ def _nothing(query: FeedQuery, connection: Connection) -> Response | None:
 
 
 def entities_in(text: str) -> list[Entity]:
-    """Return the entities that the parameter names; raises BadInput where it names no such one."""
+    """Return the entities that the parameter names; raise BadInput for an unknown name or none."""
     by_name = {entity.name: entity for entity in ENTITIES}
     asked = dict.fromkeys(name.strip().lower() for name in text.split(","))
     asked.pop("", None)
@@ -135,7 +136,7 @@ def entities_in(text: str) -> list[Entity]:
 def _bounds(
     query: FeedQuery, connection: Connection, now: int
 ) -> tuple[dict[str, str], int | None]:
-    """Return the headers of an answer and its first commit (None: nothing has changed)."""
+    """Return the headers of a response and its first commit (None: nothing has changed)."""
     earliest = (query.since or 0) - query.service.settings.feed_overlap * 1_000_000
     position = commits.position_of(connection, query.account_id, earliest)
     through = position.newest_stamp + 1
@@ -179,7 +180,7 @@ def _body(
 def records(
     entity: Entity, connection: Connection, account_id: int, first: int | None
 ) -> Iterator[Struct]:
-    """Yield the wire form of the entity's records of that commit or a later one."""
+    """Return the wire forms of the entity's records since the commit ``first``; none for None."""
     if first is None:
         return iter(())
     rows = CHANGED[entity.name](connection, account_id, first)
@@ -189,7 +190,7 @@ def records(
     if entity.name == "orders":
         return (order_record(order, items) for order, items in rows)
     if entity.name == "subscribers":
-        # Asked of the snapshot, not of the caller: hiding is a change like any other.
+        # Read from the snapshot, not from the caller: hiding is a change like any other.
         hidden = accounts.hides_password_md5(connection, account_id)
         make_one = _undated if entity.shape is Subscriber else _dated
         return (make_one(_without_digest(row) if hidden else row) for row in rows)

@@ -32,9 +32,9 @@ _make_option = wire_of(CustomFieldOption)
 class AnswerEncoder:
     """Encodes the answers of subscribers, by the definitions of an account's custom fields.
 
-    Each subscriber has an entry for every field that is defined. A retired option stays in the
-    answers that chose it (decisions, "Custom field answers"). Most subscribers give one of few
-    answers, so each of those is encoded once.
+    Each subscriber has an entry for every defined field. A retired option stays in the answers that
+    chose it (decisions, "Custom field answers"). Most answers occur often, so each is encoded once
+    and cached.
     """
 
     def __init__(self, defined: reading.CustomFields) -> None:
@@ -44,7 +44,7 @@ class AnswerEncoder:
         self._unanswered = {field_id: self._encode(field_id) for field_id in self._fields}
 
     def entries(self, answers: Iterable[reading.Row]) -> list[msgspec.Raw]:
-        """Return an entry of shape CustomFieldAnswer for every field, by rows of ``answers_of``."""
+        """Return an entry of shape CustomFieldAnswer for every field, from rows of ``answers_of``."""
         answered = {answer[0]: self._entry(*answer) for answer in answers}
         return [*{**self._unanswered, **answered}.values()]
 
@@ -62,7 +62,7 @@ class AnswerEncoder:
 
 
 _encoders: dict[tuple[Store, int], tuple[reading.Commit, AnswerEncoder]] = {}
-"""By the account, with its newest commit: as long as that is the same, so are the definitions."""
+"""By account, with its newest commit: the definitions are unchanged while that is the same."""
 
 
 def get_custom_field_answers(request: Request) -> Response:

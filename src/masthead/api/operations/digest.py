@@ -1,4 +1,4 @@
-"""``GET /digest``: the digest of all records, with which a client proves its copy complete."""
+"""``GET /digest``: the digest of all records, with which a client can verify its copy."""
 
 from collections.abc import Generator
 from functools import partial
@@ -19,11 +19,11 @@ _BATCH_ROWS = 500
 
 
 def digest(request: Request) -> Responding:
-    """Answer with the count and the digest of each entity's records (decisions, "Digest").
+    """Return the count and the digest of each entity's records (decisions, "Digest").
 
-    The header ``Masthead-Changes-Through`` tells the state of the data, as that of the change feed
-    does. The answer begins at once and has some space now and then, since its end takes as long as
-    reading everything: whoever waits for it can tell that it is being made.
+    The header ``Masthead-Changes-Through`` gives the state of the data, as in the change feed. All
+    records are read, which takes long. So the response starts at once, and a space is sent after
+    every 500 records, to show the client that it is in progress.
     """
     entities = change_feed.entities_in(str(request.parameters["entities"]))
     query = change_feed.FeedQuery(request.service, request.account_id, entities, None)

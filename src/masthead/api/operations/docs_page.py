@@ -1,8 +1,8 @@
 """The description of the interface for programs and people: /openapi.json and /docs.
 
-The page shows the document in Swagger UI and lets requests be tried. All that it loads comes from
-this server: ``swagger_ui`` holds the files of a release of Swagger UI, as they are. All links are
-relative, so that the page also works behind a proxy that adds a prefix.
+The page shows the document in Swagger UI, where requests can be tried. All its files come from this
+server: ``swagger_ui`` holds the unchanged files of a Swagger UI release. All links are relative, so
+that the page also works behind a proxy that adds a prefix.
 """
 
 import hashlib
@@ -63,7 +63,7 @@ _HEADERS = {
 
 
 class _File:
-    """Bytes that stay the same while the server runs; a client that has them gets 304."""
+    """A file that does not change while the server runs; a client that has cached it gets 304."""
 
     def __init__(self, body: bytes, media_type: str) -> None:
         self._body = body
@@ -102,4 +102,4 @@ routes = [
     Route("/docs/initialiser.js", "docs", _initialiser.respond),
     *(Route(f"/docs/assets/{name}", "docs", file.respond) for name, file in _assets.items()),
 ]
-"""Where the description is served, without credentials; GET and HEAD."""
+"""The paths of the description, without credentials; GET and HEAD."""

@@ -1,4 +1,4 @@
-"""``GET /health``: whether the service and its database respond, for whoever watches it."""
+"""``GET /health``: whether the service and its database respond, for monitoring."""
 
 from asyncio import create_task, shield
 from functools import partial
@@ -17,10 +17,10 @@ __all__ = ["routes"]
 
 
 async def health(request: Request) -> Response:
-    """Respond with 200 where the database responds; its StoreUnavailable becomes 503.
+    """Return 200 if the database responds; raise StoreUnavailable, which becomes 503, if not.
 
-    The path needs no credentials, so anybody may ask at any rate. All who ask at the same time wait
-    for one query, which takes one thread and one connection at most.
+    The path needs no credentials, so its rate is not limited. Concurrent requests wait for the same
+    query, which uses one thread and one connection at most.
     """
     service = request.service
     if service.health_check is None or service.health_check.done():

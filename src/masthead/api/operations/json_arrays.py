@@ -15,9 +15,9 @@ _BATCH_ROWS = 500
 def array(
     records: Iterable[Struct], *, counted: Callable[[int], None] = lambda _: None
 ) -> Generator[bytes, None, None]:
-    """Yield the JSON array of ``records`` in pieces, without ever holding more than a batch.
+    """Yield the JSON array of ``records`` in pieces, with at most one batch in memory.
 
-    ``counted`` is told how many records each piece holds.
+    ``counted`` is called with the number of records in each piece.
     """
     waiting = iter(records)
     opening = b"["

@@ -1,4 +1,4 @@
-"""What the two lists (operations 7 and 8) have in common: their limit, order and next page."""
+"""The common parts of the two lists (operations 7 and 8): limit, order and next page."""
 
 from urllib.parse import urlencode
 
@@ -15,7 +15,7 @@ _BEFORE_ALL = -1
 
 
 def page_of(request: Request) -> tuple[dict[str, int | str], int, int]:
-    """Return the filters of a list, the id after which it starts, and its greatest length."""
+    """Return the filters of a list, the id after which it starts, and its maximum length."""
     filters = dict(request.parameters)
     after = int(filters.pop("after", _BEFORE_ALL))
     limit = int(filters.pop("limit", LIMIT_MAX))
@@ -25,8 +25,8 @@ def page_of(request: Request) -> tuple[dict[str, int | str], int, int]:
 def list_response(name: str, request: Request, rows: list[tuple[object, ...]]) -> Response:
     """Return the response of the list operation ``name``.
 
-    A full page carries ``Link: </…?…>; rel="next"``: the path that was asked, and a query with the
-    same filters (decisions, "Order of lists, and more than 100", "Order of lists: the address of
+    A full page has ``Link: </…?…>; rel="next"``: the path of the request, and a query with the same
+    filters (decisions, "Order of lists, and more than 100", "Order of lists: the address of
     the next page").
     """
     operation = OPERATIONS[name]

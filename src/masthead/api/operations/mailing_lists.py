@@ -22,8 +22,8 @@ _make_entry = wire_of(MailingListEntry)
 def download_mailing_list(request: Request) -> Responding:
     """Interface, operation 10: entries of shape MailingListEntry, by ascending id.
 
-    With ``download=true`` a browser saves the answer as a file. Raises NotFound for a list that
-    does not exist.
+    With ``download=true`` a browser saves the response as a file. Awaiting raises NotFound for a
+    list that does not exist.
     """
     return Streamed(request, partial(_opened, request))
 

@@ -29,7 +29,7 @@ def get_order(request: Request) -> Response:
 
 
 def order_record(row: reading.Row, items: list[reading.Row]) -> msgspec.Struct:
-    """Return the wire form of an order's row and of its items' rows."""
+    """Return the wire form of an order, from its row and the rows of its items."""
     return _make_order(*row, [_make_item(*item) for item in items])
 
 

@@ -25,7 +25,7 @@ from masthead.store import logins, reading
 __all__ = ["PASSWORD_MD5", "routes"]
 
 PASSWORD_MD5 = [field.name for field in fields_of(Subscriber)].index("password_md5")
-"""Where a subscriber's row holds the digest that an account may hide."""
+"""Index, in a subscriber's row, of the digest that an account may hide."""
 
 _make_subscriber = wire_of(AuthenticatedSubscriber)
 _make_subscription = wire_of(AuthenticatedSubscription)
@@ -35,10 +35,10 @@ _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 
 
 def authenticate_subscriber(request: Request) -> Response:
-    """Interface, operation 3: the subscriber whom login and password fit, if there is one.
+    """Interface, operation 3: the subscriber that login and password match, if there is one.
 
-    Who that is, and what fits, is told by decisions, "Login check". 429 after too many wrong
-    guesses, whether or not there is such a login (decisions, "Limits of the login check").
+    For the rules, see decisions, "Login check". The response is 429 after too many failures,
+    whether or not the login exists (decisions, "Limits of the login check").
     """
     login, password = (
         str(request.parameters.get("login", "")),
@@ -115,7 +115,7 @@ def search_subscribers(request: Request) -> Response:
 
 
 def _may_scan(values: Values) -> bool:
-    """Tell whether the search could visit many rows: all but a whole email or renewal code."""
+    """Return whether the search may visit many rows: unless it has a whole email or renewal code."""
     narrow = (str(values.get(name, "")) for name in ("email", "renewal_code"))
     return not any(asked and not asked.endswith("*") for asked in narrow)
 
