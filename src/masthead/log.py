@@ -1,12 +1,12 @@
-"""Logs: one line an event on standard error, as ``name=value`` pairs or as a JSON object.
+"""Logs: one line per event on standard error, as ``name=value`` pairs or as a JSON object.
 
-What a line may hold is decided where it is written. A query string, a path as it was sent, a
-login, a password and credentials never stand in one. Of an error that nobody thought of there is
-its kind and where it came from, but not what it says, since that may quote any value; nor the
-objects that a library's message shows (decisions, "Errors in the log").
+Each call decides what its line contains. A line never contains a query string, a path as it was
+sent, a login, a password or credentials. An unexpected error is logged with its type and traceback,
+but without its message, which may quote any value; nor are the objects logged that a library's
+message shows (decisions, "Errors in the log").
 
-Lines are written by a thread, so that whoever logs never waits for whoever reads the log
-(decisions, "A log that nobody reads").
+Lines are written by a thread, so that a call never waits for the reader of the log (decisions, "A
+log that nobody reads").
 """
 
 import asyncio
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 __all__ = ["RequestLog", "configure_logs", "end_logs", "get_logger", "set_log_format"]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
-"""So many characters of lines may wait to be written; further lines are dropped."""
+"""Characters of lines that may wait to be written; further lines are dropped."""
 
 _END_S_MAX = 2
-"""So long does the end of a process wait for its last lines to be written."""
+"""Seconds that a process waits at its end for its last lines to be written."""
 
 _LINE_END = ord("\n")
 _RETRY_S = 1
-"""Time between two attempts to write after one that failed."""
+"""Seconds between two attempts to write after a failed one."""
 
 
 def _type_of(error: BaseException) -> str:
@@ -50,7 +50,7 @@ def _type_of(error: BaseException) -> str:
 
 
 def _told(error: BaseException) -> Iterator[str]:
-    """Yield where an error came from and of what kind it is, the first cause first."""
+    """Yield the traceback and the type of an error, the first cause first, without messages."""
     if cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
         yield from _told(cause)
     yield from traceback.format_tb(error.__traceback__)
@@ -61,7 +61,7 @@ def _told(error: BaseException) -> Iterator[str]:
 
 
 def _add_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Add the time; structlog's TimeStamper leaves out microseconds of zero."""
+    """Add the time; structlog's TimeStamper omits the microseconds if they are zero."""
     event["timestamp"] = _now()
     return event
 
@@ -78,7 +78,7 @@ def _without_what_it_says(_logger: WrappedLogger, _method: str, event: EventDict
 
 
 def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Name the library, and keep the first line: asyncio's others show its objects."""
+    """Add the library's name, and keep only the first line: asyncio's others show its objects."""
     said = str(event["event"]).partition("\n")[0]
     return {**event, "event": f"{event['_record'].name}: {said}"}
 
@@ -91,7 +91,7 @@ def _json(event: Mapping[str, object], **_: object) -> str:
     try:
         return msgspec.json.encode(event, enc_hook=str).decode()
     except UnicodeEncodeError:
-        # A lone surrogate, of a file name say: JSON can escape it, UTF-8 has no form for it.
+        # A lone surrogate, for example in a file name: JSON can escape it, UTF-8 cannot encode it.
         return json.dumps(event, default=str)
 
 
@@ -103,7 +103,7 @@ _format = "text"
 
 
 def _render(logger: WrappedLogger, method: str, event: EventDict) -> str:
-    """Return the line of an event, in the format that is set."""
+    """Return the line of an event, in the current format."""
     return cast("str", _FORMATS[_format](logger, method, event))
 
 
@@ -113,16 +113,16 @@ def _now() -> str:
 
 
 class _Writer:
-    """Writes whole lines to standard error, from a thread that alone waits for its reader.
+    """Writes whole lines to standard error, from a thread, so that only this thread can block.
 
-    At most :data:`WAITING_CHARACTERS_MAX` characters wait. From the first line that finds no room
-    until all that waits is written, lines are dropped and counted; then a line in their place says
-    how many. The same holds for lines that cannot be written, to a full disk say. Lines are UTF-8,
-    whatever the locale.
+    At most :data:`WAITING_CHARACTERS_MAX` characters wait. After the first line that exceeds this,
+    lines are dropped and counted until all waiting lines are written; then one line reports their
+    number. The same applies to lines that cannot be written, for example to a full disk. Lines are
+    UTF-8 in any locale.
     """
 
     def __init__(self) -> None:
-        # Reentrant: the garbage collector may run a finalizer that logs, at any point.
+        # Reentrant: the garbage collector may run a finalizer that logs, at any time.
         self._lock = threading.RLock()
         self._queue: SimpleQueue[str | threading.Event] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -130,7 +130,7 @@ class _Writer:
         self._is_in_a_line = False
 
     def write(self, lines: str) -> None:
-        """Take lines, each with its line end; without standard error there is nowhere to write."""
+        """Queue lines, each with its line end; drop them if there is no standard error."""
         if sys.stderr is None:
             return
         with self._lock:
@@ -145,7 +145,7 @@ class _Writer:
         self._queue.put(lines)
 
     def flush(self) -> None:
-        """Do nothing: lines are written as soon as that is possible. Loggers call this."""
+        """Do nothing: lines are written as soon as possible. Loggers call this."""
 
     def end(self) -> None:
         """Wait until all lines are written, for at most :data:`_END_S_MAX` seconds."""
@@ -171,7 +171,7 @@ class _Writer:
                 end.set()
 
     def _take(self) -> list[str | threading.Event]:
-        """Wait for lines, and return all that there are; none where it is time to try again."""
+        """Wait for lines and return all in the queue; none if it is time for a retry."""
         try:
             first = self._queue.get(timeout=_RETRY_S if self._dropped else None)
         except Empty:
@@ -185,13 +185,13 @@ class _Writer:
         line = _render(None, "", {"timestamp": _now(), **event})
         if not self._put(f"{line}\n"):
             with self._lock:
-                self._dropped += count - 1  # the line about the others is not one of them
+                self._dropped += count - 1  # the report itself does not count
 
     def _put(self, lines: str) -> bool:
-        """Write lines, however long that takes; count those that cannot be written as dropped.
+        """Write lines, without a timeout; count those that cannot be written as dropped.
 
-        Return whether all are written. A pipe takes no more than 4 KiB at once: a lock keeps other
-        processes that log to it, workers say, from writing in between.
+        Return whether all are written. A write to a pipe is atomic only up to 4 KiB: a lock keeps
+        other processes that log to it, such as workers, from writing in between.
         """
         rest = lines.encode("utf-8", "backslashreplace")
         if rest and self._is_in_a_line:
@@ -210,7 +210,7 @@ class _Writer:
         return not rest
 
     def _write_some(self, descriptor: int, data: bytes) -> bytes:
-        """Write some of the data, and return the rest."""
+        """Write a part of the data; return the rest."""
         try:
             count = os.write(descriptor, data)
         except BlockingIOError:  # another process made it non-blocking
@@ -221,7 +221,7 @@ class _Writer:
 
 
 def _lock(descriptor: int, how: int) -> None:
-    with suppress(OSError):  # where it cannot be locked
+    with suppress(OSError):  # for files that cannot be locked
         fcntl.lockf(descriptor, how)
 
 
@@ -230,23 +230,23 @@ atexit.register(_writer.end)
 
 
 class RequestLog:
-    """The line of each request; those of one iteration of an event loop are written at once.
+    """Logs requests; the lines of one event loop iteration are written together.
 
-    The lines are like the logger's, which would take as long as the query of a request.
+    The lines have the logger's format. The logger itself would take as long as a request's query.
     """
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def note(self, **event: object) -> None:
-        """Keep the line of a request that is over."""
+        """Buffer the line of a request that has ended."""
         if not self._lines:
             asyncio.get_running_loop().call_soon(self.write)
         event = {"timestamp": _now(), "level": "info", "event": "request", **event}
         self._lines.append(_render(None, "info", event))
 
     def write(self) -> None:
-        """Write the lines that are kept."""
+        """Write the buffered lines."""
         lines, self._lines = self._lines, []
         _writer.write("\n".join([*lines, ""]))
 
@@ -261,8 +261,8 @@ _common: list[Processor] = [
 def get_logger() -> FilteringBoundLogger:
     """Return a logger whose lines go to standard error.
 
-    It depends on no configuration of structlog, which belongs to whoever runs the app in a process
-    of their own.
+    It does not depend on structlog's configuration, which belongs to the process that runs the
+    app.
     """
     return cast(
         "FilteringBoundLogger",
@@ -276,13 +276,13 @@ def get_logger() -> FilteringBoundLogger:
 
 
 def set_log_format(log_format: str) -> None:
-    """Write lines as ``text``, which is the default, or as ``json``."""
-    global _format  # noqa: PLW0603 - one for the process, as standard error is
+    """Set the format of lines: ``text``, which is the default, or ``json``."""
+    global _format  # noqa: PLW0603 - one per process, like standard error
     _format = log_format
 
 
 def configure_logs(log_format: str = "text") -> None:
-    """Send the warnings of this process's libraries to standard error as well, in a format."""
+    """Set the format of lines, and log the warnings of libraries as well."""
     set_log_format(log_format)
     libraries = logging.StreamHandler(_writer)
     libraries.setFormatter(
@@ -298,6 +298,6 @@ def configure_logs(log_format: str = "text") -> None:
 def end_logs() -> None:
     """Wait until all lines are written, for at most two seconds.
 
-    The end of the process does so too, unless a signal ends it.
+    This also happens when the process ends, unless a signal or ``os._exit`` ends it.
     """
     _writer.end()

@@ -1,8 +1,8 @@
-"""Each setting once: its name, type, limits, default and meaning.
+"""All settings: their names, types, limits, defaults and meanings.
 
 A setting is a flag of the commands that use it (``--port``) and an environment variable of the
-same name (``MASTHEAD_PORT``); the flag wins. A secret is a variable alone. The options of the
-commands and the table in the docs are made from this list.
+same name (``MASTHEAD_PORT``); the flag takes precedence. A secret is only a variable. The options
+of the commands and the table in the docs are generated from this list.
 
 The settings of a server are the fields of :class:`ServerSettings`: a new one is one line there.
 """
@@ -22,9 +22,9 @@ __all__ = ["SETTINGS", "ServerSettings", "Setting"]
 class Setting(NamedTuple):
     """A setting; ``default`` None means that there is none.
 
-    ``value_type`` is str, int, bool or a Literal of the possible texts. The limits of an int can be
-    None. ``variable_name`` is the variable's name where it is not the flag's. A setting that
-    ``is_secret`` has no flag: everybody on a machine may read its command lines.
+    ``value_type`` is str, int, bool or a Literal of the possible strings. The limits of an int may
+    be None. ``variable_name`` is the variable's name if it differs from the flag's. A setting that
+    ``is_secret`` has no flag: all users of a machine may read its command lines.
     """
 
     name: str
@@ -38,21 +38,21 @@ class Setting(NamedTuple):
 
     @property
     def flag(self) -> str:
-        """The flag, ``--behind-proxy``; "" where there is none."""
+        """The flag, such as ``--behind-proxy``; "" if there is none."""
         return "" if self.is_secret else f"--{self.name.replace('_', '-')}"
 
     @property
     def variable(self) -> str:
-        """The environment variable, ``MASTHEAD_BEHIND_PROXY``."""
+        """The environment variable, such as ``MASTHEAD_BEHIND_PROXY``."""
         return self.variable_name or f"MASTHEAD_{self.name.upper()}"
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The possible texts, where there are only some."""
+        """The possible strings of a Literal; () for other types."""
         return get_args(self.value_type)
 
     def parse(self, text: str) -> Any:
-        """Return the value of the environment variable; raise BadUsage where it is not one."""
+        """Return the value of the environment variable; raise BadUsage if it is invalid."""
         limits = Meta(ge=self.at_least, le=self.at_most)
         wanted = Annotated[int, limits] if self.value_type is int else self.value_type
         try:
@@ -161,7 +161,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """Return the settings that the variables give; raise BadUsage for a bad value."""
+        """Return the settings of the environment variables; raise BadUsage for an invalid value."""
         given = {
             setting.name: setting.parse(text)
             for setting in _of_server()

@@ -1,4 +1,4 @@
-"""Options made from ``masthead.settings``: a flag and its variable in the environment."""
+"""Options made from ``masthead.settings``: each is a flag and an environment variable."""
 
 import functools
 from collections.abc import Callable
@@ -16,9 +16,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def setting(
     name: str, *, kind: click.ParamType[Any] | type | None = None
 ) -> Callable[[Command], Command]:
-    """Return the decorator that gives a command the option of the setting ``name``.
+    """Return a decorator that adds the option of the setting ``name`` to a command.
 
-    ``kind`` is the type of the option, where it is not that of the setting.
+    ``kind`` is the type of the option, if it is not that of the setting.
     """
     found = SETTINGS[name]
     return click.option(
@@ -35,7 +35,7 @@ def setting(
 
 
 def server_settings(command: Callable[[ServerSettings], None]) -> Callable[..., None]:
-    """Give a command the options of all settings of a server; it gets them as one value."""
+    """Add the options of all server settings to a command, which gets them as ServerSettings."""
 
     @functools.wraps(command)
     def with_settings(**values: Any) -> None:

@@ -44,7 +44,7 @@ class AnswerEncoder:
         self._unanswered = {field_id: self._encode(field_id) for field_id in self._fields}
 
     def entries(self, answers: Iterable[reading.Row]) -> list[msgspec.Raw]:
-        """Return an entry of shape CustomFieldAnswer for every field, from rows of ``answers_of``."""
+        """Return a CustomFieldAnswer for every field, encoded, from rows of ``answers_of``."""
         answered = {answer[0]: self._entry(*answer) for answer in answers}
         return [*{**self._unanswered, **answered}.values()]
 

@@ -115,7 +115,7 @@ def search_subscribers(request: Request) -> Response:
 
 
 def _may_scan(values: Values) -> bool:
-    """Return whether the search may visit many rows: unless it has a whole email or renewal code."""
+    """Return whether the search may visit many rows: not with a whole email or renewal code."""
     narrow = (str(values.get(name, "")) for name in ("email", "renewal_code"))
     return not any(asked and not asked.endswith("*") for asked in narrow)
 
