@@ -49,15 +49,15 @@ def _type_of(error: BaseException) -> str:
     return f"{type(error).__module__}.{type(error).__qualname__}"
 
 
-def _told(error: BaseException) -> Iterator[str]:
+def _trace(error: BaseException) -> Iterator[str]:
     """Yield the traceback and the type of an error, the first cause first, without messages."""
     if cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
-        yield from _told(cause)
+        yield from _trace(cause)
     yield from traceback.format_tb(error.__traceback__)
     yield f"{_type_of(error)}\n"
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
-            yield from _told(one)
+            yield from _trace(one)
 
 
 def _add_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -66,21 +66,21 @@ def _add_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDi
     return event
 
 
-def _without_what_it_says(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+def _without_message(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     error = event.pop("exc_info", None)
     if isinstance(error, tuple):
         error = error[1]
     elif error is True:
         error = sys.exception()
     if isinstance(error, BaseException):
-        event["exception"] = "".join(_told(error))
+        event["exception"] = "".join(_trace(error))
     return event
 
 
 def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """Add the library's name, and keep only the first line: asyncio's others show its objects."""
-    said = str(event["event"]).partition("\n")[0]
-    return {**event, "event": f"{event['_record'].name}: {said}"}
+    first_line = str(event["event"]).partition("\n")[0]
+    return {**event, "event": f"{event['_record'].name}: {first_line}"}
 
 
 _FIRST = ("timestamp", "level", "event")
@@ -127,7 +127,7 @@ class _Writer:
         self._queue: SimpleQueue[str | threading.Event] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._accepted = self._done = self._dropped = 0
-        self._is_in_a_line = False
+        self._is_in_line = False
 
     def write(self, lines: str) -> None:
         """Queue lines, each with its line end; drop them if there is no standard error."""
@@ -166,7 +166,7 @@ class _Writer:
             self._put(lines)
             self._done += len(lines)
             if self._dropped and self._done == self._accepted:
-                self._tell_of_dropped()
+                self._report_dropped()
             for end in ends:
                 end.set()
 
@@ -178,7 +178,7 @@ class _Writer:
             return []
         return [first, *(self._queue.get() for _ in range(self._queue.qsize()))]
 
-    def _tell_of_dropped(self) -> None:
+    def _report_dropped(self) -> None:
         with self._lock:
             count, self._dropped = self._dropped, 0
         event = {"level": "warning", "event": "log lines were dropped", "lines": count}
@@ -194,7 +194,7 @@ class _Writer:
         other processes that log to it, such as workers, from writing in between.
         """
         rest = lines.encode("utf-8", "backslashreplace")
-        if rest and self._is_in_a_line:
+        if rest and self._is_in_line:
             rest = b"\n" + rest
         try:
             descriptor = sys.stderr.fileno()
@@ -216,7 +216,7 @@ class _Writer:
         except BlockingIOError:  # another process made it non-blocking
             select.select([], [descriptor], [])
             return data
-        self._is_in_a_line = data[count - 1] != _LINE_END
+        self._is_in_line = data[count - 1] != _LINE_END
         return data[count:]
 
 
@@ -254,7 +254,7 @@ class RequestLog:
 _common: list[Processor] = [
     structlog.processors.add_log_level,
     _add_time,
-    _without_what_it_says,
+    _without_message,
 ]
 
 

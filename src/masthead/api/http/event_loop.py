@@ -20,7 +20,7 @@ __all__ = ["Loop"]
 _RESERVED = 16
 """File descriptors that are reserved for responses: database files, temporary files."""
 
-_SAY_EVERY_S = 60
+_LOG_EVERY_S = 60
 _log = get_logger()
 
 
@@ -56,7 +56,7 @@ class _Descriptors:
 
     def __init__(self, time: Callable[[], float]) -> None:
         self._time = time
-        self._said_at: float | None = None
+        self._logged_at: float | None = None
         limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._limit = limit
         self._highest = float("inf") if limit == resource.RLIM_INFINITY else limit - _RESERVED
@@ -69,8 +69,8 @@ class _Descriptors:
                     return True
         except OSError:
             pass
-        if self._said_at is None or self._time() - self._said_at > _SAY_EVERY_S:
-            self._said_at = self._time()
+        if self._logged_at is None or self._time() - self._logged_at > _LOG_EVERY_S:
+            self._logged_at = self._time()
             _log.error(
                 "connections are refused: too few file descriptors are free", limit=self._limit
             )

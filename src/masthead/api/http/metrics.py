@@ -39,7 +39,7 @@ CONNECTIONS_MAX = 4
 CONNECTION_S_MAX = 5
 """Seconds that each of them may last, from its start to the last byte of the response."""
 
-_LOOK_EVERY_S = 0.5
+_POLL_S = 0.5
 _log = get_logger()
 _registry = CollectorRegistry()
 _requests = Histogram(
@@ -104,7 +104,7 @@ def count_database_error() -> None:
     _database_errors.inc()
 
 
-class _Look(threading.Thread):
+class _Probe(threading.Thread):
     """Queries the database once; ``seconds`` is how long that took, None until it has succeeded."""
 
     def __init__(self, store: Store) -> None:
@@ -126,17 +126,17 @@ class _Database(Collector):
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._look: _Look | None = None
+        self._probe: _Probe | None = None
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Yield whether the database responds within ``DATABASE_S_MAX`` seconds, and how fast."""
         with self._lock:
-            look = self._look
-            if look is None or not look.is_alive():
-                look = self._look = _Look(self._store)
-                look.start()
-        look.join(DATABASE_S_MAX)
-        seconds = look.seconds
+            probe = self._probe
+            if probe is None or not probe.is_alive():
+                probe = self._probe = _Probe(self._store)
+                probe.start()
+        probe.join(DATABASE_S_MAX)
+        seconds = probe.seconds
         is_up = seconds is not None and seconds < DATABASE_S_MAX
         yield GaugeMetricFamily(
             "masthead_database_up", "1 where the database answers, else 0.", value=int(is_up)
@@ -162,7 +162,7 @@ class _Server(ThreadingHTTPServer):
         )
         self.socket.close()
         self.socket = listener
-        self._room = threading.Semaphore(CONNECTIONS_MAX)
+        self._free_places = threading.Semaphore(CONNECTIONS_MAX)
         self._lock = threading.Lock()
         self._since: dict[socket.socket, float] = {}
 
@@ -171,15 +171,15 @@ class _Server(ThreadingHTTPServer):
         try:
             return super().get_request()
         except OSError:
-            sleep(_LOOK_EVERY_S)  # out of descriptors: without a pause, this would be a busy loop
+            sleep(_POLL_S)  # out of descriptors: without a pause, this would be a busy loop
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Handle a connection in a thread."""
-        if not self._room.acquire(blocking=False):
+        if not self._free_places.acquire(blocking=False):
             with self._lock:
-                self._cut(list(self._since)[:1])
-            self._room.acquire()
+                self._shut_down(list(self._since)[:1])
+            self._free_places.acquire()
         with self._lock:
             self._since[request] = monotonic()
         super().process_request(request, client_address)
@@ -188,21 +188,21 @@ class _Server(ThreadingHTTPServer):
         """Close connections at their timeout; the server calls this at least twice a second."""
         with self._lock:
             ends = monotonic() - CONNECTION_S_MAX
-            self._cut([request for request, since in self._since.items() if since < ends])
+            self._shut_down([request for request, since in self._since.items() if since < ends])
 
     def shutdown_request(self, request: Any) -> None:
         """Close a connection that has ended."""
         with self._lock:
             self._since.pop(request, None)
             super().shutdown_request(request)
-        self._room.release()
+        self._free_places.release()
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:
         """Log an error, unless its cause is a connection that was closed."""
         if not isinstance(sys.exception(), OSError):
             _log.exception("the numbers cannot be told")
 
-    def _cut(self, requests: list[socket.socket]) -> None:
+    def _shut_down(self, requests: list[socket.socket]) -> None:
         """Shut connections down, so that their threads end; each closes its own connection."""
         for request in requests:
             del self._since[request]
@@ -222,4 +222,4 @@ def serve_metrics(listener: socket.socket, store: Store, workers_folder: str | N
         MultiProcessCollector(registry, workers_folder)  # type: ignore[no-untyped-call]
     registry.register(_Database(store))
     server = _Server(listener, registry)
-    threading.Thread(target=partial(server.serve_forever, _LOOK_EVERY_S), daemon=True).start()
+    threading.Thread(target=partial(server.serve_forever, _POLL_S), daemon=True).start()

@@ -152,10 +152,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Return whether the connection stays open, for the response to a complete request."""
-        self._has_eof = self._is_answering() and self._wire.can_write_eof()
+        self._has_eof = self._is_responding() and self._wire.can_write_eof()
         return self._has_eof
 
-    def _is_answering(self) -> bool:
+    def _is_responding(self) -> bool:
         """Return whether a request is complete and its response is not."""
         cycle: RequestResponseCycle | None = self.cycle
         return bool(cycle and not cycle.response_complete and not self._parser.has_begun)
@@ -163,7 +163,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _parse(self) -> None:
         """Parse the buffer up to the end of a request."""
         try:
-            while not (self._is_last or self._is_answering()) and self._parser.parse_piece():
+            while not (self._is_last or self._is_responding()) and self._parser.parse_piece():
                 pass
         except RefusedError as refused:
             self._refuse(refused.refusal)
@@ -171,7 +171,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._discard()
         elif len(self._parser.buffer) > _BUFFER_BYTES:
             self.flow.pause_reading()
-        if self._is_answering():
+        if self._is_responding():
             self._stop_deadline()
         elif self._deadline is None:
             self._start_deadline()
@@ -200,7 +200,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self._parser.buffer and not self.transport.is_closing():
             self._unset_keepalive_if_required()
             self._parse()
-        if self._has_eof and not self._is_answering():
+        if self._has_eof and not self._is_responding():
             self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, _app: object) -> None:

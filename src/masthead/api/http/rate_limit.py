@@ -65,31 +65,31 @@ class RateLimit:
         self, rate: int, folder: str | None = None, clock: Callable[[], int] = monotonic_ns
     ) -> None:
         self._rate = rate
-        self._share_ns = _SECOND_NS // rate
+        self._interval_ns = _SECOND_NS // rate
         self._clock = clock
         self._file = _file(folder)
-        self._places: dict[int, int] = {}
-        self._threads = threading.Lock()
+        self._offsets: dict[int, int] = {}
+        self._lock = threading.Lock()
 
     def take(self, account_id: int) -> Taken:
         """Count a request of the account, unless it is over the limit; return the result."""
         with self._locked():
-            place = self._places.get(account_id)
-            if place is None:
-                place = self._find(account_id)
-            _, arrival = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, place))
+            offset = self._offsets.get(account_id)
+            if offset is None:
+                offset = self._find(account_id)
+            _, arrival = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, offset))
             now = self._clock()
-            then = max(arrival, now) + self._share_ns
+            then = max(arrival, now) + self._interval_ns
             is_allowed = then - now <= _SECOND_NS
             if is_allowed:
-                os.pwrite(self._file, _ENTRY.pack(account_id, then), place)
+                os.pwrite(self._file, _ENTRY.pack(account_id, then), offset)
             else:
-                then -= self._share_ns
-        return Taken(self._rate, is_allowed, (_SECOND_NS - (then - now)) // self._share_ns)
+                then -= self._interval_ns
+        return Taken(self._rate, is_allowed, (_SECOND_NS - (then - now)) // self._interval_ns)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        with self._threads:
+        with self._lock:
             fcntl.flock(self._file, fcntl.LOCK_EX)
             try:
                 yield
@@ -99,14 +99,14 @@ class RateLimit:
     def _find(self, account_id: int) -> int:
         """Return the offset of the account's entry; append one if no worker has done so."""
         size = os.fstat(self._file).st_size
-        known = len(self._places) * _ENTRY.size
-        for place in range(known, size, _ENTRY.size):
-            other, _ = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, place))
-            self._places[other] = place
-        if account_id not in self._places:
+        known = len(self._offsets) * _ENTRY.size
+        for offset in range(known, size, _ENTRY.size):
+            other, _ = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, offset))
+            self._offsets[other] = offset
+        if account_id not in self._offsets:
             os.pwrite(self._file, _ENTRY.pack(account_id, 0), size)
-            self._places[account_id] = size
-        return self._places[account_id]
+            self._offsets[account_id] = size
+        return self._offsets[account_id]
 
 
 def _file(folder: str | None) -> int:

@@ -27,7 +27,7 @@ _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
 """Digits without leading zeros. The limit of ids, 2^63 - 1, is checked after the credentials
 (decisions, "Ids in paths")."""
 
-_AFTER_THE_VERSION = 2
+_AFTER_VERSION = 2
 _NAMED = re.compile(r"/\{\w+\}")
 
 
@@ -67,26 +67,26 @@ class Routes:
     """The routes by path, without a trailing slash."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        self._whole: dict[str, Route] = {}
-        self._around_an_id: dict[tuple[str, str], Route] = {}
+        self._constant: dict[str, Route] = {}
+        self._with_id: dict[tuple[str, str], Route] = {}
         for one in routes:
             if named := _NAMED.search(one.path):
-                self._around_an_id[one.path[: named.start()], one.path[named.end() :]] = one
+                self._with_id[one.path[: named.start()], one.path[named.end() :]] = one
             else:
-                self._whole[one.path] = one
+                self._constant[one.path] = one
 
     def find(self, path: str) -> tuple[Route, int]:
         """Return the route of a path and the id in it, 0 if it has none.
 
         Raises HTTPException 404 for an unknown path, and NotFound for an invalid id.
         """
-        if found := self._whole.get(path):
+        if found := self._constant.get(path):
             return found, 0
-        if (found_id := _ID.search(path, _AFTER_THE_VERSION)) and (
-            found := self._around_an_id.get((path[: found_id.start()], path[found_id.end() :]))
+        if (found_id := _ID.search(path, _AFTER_VERSION)) and (
+            found := self._with_id.get((path[: found_id.start()], path[found_id.end() :]))
         ):
             return found, int(found_id[1])
-        if any(_is_around_one_part(*around, path) for around in self._around_an_id):
+        if any(_is_around_one_part(*around, path) for around in self._with_id):
             raise NotFound(
                 "there is no such id: an id is a number, digits without leading zeros, up to "
                 f"{BIGGEST_INTEGER}"

@@ -33,14 +33,14 @@ _PIECE_BYTES = 4 * 1024
 _OVERHEAD_BYTES_MAX = 64 * 1024
 """Bytes of a request outside its body, at most: its head, and the framing of its chunks."""
 
-_AROUND_A_HEADER = len(": \r\n")
+_HEADER_OVERHEAD = len(": \r\n")
 _HEAD_END = b"\r\n\r\n"
-_LINE_OF_A_REQUEST = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
+_REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]\r?\n")
 
 _URI_TOO_LONG = Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
 _HEADERS_TOO_LONG = Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
 _TOO_LARGE = Refusal(413, TOO_LARGE)
-_TOO_MUCH_AROUND = Refusal(
+_TOO_MUCH_OVERHEAD = Refusal(
     400, f"a request has at most {_OVERHEAD_BYTES_MAX} bytes that are not of its body"
 )
 
@@ -114,7 +114,7 @@ class StrictParser:
         except httptools.HttpParserUpgrade:
             pass  # the upgrade is ignored
         except httptools.HttpParserInvalidMethodError:
-            is_request = _LINE_OF_A_REQUEST.match(self._raw)
+            is_request = _REQUEST_LINE.match(self._raw)
             raise RefusedError(ONLY_READS_HERE if is_request else NOT_HTTP) from None
         except httptools.HttpParserCallbackError as error:
             if isinstance(error.__context__, RefusedError):
@@ -124,7 +124,7 @@ class StrictParser:
             raise RefusedError(NOT_HTTP) from None
         if self._overhead > _OVERHEAD_BYTES_MAX:
             is_in_headers = self._receiver.url and not self.is_head_read
-            raise RefusedError(_HEADERS_TOO_LONG if is_in_headers else _TOO_MUCH_AROUND)
+            raise RefusedError(_HEADERS_TOO_LONG if is_in_headers else _TOO_MUCH_OVERHEAD)
         if self.is_head_read and piece.endswith(b"\n"):
             self._raw = b""
         return True
@@ -157,7 +157,7 @@ class StrictParser:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header; one after the body (a trailer) is counted and ignored."""
-        self._headers_bytes += len(name) + len(value) + _AROUND_A_HEADER
+        self._headers_bytes += len(name) + len(value) + _HEADER_OVERHEAD
         if self._headers_bytes > HEADERS_BYTES_MAX:
             raise RefusedError(_HEADERS_TOO_LONG)
         if self.is_head_read:

@@ -122,7 +122,7 @@ class UnsentBody:
             self._write(data)
             self.size += len(data)
         has_run: Future[None] = Future()
-        self._loop.call_soon_threadsafe(self._wake, has_run)
+        self._loop.call_soon_threadsafe(self._notify, has_run)
         has_run.result(LOOP_S_MAX)
 
     def end(self, error: BaseException | None = None) -> None:
@@ -168,7 +168,7 @@ class UnsentBody:
             if self._is_ended:
                 self._remove_all()
 
-    def _wake(self, has_run: "Future[None]") -> None:
+    def _notify(self, has_run: "Future[None]") -> None:
         self._changed.set()
         has_run.set_result(None)
 

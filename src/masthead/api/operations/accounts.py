@@ -24,7 +24,7 @@ def list_accounts(request: Request) -> Response:
     else:
         own = accounts.get_account(request.connection, request.account_id)
         found = [own] if own else []
-    return encoded({"accounts": [_make(*_shown(row, request)) for row in found]})
+    return encoded({"accounts": [_make(*_visible(row, request)) for row in found]})
 
 
 def get_account(request: Request) -> Response:
@@ -37,10 +37,10 @@ def get_account(request: Request) -> Response:
         found = accounts.get_account(request.connection, request.path_id)
     if found is None:
         raise NotFound(f"there is no account {request.path_id}")
-    return encoded({"account": _make(*_shown(found, request))})
+    return encoded({"account": _make(*_visible(found, request))})
 
 
-def _shown(row: accounts.Row, request: Request) -> accounts.Row:
+def _visible(row: accounts.Row, request: Request) -> accounts.Row:
     """Return the account as the caller may see it.
 
     It has no credentials while its API is off (interface, Authentication). The caller's own account

@@ -76,8 +76,8 @@ def changes(request: Request) -> Responding:
             f"changed_since: {text!r} is not a time such as 2026-11-20T08:30:00+01:00"
         ) from None
     query = FeedQuery(request.service, request.account_id, entities, since)
-    if nothing := _nothing(query, request.connection):
-        return nothing
+    if empty := _empty_response(query, request.connection):
+        return empty
     return Streamed(request, partial(opened, query))
 
 
@@ -106,7 +106,7 @@ def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
                 yield Content(headers, pieces)
 
 
-def _nothing(query: FeedQuery, connection: Connection) -> Response | None:
+def _empty_response(query: FeedQuery, connection: Connection) -> Response | None:
     """Return the response if nothing has changed, by a few index look-ups; else None."""
     now = connection.now()
     with connection.snapshot():

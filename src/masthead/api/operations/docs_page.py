@@ -71,7 +71,7 @@ class _File:
         self._headers = {**_HEADERS, "Content-Type": media_type, "ETag": self._tag}
 
     def respond(self, request: Request) -> Response:
-        """Return the file, or 304 where the request names its ETag (RFC 9110, If-None-Match)."""
+        """Return the file, or 304 if the request has its ETag (RFC 9110, If-None-Match)."""
         headers = headers_of(self._headers)
         known = request.headers.get("If-None-Match", "")
         tags = {tag.strip().removeprefix("W/") for tag in known.split(",")}

@@ -24,12 +24,12 @@ async def health(request: Request) -> Response:
     """
     service = request.service
     if service.health_check is None or service.health_check.done():
-        service.health_check = create_task(_ask(service))
+        service.health_check = create_task(_query(service))
     await shield(service.health_check)
     return encoded({"status": "ok"})
 
 
-async def _ask(service: Service) -> None:
+async def _query(service: Service) -> None:
     if not service.health_checks.are_free():
         raise StoreUnavailable("the database has not responded to an earlier query yet")
     await in_thread(service, service.health_checks, partial(ask, service.store), ends_at=deadline())

@@ -54,7 +54,7 @@ def authenticate_subscriber(request: Request) -> Response:
     if wait_us:
         count_login_check("limited")
         return _too_many(wait_us)
-    found = _fitting(request, login, password)
+    found = _best_match(request, login, password)
     count_login_check("authenticated" if found else "refused")
     if found is None:
         with store.counters() as counters:
@@ -78,7 +78,7 @@ def _too_many(wait_us: int) -> Response:
     return error(429, sentence, {"Retry-After": str(wait_s)})
 
 
-def _fitting(request: Request, login: str, password: str) -> reading.LoginMatch | None:
+def _best_match(request: Request, login: str, password: str) -> reading.LoginMatch | None:
     by_email, by_code = reading.login_candidates(
         request.connection,
         request.account_id,
@@ -89,10 +89,10 @@ def _fitting(request: Request, login: str, password: str) -> reading.LoginMatch 
         .isoformat(),
         by_renewal_code=bool(request.caller.renewal_code_login),
     )
-    fitting = by_email + [
+    matches = by_email + [
         match for match in by_code if _same_zip(match.zip_code or "", password) and match.is_meant
     ]
-    return min(fitting, key=lambda match: (-match.is_current, match.subscriber_id), default=None)
+    return min(matches, key=lambda match: (-match.is_current, match.subscriber_id), default=None)
 
 
 def _same_zip(stored: str, given: str) -> bool:
