@@ -152,11 +152,12 @@ class App:
             check_wait(request.arrived_ns)
             if request.route.operation is None:
                 responding = request.route.handler(request)
-            elif request.has_body:
-                credentials_in(request.header_values)
-                responding = self._respond_with_body(request)
             else:
-                responding = self._respond_to_operation(request, request.route, b"")
+                request.credentials = credentials_in(request.header_values)
+                if request.has_body:
+                    responding = self._respond_with_body(request)
+                else:
+                    responding = self._respond_to_operation(request, request.route, b"")
         except Exception as reason:  # noqa: BLE001 - every error becomes a response
             responding = self._error_response(request, reason)
         if isinstance(responding, Response):
@@ -193,7 +194,7 @@ class App:
         assert route.operation
         service = self.service
         now = service.store.clock()
-        request.caller = caller_of(credentials_in(request.header_values), connection, now)
+        request.caller = caller_of(request.credentials, connection, now)
         service.key_uses.note(request.caller, now)
         if service.rate_limit:
             taken = service.rate_limit.take(request.account_id)

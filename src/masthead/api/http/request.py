@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import starlette.requests
 from starlette.types import Receive, Scope
 
+from masthead.api.http.credentials import Credentials
 from masthead.api.http.parameters import Values
 from masthead.api.http.service import Service
 from masthead.store import Connection
@@ -39,6 +40,7 @@ class Request(starlette.requests.Request):
     """
 
     service: Service
+    credentials: Credentials
     caller: Caller
     parameters: Values
     connection: Connection
