@@ -2,8 +2,8 @@
 
 Each call decides what its line contains. A line never contains a query string, a path as it was
 sent, a login, a password or credentials. An unexpected error is logged with its type and traceback,
-but without its message, which may quote any value; nor are the objects logged that a library's
-message shows (decisions, "Errors in the log").
+but without its message, which may quote any value. Objects that a library's message shows are
+omitted too (decisions, "Errors in the log").
 
 Lines are written by a thread, so that a call never waits for the reader of the log (decisions, "A
 log that nobody reads").
