@@ -91,7 +91,7 @@ class Routes:
                 "there is no such id: an id is a number, digits without leading zeros, up to "
                 f"{BIGGEST_INTEGER}"
             )
-        version = path.split("/")[1]
+        version = path.split("/", 2)[1] if path.startswith("/") else ""
         if version != "2" and version.isdecimal():
             raise HTTPException(404, "this version is not served: paths begin with /2/")
         raise HTTPException(

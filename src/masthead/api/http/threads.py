@@ -30,7 +30,7 @@ async def in_thread(
     """
     await slots.take()
     running = start_thread(service, function, ended=slots.give)
-    return await (running if ends_at is None else before(ends_at, running))
+    return await (shield(running) if ends_at is None else before(ends_at, running))
 
 
 def start_thread(
