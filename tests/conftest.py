@@ -71,7 +71,7 @@ def postgres() -> Iterator[Databases]:
 
 @pytest.fixture(scope="session", params=KINDS)
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Each kind of database in turn: all of them behave the same (design, "The store")."""
+    """Each kind of database in turn: all of them behave the same (architecture, "The store")."""
     folder: Path = tmp_path_factory.mktemp(f"store-{request.param}")
     if request.param == "postgresql":
         return Store("postgresql", folder, request.getfixturevalue("postgres"))

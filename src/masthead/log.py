@@ -19,11 +19,11 @@ import select
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import structlog
@@ -41,6 +41,9 @@ _END_S_MAX = 2
 """Seconds that a process waits at its end for its last lines to be written."""
 
 _LINE_END = ord("\n")
+_REQUESTS_WAIT_S = 0.02
+"""Seconds that the line of a request waits for others, at most."""
+
 _RETRY_S = 1
 """Seconds between two attempts to write after a failed one."""
 
@@ -61,9 +64,9 @@ def _trace(error: BaseException) -> Iterator[str]:
 
 
 def _add_time(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Add the time; structlog's TimeStamper omits the microseconds if they are zero."""
-    event["timestamp"] = _now()
-    return event
+    """Begin with the time; structlog's TimeStamper omits the microseconds if they are zero."""
+    level, name = event.pop("level"), event.pop("event")
+    return {"timestamp": _now(), "level": level, "event": name, **event}
 
 
 def _without_message(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
@@ -83,11 +86,7 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
     return {**event, "event": f"{event['_record'].name}: {first_line}"}
 
 
-_FIRST = ("timestamp", "level", "event")
-
-
 def _json(event: Mapping[str, object], **_: object) -> str:
-    event = {**{name: event[name] for name in _FIRST}, **event}
     try:
         return msgspec.json.encode(event, enc_hook=str).decode()
     except UnicodeEncodeError:
@@ -95,8 +94,8 @@ def _json(event: Mapping[str, object], **_: object) -> str:
         return json.dumps(event, default=str)
 
 
-_FORMATS: dict[str, Processor] = {
-    "text": structlog.processors.KeyValueRenderer(key_order=_FIRST),
+_FORMATS: dict[str, Callable[..., Any]] = {
+    "text": structlog.processors.KeyValueRenderer(),
     "json": structlog.processors.JSONRenderer(_json),
 }
 _format = "text"
@@ -104,7 +103,8 @@ _format = "text"
 
 def _render(logger: WrappedLogger, method: str, event: EventDict) -> str:
     """Return the line of an event, in the current format."""
-    return cast("str", _FORMATS[_format](logger, method, event))
+    line: str = _FORMATS[_format](logger, method, event)
+    return line
 
 
 def _now() -> str:
@@ -230,9 +230,10 @@ atexit.register(_writer.end)
 
 
 class RequestLog:
-    """Logs requests; the lines of one event loop iteration are written together.
+    """Logs requests; their lines are written together, at most 20 milliseconds later.
 
-    The lines have the logger's format. The logger itself would take as long as a request's query.
+    To wake the thread that writes them costs as much as to query an order. The lines have the
+    logger's format. The logger itself would take as long as a query.
     """
 
     def __init__(self) -> None:
@@ -241,7 +242,7 @@ class RequestLog:
     def note(self, **event: object) -> None:
         """Buffer the line of a request that has ended."""
         if not self._lines:
-            asyncio.get_running_loop().call_soon(self.write)
+            asyncio.get_running_loop().call_later(_REQUESTS_WAIT_S, self.write)
         event = {"timestamp": _now(), "level": "info", "event": "request", **event}
         self._lines.append(_render(None, "info", event))
 

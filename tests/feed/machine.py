@@ -80,7 +80,7 @@ class Schedules(RuleBasedStateMachine):
     """Any order of what can happen to a service and its clients.
 
     Where the clock may be set back, all clients go by the header: the others are promised nothing
-    then (design, "The change feed").
+    then (architecture, "The change feed").
     """
 
     place: ClassVar[Place]

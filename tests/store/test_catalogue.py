@@ -305,7 +305,7 @@ def test_few_functions_answer_with_their_owners_rights(made: Connection) -> None
 
 @ON_POSTGRESQL
 def test_every_text_is_ordered_and_lowered_by_code_points(made: Connection) -> None:
-    """As SQLite does it, whatever the language of the server (design, "The store")."""
+    """As SQLite does it, whatever the language of the server (architecture, "The store")."""
     collations = made.rows(
         """
         SELECT a.attrelid::REGCLASS || '.' || a.attname, c.collname

@@ -209,8 +209,13 @@ def test_a_search_for_several_things_takes_the_index_of_the_one_that_fewest_fit(
 
 
 def assert_finds_by_index(lines: list[str]) -> None:
-    """Assert that nothing walks a table, or the part of a table that is the account's."""
+    """Assert that nothing walks a table, or the part of a table that is the account's.
+
+    But for the account's custom fields, which are few.
+    """
     for line in lines:
+        if line.startswith("SEARCH f USING PRIMARY KEY (account_id=?)"):
+            continue
         # "best" is one row, the best of those that an index has found.
         assert not line.startswith("SCAN") or line in {"SCAN CONSTANT ROW", "SCAN best"}, line
         assert "(account_id=?)" not in line or "commits" in line, line

@@ -172,8 +172,13 @@ def asking(
 
 
 def assert_finds_by_index(found: list[Node]) -> None:
-    """Assert that nothing walks a table, or the part of a table that is the account's."""
+    """Assert that nothing walks a table, or the part of a table that is the account's.
+
+    But for the account's custom fields and their options, which are few.
+    """
     for node in found:
+        if node.get("Relation Name") in {"custom_fields", "custom_field_options"}:
+            continue
         assert node["Node Type"] != "Seq Scan", node
         if "Index Name" in node and node["Relation Name"] not in {"accounts", "commits"}:
             assert len(columns_of(node)) > 1, node

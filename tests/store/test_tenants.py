@@ -332,7 +332,7 @@ def test_a_query_that_forgets_the_account_shows_nothing_of_another(
 def test_where_the_feed_stands_is_told_of_the_own_account_alone(
     shared: OpenStore, waiting: None
 ) -> None:
-    """Nobody sees when another tenant loads (design, "The change feed")."""
+    """Nobody sees when another tenant loads (architecture, "The change feed")."""
     found = {}
     for account_id in (1, 2):
         with shared.reader() as database:

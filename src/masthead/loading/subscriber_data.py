@@ -10,6 +10,7 @@ from masthead.contract import shapes
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
+from masthead.store.reading import Answer
 from masthead.store.subscriber_data import Held, Row, held_of
 
 __all__ = ["subscriber_data"]
@@ -48,7 +49,11 @@ def _object(held: Held) -> Record:
             }
             for row, issues in held.subscriptions
         ],
-        "custom_fields": [_answer(held, *answer) for answer in held.answers],
+        "custom_fields": [
+            _answer(answer)
+            for answer in held.answers
+            if answer.option_ids or answer.text_value is not None
+        ],
         "orders": [
             _record(shapes.Order, (*row, [_record(shapes.OrderItem, item) for item in items]))
             for row, items in held.orders
@@ -70,12 +75,9 @@ def _record(shape: type, row: Row | list[object]) -> Record:
     return found
 
 
-def _answer(held: Held, field_id: int, option_ids: str | None, text_value: str | None) -> Record:
-    chosen = set(map(int, option_ids.split("|"))) if option_ids else set()
+def _answer(answer: Answer) -> Record:
     values = [
         _record(shapes.AnswerValue, (option_id, display_as, value))
-        for option_id, value, display_as, *_ in held.fields.options[field_id]
-        if option_id in chosen
+        for option_id, value, display_as, *_ in answer.chosen
     ]
-    (field,) = (field for field in held.fields.fields if field[0] == field_id)
-    return _record(shapes.CustomFieldAnswer, (*field, values or None, text_value))
+    return _record(shapes.CustomFieldAnswer, (*answer.field, values or None, answer.text_value))

@@ -128,7 +128,7 @@ def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
 
     For a database that has lost its newest changes, such as a restored backup: a ``changed_since``
     before the epoch gets 410. The epoch starts at the next whole second, so that the time of a
-    client that drops fractions is inside it (design, "The change feed").
+    client that drops fractions is inside it (architecture, "The change feed").
     """
     with store.writer() as connection, connection.transaction():
         connection.lock_accounts()

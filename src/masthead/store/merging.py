@@ -3,7 +3,7 @@
 A row is new, changed (a value differs) or unchanged. New and changed rows of the feed's entities
 get the id of the load's commit. So do records that contain a changed row of another table: an order
 with a changed item, a subscriber's record of custom fields with a changed answer, field or option
-(design, "The change feed").
+(architecture, "The change feed").
 """
 
 from collections.abc import Callable

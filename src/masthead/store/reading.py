@@ -17,8 +17,7 @@ from masthead.store.database import Connection, Dialect, Row
 from masthead.store.searching import COLUMNS, Search, ascii_lower
 
 __all__ = [
-    "Answers",
-    "Commit",
+    "Answer",
     "CustomFields",
     "LoginMatch",
     "Row",
@@ -333,38 +332,49 @@ def custom_fields(connection: Connection, account_id: int) -> CustomFields:
     return CustomFields(fields, options)
 
 
-Commit = tuple[int | None, int | None]
-"""A commit's id and the newest stamp, since ids are used again after a backup is restored."""
-
-
-class Answers(NamedTuple):
-    """A subscriber's answers, and the account's newest commit when they were read.
-
-    An answer is (field_id, option_ids separated by ``|``, text_value). The definitions of the
-    fields have not changed if the newest commit is the same.
+_ANSWERS = f"""
+    SELECT {columns_of(shapes.CustomFieldDefinition, "f.")},
+        {columns_of(shapes.CustomFieldOption, "o.")}, a.option_ids, a.text_value
+    FROM subscribers AS s LEFT JOIN custom_fields AS f ON f.account_id = s.account_id
+    LEFT JOIN custom_field_answers AS a
+        ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+            AND a.field_id = f.field_id
+    LEFT JOIN custom_field_options AS o
+        ON o.account_id = f.account_id AND o.field_id = f.field_id
+    WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+    ORDER BY f.field_id, o."order" IS NULL, o."order", o.option_id
     """
 
-    newest_commit: Commit
-    answers: list[Row]
+
+class Answer(NamedTuple):
+    """A custom field with its options, as in CustomFields, and what a subscriber answered.
+
+    ``option_ids`` are separated by ``|``. They and ``text_value`` are None if there is no answer.
+    """
+
+    field: Row
+    options: list[Row]
+    option_ids: str | None = None
+    text_value: str | None = None
+
+    @property
+    def chosen(self) -> list[Row]:
+        """The options that the answer has, retired or not (decisions, "Custom field answers")."""
+        ids = set(map(int, self.option_ids.split("|"))) if self.option_ids else ()
+        return [option for option in self.options if option[0] in ids]
 
 
-def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> Answers | None:
-    """Return a subscriber's answers, or None if there is no such subscriber."""
-    found = connection.rows(
-        """
-        SELECT (SELECT max(commit_id) FROM commits WHERE account_id = :account_id),
-            (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
-            a.field_id, a.option_ids, a.text_value FROM subscribers AS s
-        LEFT JOIN custom_field_answers AS a
-            ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
-        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
-        """,
-        account_id=account_id,
-        subscriber_id=subscriber_id,
-    )
-    if not found:
-        return None
-    return Answers(found[0][:2], [row[2:] for row in found if row[2] is not None])
+def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Answer] | None:
+    """Return a subscriber's answers to all custom fields, or None if there is no subscriber."""
+    found = connection.rows(_ANSWERS, account_id=account_id, subscriber_id=subscriber_id)
+    answers: dict[int | None, Answer] = {}
+    for row in found:
+        field, option = row[:_DEFINITION_ENDS], row[_DEFINITION_ENDS:-2]
+        answer = answers.setdefault(field[0], Answer(field, [], *row[-2:]))
+        if option[0] is not None:
+            answer.options.append(option)
+    answers.pop(None, None)  # the row of a subscriber if no field is defined
+    return [*answers.values()] if found else None
 
 
 _ORDER = f"""

@@ -20,17 +20,15 @@ class Held(NamedTuple):
     ``subscriber`` is a row of Subscriber and the stamp of its last change, or None. ``erased_at``
     is when the subscriber was erased, or None. ``addresses`` and ``purchases`` are rows of Address
     and Purchase, ``subscriptions`` rows of Subscription with their rows of ReceivedIssue,
-    ``orders`` rows of Order (without items) with their rows of OrderItem. ``answers`` are those of
-    ``reading.answers_of``, to the account's ``fields``. ``entries`` are the id and name of a
-    mailing list and a row of MailingListEntry.
+    ``orders`` rows of Order (without items) with their rows of OrderItem. ``answers`` are to all
+    custom fields. ``entries`` are the id and name of a mailing list and a row of MailingListEntry.
     """
 
     subscriber: Row
     erased_at: str | None
     addresses: list[Row]
     subscriptions: list[tuple[Row, list[Row]]]
-    fields: reading.CustomFields
-    answers: list[Row]
+    answers: list[reading.Answer]
     orders: list[tuple[Row, list[Row]]]
     purchases: list[Row]
     entries: list[Row]
@@ -70,7 +68,6 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
             key=_ID,
         )
 
-    answers = reading.answers_of(connection, account_id, subscriber_id)
     return Held(
         subscriber=found[:-1],
         erased_at=found[-1],
@@ -79,8 +76,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
             (row, _issues(connection, account_id, row[0]))
             for row in rows("subscriptions", shapes.Subscription)
         ],
-        fields=reading.custom_fields(connection, account_id),
-        answers=answers.answers if answers else [],
+        answers=reading.answers_of(connection, account_id, subscriber_id) or [],
         orders=_orders(connection, account_id, subscriber_id),
         purchases=rows("purchases", shapes.Purchase),
         entries=sorted(

@@ -3,8 +3,8 @@
 ``masthead.store.keys`` finds the account of the credentials.
 """
 
-from base64 import b64decode
 from binascii import Error as Base64Error
+from binascii import a2b_base64
 from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
@@ -29,7 +29,8 @@ def credentials_in(headers: Mapping[bytes, bytes]) -> Credentials:
     try:
         if scheme.lower() != b"basic":
             raise ValueError
-        user, colon, password = b64decode(encoded.strip(), validate=True).decode().partition(":")
+        decoded = a2b_base64(encoded.strip(), strict_mode=True).decode()
+        user, colon, password = decoded.partition(":")
         if not colon or "\x00" in user + password:
             raise ValueError
     except (Base64Error, ValueError):

@@ -60,17 +60,23 @@ class Slots:
 
         Raises HTTPException 503 if none is free within ``wait_s_max`` seconds.
         """
-        of_account = self._of_accounts[account_id]
+        if self.are_free(account_id):
+            await self._acquire(account_id)
+            return
         try:
-            async with timeout(None if self.are_free(account_id) else self._wait_s_max):
-                await of_account.acquire()
-                try:
-                    await self._of_all.acquire()
-                except BaseException:
-                    of_account.release()
-                    raise
+            async with timeout(self._wait_s_max):
+                await self._acquire(account_id)
         except TimeoutError:
             raise _overloaded() from None
+
+    async def _acquire(self, account_id: int) -> None:
+        of_account = self._of_accounts[account_id]
+        await of_account.acquire()
+        try:
+            await self._of_all.acquire()
+        except BaseException:
+            of_account.release()
+            raise
 
     def give(self, account_id: int = 0) -> None:
         """Release a slot of the account."""

@@ -44,6 +44,7 @@ _DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
 _TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
 _CLOSE = {"Connection": "close"}
+_CLOSE_HEADER = (b"connection", b"close")
 
 Responding = Response | Awaitable[Response]
 
@@ -215,8 +216,8 @@ class HttpProtocol(HttpToolsProtocol):
                 raise HTTPException(self._refusal.status, self._refusal.sentence, _CLOSE)
             return cast("Message", message)
 
-        scope = cast("Scope", cycle.scope)
-        request = Request(scope, cast("Receive", receive), arrived_ns=perf_counter_ns())
+        scope: Any = cycle.scope
+        request = Request(scope, receive, arrived_ns=perf_counter_ns())
         if self.app.service.settings.asgi_only or self.flow.write_paused:
             self._run(cycle, request)
         else:
@@ -254,10 +255,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _send_ready(self, cycle: RequestResponseCycle, response: Response) -> None:
         cycle.response_started = cycle.response_complete = True
-        if response.headers.get("connection") == "close":
+        if _CLOSE_HEADER in response.raw_headers:
             cycle.keep_alive = False
         elif not cycle.keep_alive:
-            response.headers["connection"] = "close"
+            response.raw_headers.append(_CLOSE_HEADER)
         self._write(response)
         cycle.message_event.set()
         if not cycle.keep_alive:

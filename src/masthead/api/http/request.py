@@ -32,7 +32,7 @@ class Request(starlette.requests.Request):
     """Starlette's request, with what each step of ``masthead.api.app`` adds for those after it.
 
     ``path`` is the path as it was sent, undecoded, without a trailing slash. ``arrived_ns`` is the
-    time of arrival, by ``perf_counter_ns``.
+    time of arrival, by ``perf_counter_ns``. A response to a HEAD request (``is_head``) has no body.
 
     Routing sets ``route`` and ``path_id``, authentication sets ``caller``. The rate limit sets
     ``more_headers``, which are added to any response. ``parameters`` have been checked. A handler
@@ -55,6 +55,7 @@ class Request(starlette.requests.Request):
         self.route: Route | None = None
         self.path_id = 0
         self.more_headers: list[tuple[bytes, bytes]] = []
+        self.is_head: bool = scope["method"] == "HEAD"
 
     @property
     def account_id(self) -> int:
@@ -65,8 +66,3 @@ class Request(starlette.requests.Request):
     def has_body(self) -> bool:
         """Whether the request has a body, possibly an empty one."""
         return b"content-length" in self.header_values or b"transfer-encoding" in self.header_values
-
-    @property
-    def is_head(self) -> bool:
-        """Whether this is a HEAD request, whose response has no body."""
-        return self.method == "HEAD"

@@ -3,7 +3,7 @@
 A thread opens a snapshot of the database, makes the body, and closes the snapshot, all in one
 block. It writes the body to temporary files, and the event loop sends what has been written. So a
 client that reads slowly, or not at all, keeps no snapshot open and uses no more memory than one
-chunk. If a client disconnects, the thread stops (design, "The change feed").
+chunk. If a client disconnects, the thread stops (architecture, "The change feed").
 
 The length of a body is not known before it is made. Each response starts in a slot for short ones.
 If it turns out to be long, it continues if a slot for long ones is free; otherwise it waits for one

@@ -17,11 +17,10 @@ from masthead.contract.shapes import (
     CustomFieldOption,
 )
 from masthead.errors import NotFound
-from masthead.store import Store, reading
+from masthead.store import reading
 
 __all__ = ["AnswerEncoder", "routes"]
 
-_ENCODERS_MAX = 100
 _ANSWERS_CACHED = 1_000
 _make_answer = wire_of(CustomFieldAnswer)
 _make_value = wire_of(AnswerValue)
@@ -29,12 +28,30 @@ _make_definition = wire_of(CustomFieldDefinition)
 _make_option = wire_of(CustomFieldOption)
 
 
-class AnswerEncoder:
-    """Encodes the answers of subscribers, by the definitions of an account's custom fields.
+def get_custom_field_answers(request: Request) -> Response:
+    """Interface, operation 5: an entry of shape CustomFieldAnswer for every field.
 
-    Each subscriber has an entry for every defined field. A retired option stays in the answers that
-    chose it (decisions, "Custom field answers"). Most answers occur often, so each is encoded once
-    and cached.
+    Raises NotFound for a subscriber who does not exist.
+    """
+    found = reading.answers_of(request.connection, request.account_id, request.path_id)
+    if found is None:
+        raise NotFound(f"there is no subscriber {request.path_id}")
+    return encoded([_wire_form(answer) for answer in found])
+
+
+def _wire_form(answer: reading.Answer) -> msgspec.Struct:
+    """Return an answer as a CustomFieldAnswer."""
+    values = [
+        _make_value(option_id, display_as, value)
+        for option_id, value, display_as, *_ in answer.chosen
+    ]
+    return _make_answer(*answer.field, values or None, answer.text_value)
+
+
+class AnswerEncoder:
+    """Encodes the answers of many subscribers, by the definitions of an account's custom fields.
+
+    Most answers occur often, so each is encoded once and cached.
     """
 
     def __init__(self, defined: reading.CustomFields) -> None:
@@ -44,47 +61,16 @@ class AnswerEncoder:
         self._unanswered = {field_id: self._encode(field_id) for field_id in self._fields}
 
     def entries(self, answers: Iterable[reading.Row]) -> list[msgspec.Raw]:
-        """Return a CustomFieldAnswer for every field, encoded, from rows of ``answers_of``."""
+        """Return a CustomFieldAnswer for every field, encoded.
+
+        An answer is (field_id, option_ids separated by ``|``, text_value).
+        """
         answered = {answer[0]: self._entry(*answer) for answer in answers}
         return [*{**self._unanswered, **answered}.values()]
 
-    def _encode(
-        self, field_id: int, option_ids: str | None = None, text_value: str | None = None
-    ) -> msgspec.Raw:
-        chosen = set(map(int, option_ids.split("|"))) if option_ids else ()
-        values = [
-            _make_value(option_id, display_as, value)
-            for option_id, value, display_as, *_ in self._options[field_id]
-            if option_id in chosen
-        ]
-        answer = _make_answer(*self._fields[field_id], values or None, text_value)
-        return msgspec.Raw(encode(answer))
-
-
-_encoders: dict[tuple[Store, int], tuple[reading.Commit, AnswerEncoder]] = {}
-"""By account, with its newest commit: the definitions are unchanged while that is the same."""
-
-
-def get_custom_field_answers(request: Request) -> Response:
-    """Interface, operation 5: an entry of shape CustomFieldAnswer for every field.
-
-    Raises NotFound for a subscriber who does not exist.
-    """
-    asked = (request.connection, request.account_id, request.path_id)
-    account = (request.service.store, request.account_id)
-    found = reading.answers_of(*asked)
-    newest_commit, encoder = _encoders.get(account, (None, None))
-    if found and encoder and newest_commit == found.newest_commit:
-        return encoded(encoder.entries(found.answers))
-    with request.connection.read_snapshot():
-        found = reading.answers_of(*asked)
-        if found is None:
-            raise NotFound(f"there is no subscriber {request.path_id}")
-        encoder = AnswerEncoder(reading.custom_fields(request.connection, request.account_id))
-    if len(_encoders) >= _ENCODERS_MAX:
-        _encoders.clear()
-    _encoders[account] = found.newest_commit, encoder
-    return encoded(encoder.entries(found.answers))
+    def _encode(self, field_id: int, *given: str | None) -> msgspec.Raw:
+        answer = reading.Answer(self._fields[field_id], self._options[field_id], *given)
+        return msgspec.Raw(encode(_wire_form(answer)))
 
 
 def list_custom_fields(request: Request) -> Response:
