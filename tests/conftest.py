@@ -24,6 +24,12 @@ KINDS = ("sqlite", "postgresql")
 # The key of all databases of the tests, but for those that try the file beside a database.
 os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 
+# All servers are on loopback, without a proxy, and the tests of TLS say whom they trust: to load
+# what a system trusts takes a client longer than most tests.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
+os.environ.pop("SSL_CERT_FILE", None)
+os.environ["SSL_CERT_DIR"] = os.devnull
+
 # What is compiled is kept: the tests start too many programs to compile all of it for each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

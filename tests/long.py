@@ -37,7 +37,7 @@ SHORT_ON_SQLITE = pytest.mark.parametrize(
 )
 """For what says the same on both kinds of database: the short form has one of them."""
 
-FORMS = {"schedules": (40, 300), "rounds": (1, 3), "leaving": (100, 400), "cases": (200, 1_000)}
+FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (100, 400), "cases": (200, 1_000)}
 """For each option that counts cases: how many there are in the short form and in the long one."""
 
 Test = TypeVar("Test", bound="Callable[..., None]")

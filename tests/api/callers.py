@@ -85,9 +85,7 @@ class Caller:
         self.server = server
         self.api_key = api_key
         self.api_login = api_login
-        self._client = httpx2.Client(
-            base_url=server.url, auth=(api_key, api_login), timeout=30, trust_env=False
-        )
+        self._client = httpx2.Client(base_url=server.url, auth=(api_key, api_login), timeout=30)
 
     def close(self) -> None:
         """Close the connections."""

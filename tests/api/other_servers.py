@@ -65,7 +65,7 @@ def _wait_until_it_responds(found: Served, process: subprocess.Popen[str]) -> No
     ends_at = time.monotonic() + START_S_MAX
     while True:
         try:
-            httpx2.get(f"{found.url}/openapi.json", trust_env=False)
+            httpx2.get(f"{found.url}/openapi.json")
         except httpx2.TransportError:
             assert process.poll() is None
             assert time.monotonic() < ends_at

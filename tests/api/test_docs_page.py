@@ -36,7 +36,7 @@ FILES = (
 @pytest.fixture(scope="module")
 def visitor(gate: House) -> Iterator[httpx2.Client]:
     """Somebody without credentials."""
-    with httpx2.Client(base_url=gate.server.url, timeout=30, trust_env=False) as client:
+    with httpx2.Client(base_url=gate.server.url, timeout=30) as client:
         yield client
 
 

@@ -25,7 +25,7 @@ import pytest
 
 from tests.api.callers import basic
 from tests.api.test_endurance import size_of
-from tests.long import LONG, ONLY_LONG
+from tests.long import LONG, ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import Server, Store, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ import sys, threading, time, httpx2
 url, authorization = sys.argv[1:]
 has_ended = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), has_ended.set())).start()
-with httpx2.Client(base_url=url, trust_env=False, timeout=60) as client:
+with httpx2.Client(base_url=url, timeout=60) as client:
     client.get("/health")
     print("ready", flush=True)
     while not has_ended.is_set():
@@ -195,6 +195,7 @@ def wait_until_settled(server: Server, database: str) -> None:
         time.sleep(0.1)
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=LONG), pytest.param(2, marks=ONLY_LONG)])
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config
@@ -205,7 +206,7 @@ def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     try:
         crowd = Crowd(server, seed=pytestconfig.getoption("seed"))
         for _ in range(4 * workers):
-            httpx2.get(f"{server.url}/health", trust_env=False, timeout=60)
+            httpx2.get(f"{server.url}/health", timeout=60)
         crowd.run(clients // 2)
         wait_until_settled(server, database)
         before = [size_of(process) for process in workers_of(server)]

@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from tests.api.other_servers import SERVERS, served
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def database(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 def answers(url: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
     """Return the status, the headers and the body of the answer to each request."""
     found = {}
-    with httpx2.Client(base_url=url, auth=("key", "login"), trust_env=False) as client:
+    with httpx2.Client(base_url=url, auth=("key", "login")) as client:
         for method in ("GET", "HEAD", "POST"):
             for target in TARGETS:
                 answer = client.request(method, target)
@@ -70,11 +71,12 @@ def answers(url: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
                 found[f"{method} {target}"] = answer.status_code, headers, answer.content
         body = client.request("GET", "/2/subscribers/", content=b'[{"last_name": "sand"}]')
         found["a body"] = body.status_code, {}, body.content
-        stranger = httpx2.get(f"{url}/2/orders/7", auth=("key", "no"), trust_env=False)
+        stranger = httpx2.get(f"{url}/2/orders/7", auth=("key", "no"))
         found["a stranger"] = stranger.status_code, {}, stranger.content
     return found
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize("server", SERVERS)
 def test_the_app_answers_on_any_server_as_it_does_on_our_own(database: str, server: str) -> None:
     """decisions, "Other servers of ASGI"."""

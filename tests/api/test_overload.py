@@ -169,9 +169,7 @@ def new_database(store: Store) -> str:
 
 def ask(server: Server) -> tuple[int, str, int]:
     """Return the status, the sentence and the header Retry-After of an answer."""
-    answer = httpx2.get(
-        f"{server.url}/2/orders/7", auth=("key", "login"), trust_env=False, timeout=30
-    )
+    answer = httpx2.get(f"{server.url}/2/orders/7", auth=("key", "login"), timeout=30)
     return answer.status_code, answer.json()["error"], int(answer.headers.get("Retry-After", 0))
 
 

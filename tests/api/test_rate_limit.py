@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from masthead.api.http.rate_limit import RateLimit
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import Server, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -113,13 +114,14 @@ def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def ask(server: Server, account_id: int = 1, path: str = "/2/orders/7") -> httpx2.Response:
     """Ask on a connection of its own, so that any worker may answer."""
-    return httpx2.get(server.url + path, auth=(f"key-{account_id}", "login"), trust_env=False)
+    return httpx2.get(server.url + path, auth=(f"key-{account_id}", "login"))
 
 
 def statuses(answers: Sequence[httpx2.Response]) -> list[int]:
     return [answer.status_code for answer in answers]
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_is_too_much_is_429_in_all_workers(loaded: str, workers: int) -> None:
     """decisions, "Limit of requests": another account notices nothing."""
@@ -134,12 +136,13 @@ def test_what_is_too_much_is_429_in_all_workers(loaded: str, workers: int) -> No
     assert statuses(answers[60:]) == [200] * 10
 
 
+@SHORT_ON_SQLITE
 def test_each_answer_says_what_is_left(loaded: str) -> None:
     """draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit."""
     with serving(loaded, "--rate-limit=1") as server:
         first = ask(server)
         refused = next(found for found in (ask(server) for _ in range(1_000)) if is_429(found))
-        unknown = httpx2.get(f"{server.url}/2/orders/7", auth=("who", "x"), trust_env=False)
+        unknown = httpx2.get(f"{server.url}/2/orders/7", auth=("who", "x"))
     for answer in (first, refused):
         assert answer.headers["RateLimit-Policy"] == '"account";q=1;w=1'
         assert re.fullmatch(r'"account";r=0;t=1', answer.headers["RateLimit"])
@@ -155,6 +158,7 @@ def is_429(answer: httpx2.Response) -> bool:
     return answer.status_code == 429
 
 
+@SHORT_ON_SQLITE
 def test_without_the_setting_there_is_no_limit(loaded: str) -> None:
     """decisions, "Limit of requests": off unless set."""
     with serving(loaded) as server:

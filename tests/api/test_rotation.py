@@ -34,7 +34,7 @@ def shown(database: str) -> dict[str, str]:
 
 
 def ask(server: Server, pair: Pair) -> httpx2.Response:
-    return httpx2.get(f"{server.url}/2/accounts/1/", auth=pair, trust_env=False)
+    return httpx2.get(f"{server.url}/2/accounts/1/", auth=pair)
 
 
 def rotate(database: str, *options: str) -> Pair:
@@ -45,7 +45,7 @@ def rotate(database: str, *options: str) -> Pair:
 
 def on_the_wire(server: Server, pair: Pair) -> set[Pair]:
     """Return the credentials of account 1 that both operations show to the owner of this pair."""
-    listed = httpx2.get(f"{server.url}/2/accounts/", auth=pair, trust_env=False).json()["accounts"]
+    listed = httpx2.get(f"{server.url}/2/accounts/", auth=pair).json()["accounts"]
     return {
         (account["api_key"], account["api_login"])
         for account in [*listed, ask(server, pair).json()["account"]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("path", ["/health", "/health/"])
 def test_health_needs_no_credentials(house: House, path: str) -> None:
     """Whether the database answers."""
-    response = httpx2.get(house.server.url + path, trust_env=False)
+    response = httpx2.get(house.server.url + path)
     assert response.status_code == 200
     assert response.content == b'{"status":"ok"}'
     assert response.headers["Content-Type"] == "application/json"

@@ -193,7 +193,7 @@ def test_clients_of_python_follow_the_next_page(lists: Caller) -> None:
     authorization = basic(lists.api_key, lists.api_login)
     headers = {"Authorization": authorization}
     wanted = expected()
-    with httpx2.Client(base_url=lists.server.url, headers=headers, trust_env=False) as client:
+    with httpx2.Client(base_url=lists.server.url, headers=headers) as client:
         first = client.get(PATH)
         second = client.get(first.links["next"]["url"])
     assert ids(second.json()["subscriptions"], "subscription_id") == wanted[100:200]

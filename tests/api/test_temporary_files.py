@@ -162,7 +162,6 @@ def test_answers_that_nobody_reads_fill_no_more_than_the_space_that_the_server_h
             server_url + target,
             auth=(key, "login"),
             headers={"Accept-Encoding": "identity"},
-            trust_env=False,
         )
 
     with serving(database, "--temporary-space=64") as server, ExitStack() as stack:

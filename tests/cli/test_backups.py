@@ -69,7 +69,7 @@ def exported(database: str, folder: Path) -> dict[str, bytes]:
 
 
 def ask(url: str, path: str) -> httpx2.Response:
-    return httpx2.get(url + path, auth=("key", "login"), trust_env=False)
+    return httpx2.get(url + path, auth=("key", "login"))
 
 
 def feed(url: str, since: str) -> httpx2.Response:
@@ -419,7 +419,7 @@ def test_a_server_that_only_waits_is_known(loaded: str, tmp_path: Path) -> None:
     backup = tmp_path / "backup"
     masthead("backup", backup, database=loaded)
     with serving(loaded, "--workers=2") as server:
-        assert httpx2.get(f"{server.url}/2/accounts/", trust_env=False).status_code == 401
+        assert httpx2.get(f"{server.url}/2/accounts/").status_code == 401
         refused = masthead("restore", backup, "--replace", database=loaded, exit_status=1)
         assert "is in use" in refused.stderr
 

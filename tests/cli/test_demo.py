@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.running import lines_until, running
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def asked(line: str) -> Any:
     return json.loads(done.stdout)
 
 
+@SHORT_ON_SQLITE
 def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
     database: str, tmp_path: Path
 ) -> None:

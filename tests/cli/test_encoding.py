@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import (
     COMMAND_SECONDS_MAX,
     MASTHEAD,
@@ -20,6 +21,8 @@ from tests.servers import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = SHORT_ON_SQLITE
 
 NAME = "Café Ω"
 LOCALES = {

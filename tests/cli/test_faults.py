@@ -88,7 +88,7 @@ def served(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Disk, 
 
 
 def ask(url: str, path: str = "/2/subscribers/?limit=5") -> httpx2.Response:
-    return httpx2.get(url + path, auth=KEY, timeout=30, trust_env=False)
+    return httpx2.get(url + path, auth=KEY, timeout=30)
 
 
 @pytest.mark.parametrize("fault", FAILING)
@@ -208,7 +208,7 @@ def test_a_file_in_the_place_of_another_is_not_mixed_with_it(disk: Disk) -> None
         assert ask(server.url, guess).status_code == 503
         metrics = re.search(r"http://\S+/metrics", server.output())
         assert metrics
-        numbers = httpx2.get(metrics[0], trust_env=False).text
+        numbers = httpx2.get(metrics[0]).text
         assert "masthead_database_up 0.0" in numbers
     assert disk.path.read_bytes() == before
     assert "start the server anew to serve that" in server.output()

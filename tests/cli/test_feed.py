@@ -58,7 +58,6 @@ def ask(
         url + path,
         params=parameters,
         auth=(f"key-{account_id}", "login"),
-        trust_env=False,
         verify=False,  # plain HTTP: reading all certificates would take longer than the answer
     )
 

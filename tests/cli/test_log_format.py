@@ -45,10 +45,10 @@ def lines_of(store: Store, *options: str) -> list[str]:
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=database)
     with serving(database, *options) as server:
         for path, status in (("/2/orders/7", 404), ("/2/accounts/1", 200), ("/health", 200)):
-            answer = httpx2.get(server.url + path, auth=("key", "login"), trust_env=False)
+            answer = httpx2.get(server.url + path, auth=("key", "login"))
             assert answer.status_code == status
         spoil(store, database)
-        assert httpx2.get(f"{server.url}/health", trust_env=False).status_code == 503
+        assert httpx2.get(f"{server.url}/health").status_code == 503
         server.stop()
         lines = server.output().splitlines()
     assert lines[0].startswith("Masthead serves on")

@@ -57,7 +57,7 @@ def metrics_url(server: Server) -> str:
 
 def read(server: Server) -> dict[tuple[str, ...], float]:
     """Return each number by its name and its labels' values in the order of their names."""
-    answer = httpx2.get(metrics_url(server), trust_env=False)
+    answer = httpx2.get(metrics_url(server))
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith("text/plain")
     assert not [secret for secret in SECRETS if secret in answer.text]
@@ -70,7 +70,7 @@ def read(server: Server) -> dict[tuple[str, ...], float]:
 
 def ask(server: Server, path: str, user: str = "key-canary") -> int:
     """Ask on a connection of its own, so that any worker may answer; return the status."""
-    answer = httpx2.get(server.url + path, auth=(user, "login-canary"), trust_env=False)
+    answer = httpx2.get(server.url + path, auth=(user, "login-canary"))
     return answer.status_code
 
 
@@ -120,7 +120,7 @@ def test_no_number_names_an_account(loaded: str) -> None:
     """decisions, "Metrics": however many accounts there are, there are as many numbers."""
     with serving(loaded, "--metrics-port=0") as server:
         ask(server, "/2/orders/7")
-        text = httpx2.get(metrics_url(server), trust_env=False).text
+        text = httpx2.get(metrics_url(server)).text
     labels = set(re.findall(r'(\w+)="', text))
     assert labels <= {"operation", "status", "le", "entity", "result"}
 

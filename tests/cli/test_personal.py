@@ -40,7 +40,7 @@ def person(account: str, files: Path) -> str:
 
 
 def ask(url: str, path: str) -> Any:
-    answer = httpx2.get(url + path, auth=("key", "login"), trust_env=False)
+    answer = httpx2.get(url + path, auth=("key", "login"))
     assert answer.status_code == 200, answer.text
     return answer.json()
 

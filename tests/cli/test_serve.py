@@ -17,6 +17,7 @@ import httpx2
 import pytest
 
 from tests.cli.running import holds_nothing, lines_until, make_certificate, running, spoil
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import STOP_SECONDS_MAX, Server, import_files, masthead, serving
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def server(loaded: str) -> Iterator[Server]:
 
 
 def get(url: str, **more: object) -> httpx2.Response:
-    with httpx2.Client(trust_env=False, **more) as client:  # type: ignore[arg-type]
+    with httpx2.Client(**more) as client:  # type: ignore[arg-type]
         return client.get(url, headers={"Authorization": BASIC})
 
 
@@ -57,6 +58,7 @@ def test_it_says_where_it_serves_once_it_answers(server: Server) -> None:
     assert get(f"{server.url}/2/accounts/1/").status_code == 200
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize("command", ["serve", "demo"])
 def test_a_port_that_is_taken_is_said_before_anything_is_made(
     server: Server, store: Store, command: str
@@ -69,6 +71,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(
     assert holds_nothing(database)
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize(
     ("settings", "warned"),
     [
@@ -88,6 +91,7 @@ def test_plain_http_for_other_machines_is_warned_of(
     assert settings["MASTHEAD_HOST"] in lines[-1]
 
 
+@SHORT_ON_SQLITE
 def test_an_address_of_ipv6_is_served_too(loaded: str) -> None:
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")
@@ -163,7 +167,7 @@ def log(loaded: str) -> list[str]:
     with serving(loaded) as server:
         for path, status, _, _ in REQUESTS:
             assert get(server.url + path.format(CANARY)).status_code == status
-        with httpx2.Client(trust_env=False) as client:
+        with httpx2.Client() as client:
             assert client.get(f"{server.url}/2/accounts/", auth=(CANARY, "x")).status_code == 403
         server.stop()
         return server.output().splitlines()[1:]
@@ -216,6 +220,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
+@SHORT_ON_SQLITE
 def test_with_a_certificate_it_serves_https_and_warns_of_nothing(
     loaded: str, certificate: tuple[Path, Path]
 ) -> None:
@@ -232,6 +237,7 @@ def test_with_a_certificate_it_serves_https_and_warns_of_nothing(
         assert get(f"{url}/2/accounts/1/", verify=trusted).status_code == 200
 
 
+@SHORT_ON_SQLITE
 def test_workers_can_be_set_in_the_environment(loaded: str) -> None:
     settings = {"MASTHEAD_WORKERS": "2", "MASTHEAD_PORT": "0"}
     with running("serve", database=loaded, settings=settings) as process:

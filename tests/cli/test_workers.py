@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import address_of, children, is_running, running
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import STOP_SECONDS_MAX, run
+
+pytestmark = SHORT_ON_SQLITE
 
 UNSTARTABLE = [sys.executable, "-m", "tests.cli.unstartable"]
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -20,13 +20,6 @@ if TYPE_CHECKING:
 ACCOUNTS = {"golden": "1", "sparse": "5", "lists": "6", "people": "7"}
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave out a proxy that the environment names: all servers are on loopback."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 @pytest.fixture(params=FLAVOURS)
 def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
     """Makes clients of each flavour."""

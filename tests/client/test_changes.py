@@ -17,6 +17,7 @@ from masthead.client import ALL_ENTITIES
 from masthead.contract.shapes import ListDownload
 from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedResponse
 from tests.client.service import Asked, Reply, Serve, in_turn, refused
+from tests.long import ONLY_LONG
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -234,7 +235,9 @@ def count_in_a_coroutine(url: str) -> int:
     return asyncio.run(count())
 
 
-@pytest.mark.parametrize("count", [count_plainly, count_in_a_coroutine])
+@pytest.mark.parametrize(
+    "count", [count_plainly, pytest.param(count_in_a_coroutine, marks=ONLY_LONG)]
+)
 def test_memory_stays_flat_however_long_the_feed_is(serve: Serve, count: Any) -> None:
     """interface, operation 4: it applies no row limit."""
     service = serve(long_feed)

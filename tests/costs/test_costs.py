@@ -19,6 +19,7 @@ from tests.costs.limits import (
     LIMITS,
     WALKING,
 )
+from tests.long import SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,6 +92,7 @@ def test_a_request_costs_the_same_in_an_account_of_ten_times_the_size(service: S
     assert not found, "\n".join(["", *found])
 
 
+@SHORT_ON_SQLITE
 def test_a_hundred_requests_leave_no_more_memory_in_use(service: Service) -> None:
     kept = {name: service.kept(name, 100) for name in ONE_OF_EACH}
     found = [f"{name}: {size} bytes" for name, size in kept.items() if size > KEPT_BYTES_MAX]

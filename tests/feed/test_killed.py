@@ -19,7 +19,7 @@ from tests.feed.copies import CopierCopy, MirrorCopy
 from tests.feed.cutting import Cut
 from tests.feed.killing import LONG_ANSWER_BYTES, Chaos
 from tests.feed.loader import LARGE, Base
-from tests.long import LONG, ONLY_LONG
+from tests.long import LONG, ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import Store
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ def test_a_copy_is_complete_whatever_is_killed_and_whenever(
     play(store, lambda name: CopierCopy(tmp_path / f"{name}.copy"), base, tmp_path, request.config)
 
 
+@SHORT_ON_SQLITE
 def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
     store: Store, base: Base, tmp_path: Path
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
     forget(store, CopierCopy(tmp_path / "copy", forget=True), base, tmp_path)
 
 
+@SHORT_ON_SQLITE
 @LONG
 def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
     store: Store, mirrors: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest

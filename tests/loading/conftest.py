@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _account_ids = itertools.count(1)
 
 
+def new_account(database: str, folder: Path, opened: masthead.store.Store) -> Publisher:
+    """Add an account, which holds nothing, to the database."""
+    return Publisher(database, folder, next(_account_ids), store=opened)
+
+
 @pytest.fixture(scope="session")
 def database(store: Store) -> str:
     """A database for the accounts of all tests."""
@@ -40,7 +45,7 @@ def new_publisher(
     database: str, opened: masthead.store.Store, tmp_path: Path
 ) -> Callable[[], Publisher]:
     """Makes an account that holds nothing."""
-    return lambda: Publisher(database, tmp_path, next(_account_ids), store=opened)
+    return lambda: new_account(database, tmp_path, opened)
 
 
 @pytest.fixture
@@ -52,6 +57,16 @@ def publisher(new_publisher: Callable[[], Publisher]) -> Publisher:
 @pytest.fixture
 def small(publisher: Publisher) -> Publisher:
     """An account that holds the small publisher."""
+    publisher.load(SMALL)
+    return publisher
+
+
+@pytest.fixture(scope="session")
+def unchanged(
+    database: str, opened: masthead.store.Store, tmp_path_factory: pytest.TempPathFactory
+) -> Publisher:
+    """An account that holds the small publisher, for tests of what is refused."""
+    publisher = new_account(database, tmp_path_factory.mktemp("unchanged"), opened)
     publisher.load(SMALL)
     return publisher
 

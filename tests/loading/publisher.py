@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from masthead.loading.load import Loaded, load
 from masthead.store import accounts, exporting, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from masthead.store import Connection, Store
@@ -102,13 +103,20 @@ class Publisher:
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """Return the stored records of a table."""
-        with self.store.writer() as database:
+        with self._reader() as database:
             return self._records(database, name)
 
     def everything(self) -> dict[str, list[dict[str, Any]]]:
         """Return the stored records of all tables."""
-        with self.store.writer() as database:
+        with self._reader() as database:
             return {name: self._records(database, name) for name in TABLES_BY_NAME}
+
+    @contextmanager
+    def _reader(self) -> Iterator[Connection]:
+        with self.store.reader() as database:
+            database.set_tenant(self.account_id)
+            with database.snapshot():
+                yield database
 
     def _records(self, database: Connection, name: str) -> list[dict[str, Any]]:
         table = TABLES_BY_NAME[name]

@@ -12,6 +12,7 @@ from masthead.errors import BadInput
 from masthead.sample_data.demo_history import sample, write_history
 from masthead.sample_data.generate import REFERENCE_DATE
 from tests.loading.made_up import Tables, assert_fits, by_key, read_tables
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +121,14 @@ def test_the_same_seed_gives_the_same_bytes(folders: list[Path], tmp_path: Path)
 
 @pytest.mark.parametrize(
     "last_night",
-    [REFERENCE_DATE, date(2024, 2, 29), date(2026, 12, 31), date(2027, 6, 2), date(2031, 3, 9)],
+    [
+        date(2024, 2, 29),
+        date(2026, 12, 31),
+        *(
+            pytest.param(night, marks=ONLY_LONG)
+            for night in (REFERENCE_DATE, date(2027, 6, 2), date(2031, 3, 9))
+        ),
+    ],
     ids=str,
 )
 def test_the_sample_is_true_whatever_the_last_night(last_night: date, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import ONLY_LONG
+from tests.long import ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import environment
 
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def subscribers(count: int) -> str:
     return "subscriber_id,renewal_code,email,first_name,last_name,source\n" + "".join(lines)
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
 @pytest.mark.parametrize("format_", ["csv", pytest.param("ndjson", marks=ONLY_LONG)])
 def test_memory_grows_neither_with_the_file_nor_with_the_table(

@@ -125,11 +125,11 @@ NUMBERS = [
     ("table", "column", "value", "problem"), [*WORDS, *INTEGERS, *DATES, *NUMBERS]
 )
 def test_a_value_of_the_wrong_kind_is_refused(
-    small: Publisher, table: str, column: str, value: str, problem: str
+    unchanged: Publisher, table: str, column: str, value: str, problem: str
 ) -> None:
     """decisions, "Values that are refused"."""
     key = SMALL[f"{table}.csv"].split(",", 1)[0]
-    line = small.problem({f"{table}.csv": f'{key},{column}\n1,"{value}"\n'})
+    line = unchanged.problem({f"{table}.csv": f'{key},{column}\n1,"{value}"\n'})
     assert line == f"{table}.csv:2: {column}: {problem}"
 
 
@@ -205,7 +205,7 @@ REFERENCES = [
 
 @pytest.mark.parametrize(("table", "column", "target"), REFERENCES)
 def test_what_a_row_refers_to_must_exist(
-    small: Publisher, table: str, column: str, target: str
+    unchanged: Publisher, table: str, column: str, target: str
 ) -> None:
     """Each reference of the contract, from a row that is fine in all else."""
     header, row, *_ = SMALL[f"{table}.csv"].splitlines()
@@ -215,7 +215,7 @@ def test_what_a_row_refers_to_must_exist(
     elif table == "custom_field_options":
         record["option_id"] = "99"
     content = f"{','.join(record)}\n{','.join(record.values())}\n"
-    line = small.problem({f"{table}.csv": content})
+    line = unchanged.problem({f"{table}.csv": content})
     noun = {"list_downloads": "mailing list", "addresses": "address", "custom_fields": "field"}
     assert line == f"{table}.csv:2: {column}: there is no {noun.get(target, target[:-1])} 77"
 
@@ -245,9 +245,9 @@ def test_every_reference_is_one_of_the_contract() -> None:
     ],
 )
 def test_a_new_item_has_exactly_one_of_bundle_and_product(
-    small: Publisher, header: str, row: str
+    unchanged: Publisher, header: str, row: str
 ) -> None:
-    line = small.problem({"order_items.csv": f"order_item_id,order_id,{header}\n5,1,{row}\n"})
+    line = unchanged.problem({"order_items.csv": f"order_item_id,order_id,{header}\n5,1,{row}\n"})
     assert line == (
         "order_items.csv:2: bundle_id: an item has either a bundle_id or a product_id: "
         "exactly one of them"
@@ -256,9 +256,9 @@ def test_a_new_item_has_exactly_one_of_bundle_and_product(
 
 @pytest.mark.parametrize(("header", "row"), [("product_id", "3"), ("bundle_id", "")])
 def test_an_item_that_exists_keeps_exactly_one_of_bundle_and_product(
-    small: Publisher, header: str, row: str
+    unchanged: Publisher, header: str, row: str
 ) -> None:
-    line = small.problem({"order_items.csv": f"order_item_id,{header}\n1,{row}\n"})
+    line = unchanged.problem({"order_items.csv": f"order_item_id,{header}\n1,{row}\n"})
     assert "exactly one of them" in line
 
 
@@ -271,9 +271,11 @@ def test_an_answers_options_belong_to_its_field(small: Publisher, ids: str) -> N
     assert line == f"custom_field_answers.csv:2: option_ids: field 1 has no option {wrong}"
 
 
-def test_an_option_that_the_same_files_name_does_not_serve_another_field(small: Publisher) -> None:
+def test_an_option_that_the_same_files_name_does_not_serve_another_field(
+    unchanged: Publisher,
+) -> None:
     """The row of the option need not say its field again."""
-    line = small.problem(
+    line = unchanged.problem(
         {
             "custom_field_options.csv": "option_id,display_as\n10,Farms\n",
             "custom_field_answers.csv": "subscriber_id,field_id,option_ids\n2,2,10\n",
@@ -283,15 +285,15 @@ def test_an_option_that_the_same_files_name_does_not_serve_another_field(small: 
 
 
 @pytest.mark.parametrize("ids", ["a", "10|", "|", "10,11", "-1"])
-def test_option_ids_are_ids_between_bars(small: Publisher, ids: str) -> None:
+def test_option_ids_are_ids_between_bars(unchanged: Publisher, ids: str) -> None:
     content = f'subscriber_id,field_id,option_ids\n2,1,"{ids}"\n'
-    line = small.problem({"custom_field_answers.csv": content})
+    line = unchanged.problem({"custom_field_answers.csv": content})
     assert line.startswith("custom_field_answers.csv:2: option_ids: ")
 
 
-def test_an_option_does_not_move_to_another_field(small: Publisher) -> None:
+def test_an_option_does_not_move_to_another_field(unchanged: Publisher) -> None:
     """decisions, "Options and fields"."""
-    line = small.problem({"custom_field_options.csv": "option_id,field_id\n10,2\n"})
+    line = unchanged.problem({"custom_field_options.csv": "option_id,field_id\n10,2\n"})
     assert line == (
         "custom_field_options.csv:2: field_id: option 10 belongs to field 1 already, "
         "and an option does not move"
@@ -299,10 +301,10 @@ def test_an_option_does_not_move_to_another_field(small: Publisher) -> None:
 
 
 @pytest.mark.parametrize("table", [table.name for table in TABLES])
-def test_a_key_that_occurs_twice_in_a_file_is_refused(small: Publisher, table: str) -> None:
+def test_a_key_that_occurs_twice_in_a_file_is_refused(unchanged: Publisher, table: str) -> None:
     """decisions, "Keys twice in one load"."""
     header, row, *_ = SMALL[f"{table}.csv"].splitlines()
-    lines = small.problems({f"{table}.csv": f"{header}\n{row}\n{row}\n"})
+    lines = unchanged.problems({f"{table}.csv": f"{header}\n{row}\n{row}\n"})
     key = next(each for each in TABLES if each.name == table).key
     value = ", ".join(row.split(",")[: len(key)])
     assert f"{table}.csv:3: {key[-1]}: {value} stands in line 2 too" in lines
@@ -318,10 +320,10 @@ def test_a_key_that_occurs_in_two_files_is_refused(publisher: Publisher) -> None
     assert line == "subscribers.ndjson:1: subscriber_id: 1 stands in another file too"
 
 
-def test_a_renewal_code_is_unique_whatever_its_letter_case(small: Publisher) -> None:
-    line = small.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,aaaaa\n"})
+def test_a_renewal_code_is_unique_whatever_its_letter_case(unchanged: Publisher) -> None:
+    line = unchanged.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,aaaaa\n"})
     assert line == "subscribers.csv:2: renewal_code: subscriber 1 has aaaaa already"
-    line = small.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,cc\n4,CC\n"})
+    line = unchanged.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,cc\n4,CC\n"})
     assert line == "subscribers.csv:3: renewal_code: an earlier row has CC too"
 
 
@@ -342,14 +344,14 @@ def test_letters_beyond_ascii_keep_their_case_in_renewal_codes(publisher: Publis
     ],
 )
 def test_a_new_row_needs_what_it_belongs_to(
-    small: Publisher, table: str, row: str, column: str
+    unchanged: Publisher, table: str, row: str, column: str
 ) -> None:
-    line = small.problem({f"{table}.csv": row})
+    line = unchanged.problem({f"{table}.csv": row})
     assert line == f"{table}.csv:2: {column}: missing: a new row needs it"
 
 
-def test_what_a_row_belongs_to_cannot_be_taken_away(small: Publisher) -> None:
-    line = small.problem({"addresses.csv": "address_id,subscriber_id\n1,\n"})
+def test_what_a_row_belongs_to_cannot_be_taken_away(unchanged: Publisher) -> None:
+    line = unchanged.problem({"addresses.csv": "address_id,subscriber_id\n1,\n"})
     assert line == "addresses.csv:2: subscriber_id: missing"
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.contract.records import TABLES
+from tests.loading.conftest import new_account
 from tests.loading.publisher import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import masthead.store
     from tests.loading.publisher import Publisher
 
 
@@ -20,6 +22,18 @@ if TYPE_CHECKING:
 def neighbour(new_publisher: Callable[[], Publisher]) -> Publisher:
     """Another account of the same database, which holds nothing yet."""
     return new_publisher()
+
+
+@pytest.fixture(scope="session")
+def stranger(
+    database: str, opened: masthead.store.Store, tmp_path_factory: pytest.TempPathFactory
+) -> Publisher:
+    """Another account, with a publication and a subscriber, for tests of what is refused."""
+    folder = tmp_path_factory.mktemp("stranger")
+    publisher = new_account(database, folder, opened)
+    publication = SMALL["publications.csv"].replace("\n1,", "\n101,")
+    publisher.load({"publications.csv": publication, "subscribers.csv": "subscriber_id\n101\n"})
+    return publisher
 
 
 def test_the_same_ids_and_codes_in_two_accounts_are_different_records(
@@ -50,19 +64,16 @@ def test_a_load_changes_only_its_account(small: Publisher, neighbour: Publisher)
     ("table", "column"), [(table.name, column) for table in TABLES for column in table.references]
 )
 def test_a_row_cannot_refer_to_another_accounts_record(
-    small: Publisher, neighbour: Publisher, table: str, column: str
+    unchanged: Publisher, stranger: Publisher, table: str, column: str
 ) -> None:
-    own = {name: content.replace("\n1,", "\n101,") for name, content in SMALL.items()}
-    own = {"publications.csv": own["publications.csv"], "subscribers.csv": "subscriber_id\n101\n"}
-    neighbour.load(own)
     header, row, *_ = SMALL[f"{table}.csv"].splitlines()
     record = dict(zip(header.split(","), row.split(","), strict=True)) | {column: "1"}
     content = f"{','.join(record)}\n{','.join(record.values())}\n"
     if table == "list_downloads":
         content = content.replace("\n1,", "\n7,")
-    problems = neighbour.problems({f"{table}.csv": content})
+    problems = stranger.problems({f"{table}.csv": content})
     assert any(line.startswith(f"{table}.csv:2: {column}: there is no ") for line in problems)
-    assert small.table(table)
+    assert unchanged.table(table)
 
 
 def test_an_export_holds_only_its_account(small: Publisher, neighbour: Publisher) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
-import pytest
 
 from masthead import Client
 from masthead.mirror import EMPTY, TOO_OLD, Mirror, open_copy
@@ -306,9 +305,7 @@ def big(asked: Asked) -> Reply:
     return reply([]) if asked.path == "/2/customfields/" else Reply()
 
 
-@pytest.mark.parametrize(
-    "new_kept", ["sqlite", pytest.param("postgresql", marks=ONLY_LONG)], indirect=True
-)
+@ONLY_LONG
 def test_memory_stays_flat_however_much_there_is(kept: Kept, serve: Serve) -> None:
     """decisions, "Mirror: a pass"."""
     url = serve(big).url

@@ -124,7 +124,6 @@ class Client:
             base_url=server.url,
             auth=(API_KEY, API_LOGIN),
             timeout=DEADLINE_SECONDS,
-            trust_env=False,
         )
 
     def __enter__(self) -> Self:

@@ -117,7 +117,7 @@ def ask(url: str, account: str, targets: Sequence[str]) -> list[tuple[int, str |
     answers = []
     waiting = list(targets)
     keys = (f"key-{account}", f"login-{account}")
-    with httpx2.Client(base_url=url, auth=keys, trust_env=False) as client:
+    with httpx2.Client(base_url=url, auth=keys) as client:
         while waiting:
             response = client.get(waiting.pop(0))
             through = response.headers.get("Masthead-Changes-Through")

@@ -124,7 +124,7 @@ class PostgresConnection:
         self.streams = OpenStreams()
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Run a statement, which stays prepared, and return all its rows."""
+        """Run a statement, which stays prepared (``prepare_threshold``), and return all rows."""
         return self._run(translated(sql), values)
 
     def row(self, sql: str, /, **values: Value) -> Row | None:
@@ -209,7 +209,7 @@ class PostgresConnection:
             self.script(how)
 
     def _run(
-        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool = True
+        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool | None = None
     ) -> list[Row]:
         """Run a statement; or, without values, a script, which does not stay prepared."""
         try:

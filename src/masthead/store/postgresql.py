@@ -266,6 +266,7 @@ class PostgresStore:
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
         session = connect(self._url, _TenantSession)
+        session.prepare_threshold = None  # a load runs each of its statements once
         database = PostgresStoreConnection(session, self._stamp_clock, self.secret)
         with explaining(), closing(database):
             database.script(_WRITER if waits else _WRITER + _LOCK_TIMEOUT)
