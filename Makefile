@@ -58,7 +58,7 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 tests: install-dev
-	$(BIN)/pytest -n 2 --dist worksteal $(if $(ARGS),$(ARGS),--ignore tests/system)
+	$(BIN)/pytest -n 3 --dist worksteal $(if $(ARGS),$(ARGS),--ignore tests/system)
 
 lock-check: install-dev
 	$(BIN)/pytest tests/house/test_locks.py
@@ -76,7 +76,7 @@ test-system: install-dev .venv/system.installed
 prove: prove-tests prove-schedules prove-kills prove-endurance
 
 prove-tests: install-dev
-	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/system --long -m "long or only_long" $(ARGS)
+	$(BIN)/pytest -n 3 --dist worksteal --ignore tests/system --long -m "long or only_long" $(ARGS)
 
 prove-schedules: install-dev
 	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000)

@@ -41,9 +41,6 @@ _END_S_MAX = 2
 """Seconds that a process waits at its end for its last lines to be written."""
 
 _LINE_END = ord("\n")
-_REQUESTS_WAIT_S = 0.02
-"""Seconds that the line of a request waits for others, at most."""
-
 _RETRY_S = 1
 """Seconds between two attempts to write after a failed one."""
 
@@ -230,10 +227,9 @@ atexit.register(_writer.end)
 
 
 class RequestLog:
-    """Logs requests; their lines are written together, at most 20 milliseconds later.
+    """Logs requests; the lines of one event loop iteration are written together.
 
-    To wake the thread that writes them costs as much as to query an order. The lines have the
-    logger's format. The logger itself would take as long as a query.
+    The lines have the logger's format. The logger itself would take as long as a request's query.
     """
 
     def __init__(self) -> None:
@@ -242,7 +238,7 @@ class RequestLog:
     def note(self, **event: object) -> None:
         """Buffer the line of a request that has ended."""
         if not self._lines:
-            asyncio.get_running_loop().call_later(_REQUESTS_WAIT_S, self.write)
+            asyncio.get_running_loop().call_soon(self.write)
         event = {"timestamp": _now(), "level": "info", "event": "request", **event}
         self._lines.append(_render(None, "info", event))
 

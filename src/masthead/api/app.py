@@ -12,14 +12,11 @@ any other           500 with a request id
 ==================  ======================================================================
 """
 
-import gc
-from asyncio import create_task, get_running_loop, sleep
-from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from time import perf_counter_ns
 
-from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response, StreamingResponse
@@ -27,6 +24,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from masthead.api.http.credentials import caller_of, credentials_in
+from masthead.api.http.lifespan import lifespan
 from masthead.api.http.metrics import count_database_error, count_request
 from masthead.api.http.overload import RETRY_AFTER_S, check_wait
 from masthead.api.http.parameters import read_body, read_parameters
@@ -35,7 +33,7 @@ from masthead.api.http.request import Request, new_id
 from masthead.api.http.responses import ONLY_READS, Responding, error
 from masthead.api.http.routing import Route, Routes
 from masthead.api.http.service import Service
-from masthead.api.http.threads import before, deadline, in_thread, start_thread
+from masthead.api.http.threads import deadline, in_thread
 from masthead.api.operations import (
     accounts,
     change_feed,
@@ -52,11 +50,10 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import RequestLog, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
-from masthead.store import Connection, Store, commits, open_store
+from masthead.store import Connection, Store, open_store
 
 __all__ = ["App", "create_app"]
 
-STAMP_EVERY_S = 3
 _NOT_SENT = 499
 _log = get_logger()
 
@@ -115,17 +112,26 @@ class App:
         await self.send(request, self.respond(request), send)
 
     async def send(
-        self, request: Request, responding: Response | Awaitable[Response], send: Send
+        self,
+        request: Request,
+        responding: Response | Awaitable[Response],
+        send: Send,
+        *,
+        send_ready: Callable[[Response], None] | None = None,
     ) -> None:
         """Send what :meth:`respond` returned, and log the request.
 
+        ``send_ready`` sends a response that is not a stream, if the server has a way past ASGI.
         Raises any error that interrupts a response, so that the server closes the connection.
         """
         status = _NOT_SENT
         try:
             response = responding if isinstance(responding, Response) else await responding
             status = response.status_code
-            await response(request.scope, request.receive, send)
+            if send_ready and not isinstance(response, StreamingResponse):
+                send_ready(response)
+            else:
+                await response(request.scope, request.receive, send)
         except ClientDisconnect:
             pass
         except Exception as reason:
@@ -171,6 +177,7 @@ class App:
     def _respond_to_operation(self, request: Request, route: Route, body: bytes) -> Responding:
         service, connection = self.service, self.service.connection
         if connection is None:
+            # The thread will read the parameters, so the route alone decides.
             slots = service.scans if route.may_scan else service.look_ups
             steps = partial(self._respond_in_thread, request, route, body)
             return in_thread(service, slots, steps, ends_at=deadline())
@@ -269,26 +276,8 @@ class App:
 
     @asynccontextmanager
     async def _run(self, _app: object) -> AsyncIterator[None]:
-        """Open the connection and start the background task; at the end, close everything."""
-        service, store = self.service, self.service.store
-        try:
-            service.connection = store.open_loop_reader(get_running_loop().call_soon)
-        except MastheadError as reason:
-            _log.error("the app cannot start", reason=str(reason))
-            raise
-        stamping = create_task(_stamp_for_ever(service))
-        # Objects that exist now are permanent: later collections need not examine them.
-        gc.collect()
-        gc.freeze()
-        yield
-        stamping.cancel()
-        with suppress(StoreUnavailable):
-            write_uses = partial(service.key_uses.write, store, every_us=0)
-            await before(deadline(), start_thread(service, write_uses))
-        if service.connection:
-            service.connection.close()
-        store.close()
-        service.threads.shutdown(wait=False, cancel_futures=True)
+        async with lifespan(self.service):
+            yield
         self._request_log.write()
         end_logs()
 
@@ -298,23 +287,3 @@ def _with_headers(request: Request, response: Response) -> Response:
     if request.is_head and not isinstance(response, StreamingResponse):
         response.body = b""
     return response
-
-
-async def _stamp_for_ever(service: Service) -> None:
-    """Every 3 seconds, stamp commits that a killed load left unstamped, and write key uses."""
-    while True:
-        try:
-            await to_thread.run_sync(_stamp, service, abandon_on_cancel=True)
-        except StoreUnavailable as reason:
-            _log.warning("commits wait for their stamps", reason=str(reason))
-        except Exception:  # noqa: BLE001 - after any error, the next attempt may succeed
-            _log.exception("commits wait for their stamps")
-        await sleep(STAMP_EVERY_S)
-
-
-def _stamp(service: Service) -> None:
-    store = service.store
-    store.check()
-    store.write_heartbeat()
-    commits.stamp_all(store)
-    service.key_uses.write(store)

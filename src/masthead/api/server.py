@@ -80,6 +80,7 @@ def serve(
         # uvicorn first finishes pending requests, then raises the signal again for this handler.
         signal.signal(number, _end)
     with ExitStack() as stack:
+        stack.callback(store.close)
         folder = None
         if settings.workers > 1:
             folder = stack.enter_context(TemporaryDirectory(prefix="masthead-"))

@@ -8,13 +8,14 @@ uvicorn does not guarantee the methods that are overridden and used here. So ``p
 bounds its version, and ``tests/api/test_uvicorn.py`` reports what has changed in another one.
 """
 
-from asyncio import TimerHandle, Transport
+from asyncio import AbstractEventLoop, TimerHandle, Transport
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import (
@@ -42,11 +43,11 @@ _BUFFER_BYTES = 64 * 1024
 _DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 """Bytes that are read and discarded after the last request; above that, the connection closes."""
 
+_WRITTEN_TOGETHER_MAX = 16
+
 _TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
 _CLOSE = {"Connection": "close"}
 _CLOSE_HEADER = (b"connection", b"close")
-
-Responding = Response | Awaitable[Response]
 
 
 class App(Protocol):
@@ -54,8 +55,16 @@ class App(Protocol):
 
     service: Service
 
-    def respond(self, request: Request) -> Responding: ...
-    async def send(self, request: Request, responding: Responding, send: Send) -> None: ...
+    def respond(self, request: Request) -> Response | Awaitable[Response]: ...
+    async def handle(self, request: Request, send: Send) -> None: ...
+    async def send(
+        self,
+        request: Request,
+        responding: Response | Awaitable[Response],
+        send: Send,
+        *,
+        send_ready: Callable[[Response], None],
+    ) -> None: ...
     def log_response(self, request: Request, status: int) -> None: ...
     def log_refusal(self, method: str | None, status: int, arrived_ns: int) -> None: ...
 
@@ -74,37 +83,49 @@ class _Flow(FlowControl):
 
 
 class _Transport:
-    """A transport that can buffer what is written, and whose ``close`` is replaced."""
+    """A transport whose ``close`` is replaced."""
 
     def __init__(self, transport: Transport, close: Callable[[], None]) -> None:
         self._transport = transport
-        self._held: list[bytes] | None = None
+        self.write = transport.write
         self.close = close
         self.is_half_closed = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
-    def hold(self) -> None:
-        """Buffer what is written, until :meth:`flush`."""
-        self._held = []
-
-    def write(self, data: bytes) -> None:
-        """Write the data, or buffer it."""
-        if self._held is None:
-            self._transport.write(data)
-        else:
-            self._held.append(data)
-
-    def flush(self) -> None:
-        """Write the buffered data at once, and stop buffering."""
-        held, self._held = self._held, None
-        if held and not self._transport.is_closing():
-            self._transport.write(b"".join(held))
-
     def is_closing(self) -> bool:
         """Return whether nothing more can be written."""
         return self.is_half_closed or self._transport.is_closing()
+
+
+class _Outbox:
+    """The ready responses of one event loop iteration, which are written together.
+
+    A write wakes a client that waits on the same machine, such as a proxy, and that takes as long
+    as a query. Several writes in a row wake it once (decisions, "Answers that are ready").
+    """
+
+    def __init__(self) -> None:
+        self._responses: list[tuple[_Transport, bytes]] = []
+
+    def put(self, loop: AbstractEventLoop, transport: _Transport, data: bytes) -> None:
+        """Write the data at the end of the iteration, or when there are 16 responses."""
+        if not self._responses:
+            loop.call_soon(self.write)
+        self._responses.append((transport, data))
+        if len(self._responses) == _WRITTEN_TOGETHER_MAX:
+            self.write()
+
+    def write(self) -> None:
+        """Write all responses."""
+        responses, self._responses = self._responses, []
+        for transport, data in responses:
+            if not transport.is_closing():
+                transport.write(data)
+
+
+_outbox = _Outbox()
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -153,6 +174,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """Return whether the connection stays open, for the response to a complete request."""
+        _outbox.write()
         self._has_eof = self._is_responding() and self._wire.can_write_eof()
         return self._has_eof
 
@@ -219,41 +241,36 @@ class HttpProtocol(HttpToolsProtocol):
         scope: Any = cycle.scope
         request = Request(scope, receive, arrived_ns=perf_counter_ns())
         if self.app.service.settings.asgi_only or self.flow.write_paused:
-            self._run(cycle, request)
+
+            async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+                await self.app.handle(request, send)
+
+            super()._start_asgi_task(cycle, app)  # type: ignore[arg-type]
         else:
             self.loop.call_soon(self._respond, cycle, request)
 
-    def _run(
-        self, cycle: RequestResponseCycle, request: Request, responding: Responding | None = None
+    def _respond(self, cycle: RequestResponseCycle, request: Request) -> None:
+        responding = self.app.respond(request)
+        if not isinstance(responding, Response):
+            self._await(cycle, request, responding)
+            return
+        self.app.log_response(request, responding.status_code)
+        self._send_ready(cycle, responding)
+
+    def _await(
+        self, cycle: RequestResponseCycle, request: Request, responding: Awaitable[Response]
     ) -> None:
-        start: list[Message] = []
+        """Await the response in an ASGI task; send a long one there."""
 
-        async def send_together(message: Message) -> None:
-            """Send the head together with the first part of the body, in one packet."""
-            if message["type"] == "http.response.start":
-                start.append(message)
-                return
-            if start:
-                self._out.hold()
-                await cycle.send(cast("Any", start.pop()))
-            await cycle.send(cast("Any", message))
-            self._out.flush()
-
-        async def app(_scope: Scope, _receive: Receive, _send: Send) -> None:
-            await self.app.send(request, responding or self.app.respond(request), send_together)
+        async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
+            send_ready = partial(self._send_ready, cycle)
+            await self.app.send(request, responding, send, send_ready=send_ready)
 
         super()._start_asgi_task(cycle, app)  # type: ignore[arg-type]
 
-    def _respond(self, cycle: RequestResponseCycle, request: Request) -> None:
-        responding = self.app.respond(request)
-        if not isinstance(responding, Response) or isinstance(responding, StreamingResponse):
-            self._run(cycle, request, responding)
-            return
-        self.app.log_response(request, responding.status_code)
-        if not cycle.disconnected:
-            self._send_ready(cycle, responding)
-
     def _send_ready(self, cycle: RequestResponseCycle, response: Response) -> None:
+        if cycle.disconnected:
+            return
         cycle.response_started = cycle.response_complete = True
         if _CLOSE_HEADER in response.raw_headers:
             cycle.keep_alive = False
@@ -266,10 +283,10 @@ class HttpProtocol(HttpToolsProtocol):
         cycle.on_response()
 
     def _write(self, response: Response) -> None:
-        """Send head and body in one write."""
+        """Send head and body in one write, together with other responses."""
         lines = b"".join([b"%s: %s\r\n" % header for header in response.raw_headers])
         head = STATUS_LINE[response.status_code] + lines
-        self.transport.write(b"%s\r\n%s" % (head, bytes(response.body)))
+        _outbox.put(self.loop, self._out, b"%s\r\n%s" % (head, bytes(response.body)))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Send the refusal, or let the app send it if it is waiting for a body."""
@@ -313,7 +330,7 @@ class HttpProtocol(HttpToolsProtocol):
         the response. So while the client may still be sending, only this side is closed at first.
         What is received is discarded, for up to ``REQUEST_S_MAX`` seconds and 16 MiB.
         """
-        self._out.flush()
+        _outbox.write()
         parser = self._parser
         has_more = parser.has_begun or parser.buffer or self._discarded or self._refusal
         if self._has_eof or not has_more or self._wire.is_closing():

@@ -107,7 +107,8 @@ class StrictParser:
             return False
         piece = bytes(self.buffer[:size])
         del self.buffer[:size]
-        self._raw += piece
+        if not self.is_head_read or self._is_chunked:
+            self._raw += piece
         self._overhead += len(piece)
         try:
             self._parser.feed_data(piece)

@@ -2,7 +2,7 @@
 
 from asyncio import Future, get_running_loop, shield, timeout_at
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from masthead.api.http.overload import Slots
 from masthead.api.http.service import Service
@@ -22,24 +22,57 @@ def deadline() -> float:
 async def in_thread(
     service: Service, slots: Slots, function: Callable[[], Result], *, ends_at: float | None = None
 ) -> Result:
-    """Call the function in a thread; return its result or raise its error.
+    """Call the function in a thread, with a slot; return its result or raise its error.
 
-    Raises HTTPException 503 if no slot is free in time, and StoreUnavailable if the function has
-    not returned at ``ends_at``, a time of the event loop. The thread is not stopped then, and keeps
-    its slot until the function returns.
+    Raises HTTPException 503 if no slot is free in time, and StoreUnavailable as
+    :func:`start_thread` does.
     """
     await slots.take()
-    running = start_thread(service, function, ended=slots.give)
-    return await (shield(running) if ends_at is None else before(ends_at, running))
+    return await start_thread(service, function, ends_at=ends_at, ended=slots.give)
 
 
 def start_thread(
-    service: Service, function: Callable[[], Result], *, ended: Callable[[], None] = lambda: None
+    service: Service,
+    function: Callable[[], Result],
+    *,
+    ends_at: float | None = None,
+    ended: Callable[[], None] = lambda: None,
 ) -> Future[Result]:
-    """Return the future of a function in a thread; the event loop calls ``ended`` after it."""
-    running = get_running_loop().run_in_executor(service.threads, function)
-    running.add_done_callback(lambda _: ended())
-    return running
+    """Return the future of a function in a thread; the event loop calls ``ended`` after it.
+
+    If the function has not returned at ``ends_at``, a time of the event loop, the future raises
+    StoreUnavailable. The thread is not stopped then.
+    """
+    loop = get_running_loop()
+    future: Future[Result] = loop.create_future()
+    timer = loop.call_at(ends_at, _give_up, future) if ends_at is not None else None
+
+    def end(set_outcome: Callable[[Any], None], outcome: object) -> None:
+        ended()
+        if timer:
+            timer.cancel()
+        if not future.done():
+            set_outcome(outcome)
+
+    def run() -> None:
+        try:
+            result = function()
+        except BaseException as error:  # noqa: BLE001 - the future raises it
+            loop.call_soon_threadsafe(end, future.set_exception, error)
+        else:
+            loop.call_soon_threadsafe(end, future.set_result, result)
+
+    service.threads.submit(run)
+    return future
+
+
+def _give_up(future: Future[Any]) -> None:
+    if not future.done():
+        future.set_exception(_too_slow())
+
+
+def _too_slow() -> StoreUnavailable:
+    return StoreUnavailable(f"the database took more than {DATABASE_S_MAX} seconds")
 
 
 async def before(ends_at: float, running: Future[Result]) -> Result:
@@ -48,4 +81,4 @@ async def before(ends_at: float, running: Future[Result]) -> Result:
         async with timeout_at(ends_at):
             return await shield(running)
     except TimeoutError:
-        raise StoreUnavailable(f"the database took more than {DATABASE_S_MAX} seconds") from None
+        raise _too_slow() from None
