@@ -65,7 +65,6 @@ class SqliteConnection:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self._connection = _open(path, read_only=read_only)
-        self.set_lock_timeout(BUSY_TIMEOUT_MS / 1_000)
         self.path = path
         self.streams = OpenStreams()
 
@@ -239,6 +238,7 @@ def _open(path: Path, *, read_only: bool = False) -> apsw.Connection:
             flags=access | apsw.SQLITE_OPEN_NOMUTEX,
             statementcachesize=_STATEMENTS_CACHED,
         )
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         # Without this, a statement is prepared again for each new value.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except _UNAVAILABLE as error:
