@@ -86,7 +86,7 @@ prove-kills: install-dev
 		--seed $(or $(SEED),1)
 
 prove-endurance: install-dev
-	$(BIN)/pytest tests/api/test_endurance.py --minutes $(or $(MINUTES),60)
+	$(BIN)/pytest tests/api/test_endurance.py --long --minutes $(or $(MINUTES),60)
 
 prove-asgi: install-dev
 	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 2 tests/api tests/hostile $(ARGS)

@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     long.choose(config)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only the long form has."""
     if others := long.left_out(items):

@@ -4,6 +4,9 @@
 ``LONG`` where it asks an option for the number of its cases. A test that says nothing new as often
 as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
 and is left out of the short form.
+
+In the short form the rooms of ``ROOMS_ON_SQLITE`` have their services on SQLite alone, and so have
+the ASGI servers of others: what differs by the kind of database is what other rooms test.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ SHORT_ON_SQLITE = pytest.mark.parametrize(
     scope="session",
 )
 """For what says the same on both kinds of database: the short form has one of them."""
+
+ROOMS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
+ASGI_SERVERS = {"uvicorn", "granian", "hypercorn"}
 
 FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (100, 400), "cases": (200, 1_000)}
 """For each option that counts cases: how many there are in the short form and in the long one."""
@@ -80,5 +86,16 @@ def examples(few: int, many: int) -> Callable[[Test], Test]:
 
 
 def left_out(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return those of the tests that the form does not run."""
+    """Mark those that only the long form has; return those that the form does not run."""
+    for item in items:
+        if _has_neighbour_on_sqlite(item):
+            item.add_marker(ONLY_LONG)
     return [] if _is_long else [item for item in items if item.get_closest_marker("only_long")]
+
+
+def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
+    by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
+    if chosen.get("store") != "postgresql" or by_itself:
+        return False
+    return item.path.parent.name in ROOMS_ON_SQLITE or chosen.get("served_by") in ASGI_SERVERS

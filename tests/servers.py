@@ -65,9 +65,9 @@ class Store:
 
     def new_database(self, name: str) -> str:
         """Return the URL of a new database, which is empty; a file does not even exist yet."""
-        if self.postgres is None:
-            return f"sqlite:///{self.folder / name}.db"
         database = unique(name)
+        if self.postgres is None:
+            return f"sqlite:///{self.folder / database}.db"
         self.postgres.create(database)
         return self.postgres.url(database)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests.api.callers import ENTITIES, Caller, basic
-from tests.long import SHORT_ON_SQLITE
+from tests.long import ONLY_LONG
 from tests.servers import Server, import_files, masthead, write_ndjson
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class World:
                 connection.sendall(request.encode())
 
 
-@SHORT_ON_SQLITE
+@ONLY_LONG
 def test_a_server_in_use_does_not_grow(
     store: Store,
     tmp_path: Path,

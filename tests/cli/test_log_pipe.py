@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.running import address_of, running
+from tests.long import ONLY_LONG
 from tests.servers import MASTHEAD, STOP_SECONDS_MAX, Store, masthead
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def ask(address: tuple[str, int], count: int = MANY, connections: int = 4) -> No
                 received += piece
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
 def test_a_log_that_nobody_reads_stops_nothing_and_its_gap_is_counted(
     database: str, workers: int
 ) -> None:
@@ -116,7 +117,7 @@ def test_a_log_that_nobody_reads_stops_nothing_and_its_gap_is_counted(
         assert all(LINE.fullmatch(line) for _, line in zip(range(8), log.read(), strict=False))
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
 def test_no_line_is_lost_and_none_is_torn_where_somebody_reads(database: str, workers: int) -> None:
     """decisions, "A log that nobody reads": two workers write to one pipe."""
     with logging_to_a_pipe(database, f"--workers={workers}") as (process, address, log):
@@ -135,7 +136,7 @@ def test_no_line_is_lost_and_none_is_torn_where_somebody_reads(database: str, wo
     assert len(lines) == 3 * MANY
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
 def test_what_waits_is_written_when_the_server_ends(database: str, workers: int) -> None:
     """decisions, "A log that nobody reads": who reads only then misses nothing."""
     with logging_to_a_pipe(database, f"--workers={workers}") as (process, address, log):

@@ -5,12 +5,19 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import PAGES, POSTGRESQL, blocks_of, fits, run
+from tests.long import ONLY_LONG
 from tests.postgres import Databases, unique
 
 WITH_COMMANDS = [page for page in PAGES if blocks_of(page)]
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=ONLY_LONG if page.parent.name == "docs" else (), id=page.name)
+        for page in WITH_COMMANDS
+    ],
+)
 def test_the_commands_of_a_page_work_and_print_what_it_says(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

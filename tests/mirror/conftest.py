@@ -13,7 +13,6 @@ from masthead.store import open_store
 from tests.api.conftest import DATA
 from tests.client.service import Answering, Serve, Service
 from tests.conftest import KINDS
-from tests.long import ONLY_LONG
 from tests.mirror.kept import Kept
 from tests.mirror.publisher import Publisher
 from tests.postgres import unique
@@ -24,16 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.postgres import Databases
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Copy from a service to the other kind of database in the long form only."""
-    for item in items:
-        chosen = item.callspec.params if hasattr(item, "callspec") else {}
-        if "store" in chosen and chosen.get("new_kept", chosen["store"]) != chosen["store"]:
-            item.add_marker(ONLY_LONG)
-
 
 _account_ids = itertools.count(1)
 _numbers = itertools.count(1)

@@ -11,6 +11,7 @@ from masthead.mirror import Difference, open_copy
 from masthead.mirror.records import digest_of
 from masthead.mirror.tables import ENTITIES
 from tests.client.service import Asked, Reply, Serve, forwarding
+from tests.long import ONLY_LONG
 from tests.mirror.test_tables import BIGGEST, COLUMNS
 
 if TYPE_CHECKING:
@@ -138,6 +139,9 @@ def test_each_damage_is_named_by_table_and_id(
 
 @pytest.mark.parametrize("number", range(len(MISSING | CHANGED | ADDED)))
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    "new_kept", ["sqlite", pytest.param("postgresql", marks=ONLY_LONG)], indirect=True
+)
 def test_each_damage_alone_is_enough(golden: Publisher, kept: Kept, number: int) -> None:
     """decisions, "Digest": a copy with one fault is not complete."""
     statement, named = list((MISSING | CHANGED | ADDED).items())[number]

@@ -26,6 +26,7 @@ from masthead.settings import ServerSettings
 from masthead.store import commits, open_store
 from tests.feed.client import opened, request_for
 from tests.feed.copier import records_of
+from tests.long import ONLY_LONG
 from tests.postgres import name_of
 from tests.postgresql.service import ACCOUNT, ALL, fill, new_database, url_on
 from tests.servers import write_ndjson
@@ -229,6 +230,7 @@ def test_a_client_misses_nothing_in_this_order(lagging: Lagging, events: str) ->
     lagging.assert_nothing_was_missed()
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("seed", range(3))
 def test_a_client_misses_nothing_in_any_order(lagging: Lagging, seed: int) -> None:
     chance = random.Random(seed)

@@ -14,6 +14,7 @@ from masthead.contract.operations import OPERATIONS
 from masthead.sample_data.generate import generate
 from tests.api.callers import next_page
 from tests.loading.made_up import read_tables
+from tests.long import ONLY_LONG
 from tests.postgres import Cluster
 from tests.postgresql.service import ALL, feed_since, moment, new_database, session
 from tests.servers import import_files, masthead, serving
@@ -127,6 +128,7 @@ def ask(url: str, account: str, targets: Sequence[str]) -> list[tuple[int, str |
     return answers
 
 
+@ONLY_LONG
 def test_a_small_life_gives_the_same_bytes(
     targets: Mapping[str, list[str]], made_up: Path, tmp_path: Path
 ) -> None:
