@@ -15,7 +15,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import (
@@ -251,16 +251,19 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _respond(self, cycle: RequestResponseCycle, request: Request) -> None:
         responding = self.app.respond(request)
-        if not isinstance(responding, Response):
+        if not isinstance(responding, Response) or isinstance(responding, StreamingResponse):
             self._await(cycle, request, responding)
             return
         self.app.log_response(request, responding.status_code)
         self._send_ready(cycle, responding)
 
     def _await(
-        self, cycle: RequestResponseCycle, request: Request, responding: Awaitable[Response]
+        self,
+        cycle: RequestResponseCycle,
+        request: Request,
+        responding: Response | Awaitable[Response],
     ) -> None:
-        """Await the response in an ASGI task; send a long one there."""
+        """Await the response in an ASGI task; send it there if it is a stream."""
 
         async def app(_scope: Scope, _receive: Receive, send: Send) -> None:
             send_ready = partial(self._send_ready, cycle)
