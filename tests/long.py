@@ -43,7 +43,7 @@ SHORT_ON_SQLITE = pytest.mark.parametrize(
 ROOMS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
 ASGI_SERVERS = {"uvicorn", "granian", "hypercorn"}
 
-FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (100, 400), "cases": (200, 1_000)}
+FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (400, 400), "cases": (200, 1_000)}
 """For each option that counts cases: how many there are in the short form and in the long one."""
 
 Test = TypeVar("Test", bound="Callable[..., None]")

@@ -25,7 +25,7 @@ import pytest
 
 from tests.api.callers import basic
 from tests.api.test_endurance import size_of
-from tests.long import LONG, ONLY_LONG, SHORT_ON_SQLITE
+from tests.long import ONLY_LONG
 from tests.servers import Server, Store, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -195,8 +195,8 @@ def wait_until_settled(server: Server, database: str) -> None:
         time.sleep(0.1)
 
 
-@SHORT_ON_SQLITE
-@pytest.mark.parametrize("workers", [pytest.param(1, marks=LONG), pytest.param(2, marks=ONLY_LONG)])
+@ONLY_LONG
+@pytest.mark.parametrize("workers", [1, 2])
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config
 ) -> None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.long import LONG, SHORT_ON_SQLITE
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     import pytest
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 OPERATIONS_EXTENSIONS_AND_HEALTH = 13
 RUN_SECONDS_MAX = 540
-EXAMPLES_MIN = (12, 60)
+EXAMPLES_MIN = 60
 PART = 0.05
 """Of the cases of `make prove-hostile`, shared by the operations and both kinds of database."""
 
 
-@LONG
-@SHORT_ON_SQLITE
+@ONLY_LONG
 def test_no_answer_breaks_the_description(
     golden: Caller, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -39,8 +38,7 @@ def test_no_answer_breaks_the_description(
     recently = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
     configuration = tmp_path / "schemathesis.toml"
     cases = request.config.getoption("--cases")
-    least = EXAMPLES_MIN[request.config.getoption("--long")]
-    examples = max(least, round(cases * PART / 2 / OPERATIONS_EXTENSIONS_AND_HEALTH))
+    examples = max(EXAMPLES_MIN, round(cases * PART / 2 / OPERATIONS_EXTENSIONS_AND_HEALTH))
     text = CONFIGURATION.read_text().replace("RECENTLY", recently)
     configuration.write_text(text.replace("max-examples = 60", f"max-examples = {examples}"))
     report = tmp_path / "report.ndjson"

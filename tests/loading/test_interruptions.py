@@ -64,6 +64,7 @@ def killed(publisher: Publisher, moment: str) -> None:
     assert done.returncode == -signal.SIGKILL, f"never came to {moment!r}: {done.stderr}"
 
 
+@SHORT_ON_SQLITE
 @pytest.mark.parametrize(
     "moment",
     [

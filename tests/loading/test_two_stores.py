@@ -17,6 +17,7 @@ import pytest
 
 from tests.api.callers import ENTITIES, JSON_BODY, Caller, query_of
 from tests.loading.made_up import read_tables
+from tests.long import ONLY_LONG
 from tests.servers import Store, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     from tests.loading.made_up import Tables
     from tests.postgres import Databases
+
+pytestmark = ONLY_LONG
 
 AWKWARD = Path(__file__).parents[1] / "api" / "data" / "golden"
 SUBSCRIBERS = 300
