@@ -9,7 +9,7 @@
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
-#                      one or none: 6 minutes
+#                      one or none: 11 minutes
 #   make prove         prove-tests, and then hours of proofs: prove-schedules (SCHEDULES=100000) and
 #                      prove-kills (ROUNDS=200, SEED=1) of the change feed, prove-endurance
 #                      (MINUTES=60, for each kind of database)
