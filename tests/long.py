@@ -5,8 +5,8 @@
 as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
 and is left out of the short form.
 
-In the short form the rooms of ``ROOMS_ON_SQLITE`` have their services on SQLite alone, and so have
-the ASGI servers of others: what differs by the kind of database is what other rooms test.
+In the short form the tests in ``FOLDERS_ON_SQLITE`` have their services on SQLite alone, and so
+have those on other ASGI servers: other folders test what differs by the kind of database.
 """
 
 from __future__ import annotations
@@ -40,8 +40,7 @@ SHORT_ON_SQLITE = pytest.mark.parametrize(
 )
 """For what says the same on both kinds of database: the short form has one of them."""
 
-ROOMS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
-ASGI_SERVERS = {"uvicorn", "granian", "hypercorn"}
+FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
 
 FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (400, 400), "cases": (200, 1_000)}
 """For each option that counts cases: how many there are in the short form and in the long one."""
@@ -98,4 +97,5 @@ def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
     by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
     if chosen.get("store") != "postgresql" or by_itself:
         return False
-    return item.path.parent.name in ROOMS_ON_SQLITE or chosen.get("served_by") in ASGI_SERVERS
+    is_on_our_server = chosen.get("served_by", "masthead") == "masthead"
+    return item.path.parent.name in FOLDERS_ON_SQLITE or not is_on_our_server

@@ -17,6 +17,9 @@ __all__ = ["ONLY_READS", "Responding", "encoded", "error", "head", "headers_of",
 
 ONLY_READS = "this interface only reads: use GET or HEAD"
 
+_OF_ALL = {"Cache-Control": "no-store", "Content-Type": "application/json"}
+_OF_ALL_ENCODED = [(name.lower().encode(), value.encode()) for name, value in _OF_ALL.items()]
+
 Responding = Response | Awaitable["Responding"]
 """A response, or an awaitable of one, possibly in several steps."""
 
@@ -26,11 +29,7 @@ def headers_of(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
     Raises ValueError for a value in ``more`` that is not printable ASCII (RFC 9110 section 5.5).
     """
-    headers = {
-        "Cache-Control": "no-store",
-        "Content-Type": "application/json",
-        "Date": http_date(time_ns() // 1_000),
-    }
+    headers = {**_OF_ALL, "Date": _date()}
     if more:
         values = "".join(more.values())
         if not (values.isascii() and values.isprintable()):
@@ -48,11 +47,14 @@ class _JsonResponse(Response):
             super().init_headers(headers_of(headers))
             return
         self.raw_headers = [
-            (b"cache-control", b"no-store"),
-            (b"content-type", b"application/json"),
-            (b"date", http_date(time_ns() // 1_000).encode()),
+            *_OF_ALL_ENCODED,
+            (b"date", _date().encode()),
             (b"content-length", b"%d" % len(self.body)),
         ]
+
+
+def _date() -> str:
+    return http_date(time_ns() // 1_000)
 
 
 def json(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Response:
