@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from contextlib import ExitStack, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -16,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from masthead.api.http import temporary_files
 from masthead.api.http.temporary_files import Space, UnsentBody
+from masthead.api.http.timeouts import LOOP_S_MAX
 from tests.api.callers import basic
 from tests.servers import import_files, masthead, serving, write_ndjson
 
@@ -111,6 +113,21 @@ def test_who_writes_to_a_body_that_is_closed_is_told_to_stop() -> None:
         assert space.taken == 0
 
     asyncio.run(close_early())
+
+
+def test_closing_a_body_ends_a_write_that_waits_for_a_stopped_event_loop() -> None:
+    """Otherwise a server that stops would wait for its threads."""
+    stopped = asyncio.new_event_loop()
+    body = UnsentBody(Space(1_000), 1, stopped)
+    with closing(stopped), ThreadPoolExecutor(1) as threads:
+        writing = threads.submit(body.write, b"x")
+        while not body.size:
+            pass
+        body.close()
+        writing.result(LOOP_S_MAX / 2)
+        with pytest.raises(asyncio.CancelledError):
+            body.write(b"x")
+        body.end()
 
 
 @pytest.mark.parametrize("is_read", [False, True])

@@ -11,7 +11,6 @@ import threading
 from asyncio import AbstractEventLoop, CancelledError, Event
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from tempfile import TemporaryFile
@@ -105,6 +104,7 @@ class UnsentBody:
         self._files: deque[_File] = deque()
         self._taken = 0
         self._changed = Event()
+        self._may_go_on = threading.Event()
         self._lock = threading.Lock()
         self._error: BaseException | None = None
         self._is_ended = self._is_closed = False
@@ -116,14 +116,15 @@ class UnsentBody:
         reached, StoreUnavailable if a file cannot be written, and TimeoutError if the event loop
         does not run within ``LOOP_S_MAX`` seconds.
         """
+        self._may_go_on.clear()
         if self._is_closed:
             raise CancelledError
         if data:
             self._write(data)
             self.size += len(data)
-        has_run: Future[None] = Future()
-        self._loop.call_soon_threadsafe(self._notify, has_run)
-        has_run.result(LOOP_S_MAX)
+        self._loop.call_soon_threadsafe(self._notify)
+        if not self._may_go_on.wait(LOOP_S_MAX):
+            raise TimeoutError
 
     def end(self, error: BaseException | None = None) -> None:
         """Mark the body as complete, or as failed with ``error``; nothing more is written."""
@@ -162,15 +163,16 @@ class UnsentBody:
         await self.until_ended()
 
     def close(self) -> None:
-        """Stop reading; the next :meth:`write` raises CancelledError."""
+        """Stop reading; a :meth:`write` that waits returns, and the next raises CancelledError."""
         with self._lock:
             self._is_closed = True
             if self._is_ended:
                 self._remove_all()
+        self._may_go_on.set()
 
-    def _notify(self, has_run: "Future[None]") -> None:
+    def _notify(self) -> None:
         self._changed.set()
-        has_run.set_result(None)
+        self._may_go_on.set()
 
     def _write(self, data: bytes) -> None:
         if not self._files:
