@@ -23,6 +23,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 # The database that the tests make theirs beside, on a server that runs already.
 EXTERNAL = "MASTHEAD_TEST_POSTGRES"
+
+# What gives a database its role of servers.
+RIGHTS = Path(__file__).parents[1] / "src/masthead/store/sql/rights_postgresql.sql"
 
 SECONDS_MAX = 60
 POLL_SECONDS = 0.02
@@ -101,6 +105,7 @@ class Databases:
         """Work from the database at the URL, whose user may create others."""
         self._url = url
         self._own: set[str] = set()
+        self._migrated: str | None = None
 
     def url(self, database: str) -> str:
         """Return the URL of a database of that name, whether or not it exists."""
@@ -124,12 +129,33 @@ class Databases:
             )
             self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
             self._own.add(name)
+            self._give_rights(name)
         finally:
             self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
 
+    def copy_migrated(self, name: str) -> None:
+        """Create a database with the tables of Masthead, which takes a tenth of the time."""
+        if self._migrated is None:
+            self._migrated = unique("migrated")
+            self.create(self._migrated)
+            subprocess.run(
+                [sys.executable, "-m", "masthead", "database", "migrate"],
+                env={**os.environ, "MASTHEAD_DATABASE": self.url(self._migrated)},
+                stdout=subprocess.DEVNULL,
+                timeout=SECONDS_MAX,
+                check=True,
+            )
+        self.copy(self._migrated, name)
+
+    def _give_rights(self, name: str) -> None:
+        """Give a copied database its own role of servers, as `masthead database migrate` does."""
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            connection.execute(RIGHTS.read_bytes())
+
     def drop(self, name: str) -> None:
-        """Drop a database if it exists; sessions in it end."""
+        """Drop a database and the role of its servers, if it exists; sessions in it end."""
         self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+        self._administer("DROP ROLE IF EXISTS {}", f"{name}_server")
         self._own.discard(name)
 
     def close(self) -> None:

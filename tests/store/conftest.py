@@ -60,7 +60,7 @@ def opening(url: str, clock: Callable[[], int] | None = None) -> Iterator[OpenSt
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writers that do not wait fail at once, and not after five seconds."""
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 10)
-    monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "SET lock_timeout = '10ms';")
+    monkeypatch.setattr(postgresql, "LOCK_TIMEOUT", "10ms")
 
 
 @pytest.fixture

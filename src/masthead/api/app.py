@@ -68,12 +68,14 @@ def create_app(
 
     ``settings`` defaults to those of the environment, ``store`` to the database that the settings
     name. Several workers count requests in ``shared_folder``. Raises BadUsage for an invalid
-    setting, and MastheadError if the database cannot be opened.
+    setting or a database user that a server must not be, MastheadError if the database cannot be
+    opened.
     """
     if settings is None:
         settings = ServerSettings.from_environment()
         set_log_format(settings.log_format)
     store = store or open_store(settings.database, read_url=settings.read_database)
+    store.check_server_role()
     limit = RateLimit(settings.rate_limit, shared_folder) if settings.rate_limit else None
     return App(Service(store, settings, rate_limit=limit))
 
@@ -207,7 +209,7 @@ class App:
             taken = service.rate_limit.take(request.account_id)
             request.more_headers = taken.headers
             taken.check()
-        connection.set_tenant(request.account_id)
+        connection.set_tenant(request.account_id, is_master=bool(request.caller.is_master))
         request.parameters = read_parameters(route.operation, request.scope["query_string"], body)
         if request.path_id > BIGGEST_INTEGER:
             raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")

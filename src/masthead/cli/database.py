@@ -1,4 +1,4 @@
-"""``masthead database``: status."""
+"""``masthead database``: migrate and status."""
 
 import click
 
@@ -14,17 +14,28 @@ def database_group() -> None:
     """The database."""
 
 
+@database_group.command("migrate")
+@setting("database")
+def migrate(database: str) -> None:
+    """Create the tables, or bring them up to date.
+
+    A file is brought up to date by every command that opens it. For PostgreSQL, run this as the
+    user who owns the database, once, and after each upgrade: servers go on meanwhile. It also
+    creates the role that servers log in as, which is named after the database: masthead_server.
+    """
+    done = find_store(database).migrate()
+    for title in done:
+        click.echo(f"applied  {title}")
+    click.echo("up to date")
+
+
 @database_group.command("status")
 @setting("database")
 def show_status(database: str) -> None:
-    """Show each migration, and whether it is applied; change nothing.
-
-    The next command that opens the database applies missing migrations.
-    """
+    """Show each migration, and whether it is applied; change nothing."""
     with find_store(database).writer() as found:
         steps = status(found)
     for migration, is_applied in steps:
-        state = "applied" if is_applied else "missing"
-        click.echo(f"{migration.number:04}  {state}  {migration.name}")
+        click.echo(f"{'applied' if is_applied else 'missing'}  {migration.title}")
     missing = sum(not is_applied for _, is_applied in steps)
     click.echo("up to date" if not missing else f"{missing} of {len(steps)} missing")

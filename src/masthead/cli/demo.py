@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import click
 
+from masthead.databases.urls import is_postgresql
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
@@ -30,8 +31,10 @@ def make_demo(database: str) -> None:
     """Load the demo publisher into ``database``, unless it is complete.
 
     The account gets its credentials last, so the next start completes an interrupted demo. Raises
-    BadUsage if account 1 is not the demo's.
+    BadUsage if account 1 is not the demo's, or the database is not a file.
     """
+    if is_postgresql(database):
+        raise BadUsage("the demo keeps its data in a file: give --database sqlite:///FILE")
     store = open_store(database)
     with store.writer() as writer:
         found = {row[0]: row for row in accounts.accounts(writer)}.get(_ACCOUNT_ID)

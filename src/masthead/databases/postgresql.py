@@ -1,8 +1,8 @@
 """PostgreSQL: sessions, statements, transactions and the errors of its driver, psycopg."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import lru_cache
 from re import compile as pattern
 from typing import Any, TypeVar
 
@@ -26,18 +26,36 @@ from masthead.errors import BadUsage, MastheadError
 
 __all__ = [
     "PARAMETERS",
+    "READ_COMMITTED",
+    "REPEATABLE_READ",
+    "UNLIMITED",
     "PostgresConnection",
     "Session",
+    "beginning",
     "check_url",
     "connect",
     "explaining",
+    "known",
     "translated",
+    "translating",
 ]
 
 Result = TypeVar("Result")
-SessionType = TypeVar("SessionType", bound="Session")
 
-READ_ONLY = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+READ_COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+REPEATABLE_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+"""How transactions begin. A server's defaults may be others (``default_transaction_…``)."""
+
+UNLIMITED: Mapping[str, str] = {
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "transaction_timeout": "0",
+}
+"""The settings of a transaction that may take as long as it needs, whatever the server's are."""
+
+_SINCE = {"transaction_timeout": 170_000}
+"""The server versions in which settings are new."""
 
 _CONNECT_S_MAX = 3
 _SIGNALS_S = 0.1
@@ -79,6 +97,23 @@ class Session(psycopg.Connection[Row]):
     """
 
     silence_s_max: float | None = None
+
+    def find_pooler(self) -> None:
+        """Prepare no statements from now on if a pooler is between this session and the server.
+
+        Behind a pooler, the next transaction may run in another session of the server.
+        """
+        if self.is_pooled():
+            self.prepare_threshold = None
+
+    def is_pooled(self) -> bool:
+        """Return whether a pooler is between this session and the server.
+
+        It shows in the number of the server's process: when a session starts, a pooler sends one of
+        its own.
+        """
+        row = self.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
+        return row != (self.pgconn.backend_pid,)
 
     def wait(
         self, gen: PQGen[Result], interval: float = _SIGNALS_S, timeout: float | None = None
@@ -171,12 +206,12 @@ class PostgresConnection:
     @contextmanager
     def read_snapshot(self) -> Iterator[None]:
         """Read in one transaction."""
-        with self._reading():
+        with self._reading({}):
             yield
 
     @contextmanager
-    def _reading(self, settings: str = "") -> Iterator[None]:
-        self.script(READ_ONLY + settings)
+    def _reading(self, settings: Mapping[str, str]) -> Iterator[None]:
+        self._begin(REPEATABLE_READ, settings)
         try:
             yield
         finally:
@@ -189,12 +224,21 @@ class PostgresConnection:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Write in one transaction, beside those of other connections."""
-        self.script("BEGIN")
+        with self._writing(UNLIMITED):
+            yield
+
+    @contextmanager
+    def _writing(self, settings: Mapping[str, str]) -> Iterator[None]:
+        self._begin(READ_COMMITTED, settings)
         try:
             yield
             self.script("COMMIT")
         finally:
             self._end("ROLLBACK")
+
+    def _begin(self, how: str, settings: Mapping[str, str]) -> None:
+        version = self._connection.info.server_version
+        self.script("; ".join([how, *beginning(version, settings)]))
 
     def close(self) -> None:
         """Close the connection and its streams."""
@@ -212,19 +256,30 @@ class PostgresConnection:
         self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool | None = None
     ) -> list[Row]:
         """Run a statement; or, without values, a script, which does not stay prepared."""
-        try:
+        with translating():
             if values is None:
                 self._connection.execute(sql, prepare=False)
                 return []
             cursor = self._cursor.execute(sql, values, prepare=prepare)
             return [] if cursor.rownumber is None else cursor.fetchall()
-        except _UNAVAILABLE as error:
-            raise _unavailable(error) from error
-        except errors.InsufficientPrivilege as error:
-            raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
 
 
-@cache
+def beginning(version: int, settings: Mapping[str, str]) -> list[str]:
+    """Return the statements that make ``settings`` for a transaction; not those it does not know.
+
+    ``version`` is the server's, as a number such as 160004.
+    """
+    return [
+        f"SET LOCAL {name} = '{value}'" for name, value in known(version, tuple(settings.items()))
+    ]
+
+
+def known(version: int, settings: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    """Return the settings that a server of this version has."""
+    return [setting for setting in settings if version >= _SINCE.get(setting[0], 0)]
+
+
+@lru_cache(maxsize=10_000)
 def translated(sql: str) -> bytes:
     """Return ``sql`` with psycopg's parameters: ``%(name)s`` for ``:name``."""
     return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")).encode()
@@ -242,10 +297,10 @@ def check_url(url: str) -> None:
         ) from None
 
 
-def connect(url: str, session_type: type[SessionType]) -> SessionType:
+def connect(url: str) -> Session:
     """Return a new session. Raises DatabaseUnavailable if the server accepts none in time."""
     try:
-        return session_type.connect(url, **PARAMETERS)
+        return Session.connect(url, **PARAMETERS)
     except psycopg.OperationalError as error:
         raise DatabaseUnavailable("the database cannot be opened", _line(error)) from error
 
@@ -257,6 +312,16 @@ def explaining() -> Iterator[None]:
         yield
     except _UNAVAILABLE as error:
         raise _unavailable(error) from error
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Do so, and raise MastheadError if the user has no right to do what was asked."""
+    try:
+        with explaining():
+            yield
+    except errors.InsufficientPrivilege as error:
+        raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
 
 
 def _unavailable(error: psycopg.Error) -> DatabaseUnavailable:

@@ -83,13 +83,12 @@ def _open_server(url: str) -> Connection:
     # Imported only here, since psycopg takes long to import.
     from masthead.databases.postgresql import (  # noqa: PLC0415
         PostgresConnection,
-        Session,
         check_url,
         connect,
     )
 
     check_url(url)
-    connection = PostgresConnection(connect(url, Session))
+    connection = PostgresConnection(connect(url))
     connection.script(_KEEPALIVES)
     return connection
 

@@ -15,13 +15,13 @@ __all__ = ["Clock", "Connection", "Later", "Store", "find_store", "open_store", 
 
 
 def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
-    """Return the database that ``url`` names, with its schema brought up to date.
+    """Return the database that ``url`` names, opened (``Store.open``).
 
-    Raises what :func:`find_store` does, and MastheadError if a newer version of Masthead made the
-    database or the secret key is not its own.
+    Raises what :func:`find_store` does, and MastheadError if the database has another schema than
+    this version's, or the secret key is not its own.
     """
     store = find_store(url, clock=clock, read_url=read_url)
-    store.migrate()
+    store.open()
     return store
 
 

@@ -25,8 +25,6 @@ Advance = Callable[[int, int], None]
 """Is called with the number of pages copied so far, and of all pages."""
 
 _UNFINISHED = pattern(r"\.unfinished-(backup|restore)-[0-9a-f]{8}$")
-_PERSONAL_DATA_SINCE = 6
-"""The migration that made the tables ``erasures`` and ``audit``."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _SHARED_LOCK = (510, 0x40000002)
@@ -151,9 +149,6 @@ def _kept_by(path: Path, store: Store) -> _Kept:
     replaced = SqliteStore(path, store.clock, store.secret)
     try:
         with closing(replaced), replaced.reader() as database:
-            numbers = {number for (number,) in database.rows("SELECT number FROM migrations")}
-            if numbers and max(numbers) < _PERSONAL_DATA_SINCE:
-                return _Kept()  # nobody could be erased yet
             for table in ("erasures", "audit"):
                 ((found,), *_) = database.rows(f"PRAGMA integrity_check({table})")
                 if found != "ok":

@@ -141,7 +141,10 @@ def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
             epoch_at = -(-max(connection.now(), newest + 1) // _SECOND_US) * _SECOND_US
             _stamp(connection, account_id, begin_commit(connection, account_id), epoch_at)
             connection.change(
-                "UPDATE accounts SET epoch_at = :epoch_at WHERE account_id = :account_id",
+                """
+                INSERT INTO epochs (account_id, epoch_at) VALUES (:account_id, :epoch_at)
+                ON CONFLICT (account_id) DO UPDATE SET epoch_at = excluded.epoch_at
+                """,
                 epoch_at=epoch_at,
                 account_id=account_id,
             )
@@ -178,7 +181,8 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     """
     ((newest_stamp, epoch_at, first_without, first_since),) = connection.rows(
         """
-        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at,
+        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
+            (SELECT epoch_at FROM epochs WHERE account_id = :account_id),
             (SELECT min(commit_id) FROM commits
                 WHERE account_id = :account_id AND visible_at IS NULL),
             (SELECT commit_id FROM commits

@@ -1,22 +1,37 @@
-"""A database of PostgreSQL: roles, tenants, locks and replicas.
+"""A database of PostgreSQL: tenants, locks, replicas, and the settings of transactions.
 
-Connections that serve requests use the role ``masthead_server``, which owns no table: policies show
-it only the rows of the tenant, which is a variable of the session (``masthead.account_id``).
-Connections that load data or change accounts use the user of the URL, who owns the tables.
+The account whose rows a query may see is a setting of its transaction (``SET LOCAL
+masthead.account_id``), never of a session. So it holds behind a pooler that gives each transaction
+another session of the server, and on each node of a distributed database. Policies show a server's
+login only that account's rows; in a transaction without an account, they raise an error.
 
-Readers never wait for writers. Writers of one account wait for each other by advisory locks of
-their transactions.
+Servers log in as a role that may only read, stamp commits and count (``rights_postgresql.sql``).
+Commands log in as the owner of the tables, for whom no policy holds.
+
+Readers never wait for writers. Writers of an account wait for each other by a row that they lock.
 """
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from functools import cache
 
 from masthead.databases import postgresql
-from masthead.databases.connection import Dialect, Row, Value
-from masthead.databases.postgresql import Session, check_url, connect, explaining, translated
+from masthead.databases.connection import DatabaseLocked, Dialect, Row, Value
+from masthead.databases.postgresql import (
+    READ_COMMITTED,
+    UNLIMITED,
+    Session,
+    beginning,
+    check_url,
+    connect,
+    explaining,
+    known,
+    translated,
+    translating,
+)
 from masthead.databases.postgresql_pool import Pool
-from masthead.errors import StoreUnavailable
+from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
@@ -32,109 +47,141 @@ COUNTERS_CONNECTIONS_MAX = 4
 BEHIND_US_MAX = 30 * 1_000_000
 """The change feed is not read from a replica that is further behind."""
 
-_READER = f"""
-    SET ROLE masthead_server;
-    SET default_transaction_read_only = on;
-    SET masthead.account_id = '';
-    SET statement_timeout = {STATEMENT_MS_MAX};
-    SET lock_timeout = {STATEMENT_MS_MAX};
-    SET jit = off;
-"""
-_COUNTERS = f"{_READER} SET default_transaction_read_only = off; SET synchronous_commit = off;"
+LOCK_TIMEOUT = "5s"
+"""How long writers wait that do not wait for loads."""
+
+_MIGRATION_LOCK_TIMEOUT = "500ms"
+"""How long a migration waits for a lock, since all later requests wait behind it."""
+
+_MIGRATION_LOCKS_S_MAX = 60
+_RETRY_S = 0.2
+
+_READ = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_SHORT = {
+    "statement_timeout": str(STATEMENT_MS_MAX),
+    "lock_timeout": str(STATEMENT_MS_MAX),
+    "jit": "off",
+}
+_COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
-_WRITER = """
-    SET temp_buffers = '64MB';
-    SET work_mem = '64MB';
-    SET jit = off;
-"""
-_LOCK_TIMEOUT = "SET lock_timeout = '5s';"
-_IN_INDEX_ORDER = """
-    SET LOCAL statement_timeout = 0;
-    SET LOCAL enable_seqscan = off;
-    SET LOCAL enable_bitmapscan = off;
-    SET LOCAL enable_hashjoin = off;
-    SET LOCAL enable_mergejoin = off;
-    SET LOCAL enable_sort = off;
-    SET LOCAL max_parallel_workers_per_gather = 0;
-"""
+_WRITE = {**UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_IN_INDEX_ORDER = {
+    **UNLIMITED,
+    "lock_timeout": str(STATEMENT_MS_MAX),
+    "jit": "off",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_sort": "off",
+    "max_parallel_workers_per_gather": "0",
+}
 """Streams follow an index, so that their first row comes at once and nothing is sorted on disk.
 
 They last as long as their reader, so they use no parallel workers, of which there are few."""
 
-_ACCOUNT_LOCK, _STAMPS_LOCK = 1, 2
-"""The first keys of the advisory locks; the second one is the account."""
 
-_UNKNOWN = -1
-_SET_TENANT = b"SELECT set_config('masthead.account_id', %(account)s, FALSE)"
-_ACCOUNTS = """
-    SELECT found.*, set_config('masthead.account_id', coalesce(found.account_id::TEXT, ''), FALSE)
-    FROM (VALUES (1)) AS one LEFT JOIN ({sql}) AS found ON TRUE
-    """
-
-
-class _TenantSession(Session):
-    """A session, and the account whose rows it sees now; None: of no account."""
-
-    tenant: int | None = None
+_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
+_BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
 
 
 @cache
-def _setting_tenant(sql: str) -> bytes:
-    return translated(_ACCOUNTS.format(sql=sql))
+def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> bytes:
+    """Return a query that makes the settings of a transaction: one statement is the cheapest."""
+    made = (f"set_config('{name}', '{value}', TRUE)" for name, value in known(version, settings))
+    return f"SELECT {', '.join(made)}".encode()
 
 
 class PostgresStoreConnection(postgresql.PostgresConnection):
-    """A connection to the server (``store.database`` describes its methods)."""
+    """A connection to the server (``store.database`` describes its methods).
+
+    Each statement outside a transaction gets one of its own, which begins with ``begin`` and
+    ``settings`` and is sent in one message.
+    """
 
     def __init__(
         self,
-        session: _TenantSession,
+        session: Session,
         clock: Clock | None,
         secret: Secret,
         *,
+        begin: str,
+        settings: Mapping[str, str],
         is_replica: bool = False,
     ) -> None:
         super().__init__(session)
         self.secret = secret
-        self._session = session
+        self._control = session.cursor()
         self._clock = clock
+        self._begin_sql = begin.encode()
+        self._settings = settings
+        self._settings_sql = _setting(session.info.server_version, tuple(settings.items()))
         self._is_replica = is_replica
-        self._account_id: int | None = None
+        self._tenant: Mapping[str, str] = {}
 
-    def set_tenant(self, account_id: int) -> None:
+    def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
         """Show only the account's rows from now on, also in the rest of this transaction."""
-        self._account_id = account_id
+        self._tenant = {"masthead.account_id": str(account_id)}
+        if is_master:
+            self._tenant = {**self._tenant, "masthead.is_master": "on"}
         if self._is_in_transaction():
-            self.script(self._local_tenant())
-
-    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; the last account found is the tenant, without another statement.
-
-        If none is found, there is no tenant.
-        """
-        self._session.tenant = _UNKNOWN
-        found = self._run(_setting_tenant(sql), values)
-        self._session.tenant = found[-1][0]
-        return [row[:-1] for row in found if row[0] is not None]
+            self.script("; ".join(beginning(0, self._tenant)))
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; a statement stays prepared."""
-        self._use_tenant()
+        """Return all rows; a statement stays prepared, unless a pooler is in between."""
         return self._run(translated(sql), values)
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement does not stay prepared, so it is planned each time."""
-        self._use_tenant()
         return self._run(translated(sql), values, prepare=False)
+
+    def _run(
+        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool | None = None
+    ) -> list[Row]:
+        if values is None or self._is_in_transaction():
+            return super()._run(sql, values, prepare=prepare)
+        try:
+            with translating(), self._connection.pipeline():
+                self._control.execute(self._begin_sql)
+                self._control.execute(self._settings_sql)
+                for statement in beginning(0, self._tenant):
+                    self._control.execute(statement.encode(), prepare=False)
+                self._cursor.execute(sql, values, prepare=prepare)
+                self._control.execute(b"COMMIT")
+            return [] if self._cursor.rownumber is None else self._cursor.fetchall()
+        finally:
+            self._end("ROLLBACK")
+
+    def is_pooled(self) -> bool:
+        """Return whether a pooler is between this connection and the server."""
+        return self._connection.is_pooled()
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, while the server sends them."""
-        self._use_tenant()
-        return super().stream(sql, **values)
+        if self._is_in_transaction():
+            return super().stream(sql, **values)
+        return self.streams.add(self._stream_alone(translated(sql), values))
+
+    def _stream_alone(self, sql: bytes, values: dict[str, Value]) -> Generator[Row, None, None]:
+        with self._reading(self._settings):
+            yield from self._stream(sql, values)
+
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert the rows by COPY."""
+        with nullcontext() if self._is_in_transaction() else self.transaction():
+            super().insert_many(table, columns, rows, **same)
 
     def analyze(self, table: str, /) -> None:
-        """Collect the planner's statistics of the table."""
+        """Collect the planner's statistics of the table. Not in a transaction: it locks others."""
+        assert not self._is_in_transaction()
         self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
@@ -142,14 +189,11 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
 
         Raises StoreUnavailable if a replica is more than 30 seconds behind.
         """
+        if not self._is_replica:
+            return self._clock() if self._clock else int(self.rows(_NOW)[0][0])
+        ((now, beat_at),) = self.rows(_BEAT)
         if self._clock:
             now = self._clock()
-        else:
-            sql = b"SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
-            ((now,),) = self._run(sql, {})
-        if not self._is_replica:
-            return int(now)
-        ((beat_at,),) = self._run(b"SELECT beat_at FROM heartbeat", {})
         if now - beat_at > BEHIND_US_MAX:
             raise StoreUnavailable(
                 f"the replica is {(now - beat_at) // 1_000_000} seconds behind: the change feed "
@@ -158,52 +202,78 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         return int(beat_at)
 
     @contextmanager
-    def read_snapshot(self) -> Iterator[None]:
-        """Read in one transaction."""
-        self._use_tenant()
-        with self._reading():
+    def snapshot(self) -> Iterator[None]:
+        """Read in one transaction, whose statements have no limit of time."""
+        with self._reading(_IN_INDEX_ORDER):
             yield
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Read in one transaction, whose statements have no limit of time."""
-        with self._reading(self._local_tenant() + _IN_INDEX_ORDER):
+    def _reading(self, settings: Mapping[str, str]) -> Iterator[None]:
+        with super()._reading({**(settings or self._settings), **self._tenant}):
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write in one transaction, beside those of other connections."""
+        with self._writing({**self._settings, **self._tenant}):
             yield
 
     def lock_account(self, account_id: int, /) -> None:
         """Wait for the account's other writer, if there is one."""
-        self._lock(_ACCOUNT_LOCK, account_id)
+        self._lock(account_id, "data")
 
     def lock_stamps(self, account_id: int, /) -> None:
         """Wait for another process that stamps, which takes milliseconds."""
-        self._lock(_STAMPS_LOCK, account_id)
+        self._lock(account_id, "stamps")
 
-    def _lock(self, key: int, account_id: int) -> None:
+    def _lock(self, account_id: int, kind: str) -> None:
+        self.set_tenant(account_id)
         self.rows(
-            f"""
-            SELECT pg_advisory_xact_lock({key}, hashint8(:account_id)),
-                set_config('masthead.account_id', :account, TRUE)
+            """
+            SELECT 1 FROM account_locks WHERE account_id = :account_id AND kind = :kind FOR UPDATE
             """,
             account_id=account_id,
-            account=str(account_id),
+            kind=kind,
         )
 
+    def add_locks(self, account_id: int, /) -> None:
+        """Add the rows that the account's writers lock."""
+        for kind in ("data", "stamps"):
+            self.rows(
+                "INSERT INTO account_locks (account_id, kind) VALUES (:account_id, :kind)",
+                account_id=account_id,
+                kind=kind,
+            )
+
     def lock_accounts(self) -> None:
-        """Lock the table against writers; others can read accounts, and load their data."""
-        self.script("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE")
+        """Wait for others who add or change accounts. Loads do not take this lock."""
+        self.rows("SELECT 1 FROM secret_key FOR UPDATE")
 
-    def _use_tenant(self) -> None:
-        """Set the session's tenant to that of this connection, unless it is so already."""
-        if self._session.tenant != self._account_id and not self._is_in_transaction():
-            self._session.tenant = _UNKNOWN
-            account = "" if self._account_id is None else str(self._account_id)
-            self._run(_SET_TENANT, {"account": account})
-            self._session.tenant = self._account_id
 
-    def _local_tenant(self) -> str:
-        if self._account_id is None:
-            return ""
-        return f"SET LOCAL masthead.account_id = '{self._account_id}';"
+def _apply(database: PostgresStoreConnection, migration: migrations.Migration) -> None:
+    if "CONCURRENTLY" in migration.sql:
+        for statement in migration.sql.split(";\n"):
+            database.script(statement)
+        with database.transaction():
+            migrations.record(database, migration)
+        return
+    end = time.monotonic() + _MIGRATION_LOCKS_S_MAX
+    while True:
+        try:
+            with database.transaction():
+                database.script(f"SET LOCAL lock_timeout = '{_MIGRATION_LOCK_TIMEOUT}'")
+                database.script(migration.sql)
+                migrations.record(database, migration)
+        except DatabaseLocked as error:
+            if time.monotonic() > end:
+                raise MastheadError(
+                    f"migration {migration.title} could not lock the tables that it changes for "
+                    f"{_MIGRATION_LOCKS_S_MAX} seconds; nothing was changed: run it again when no "
+                    "load and no backup runs"
+                ) from error
+            time.sleep(_RETRY_S)
+        else:
+            return
 
 
 class PostgresStore:
@@ -224,20 +294,65 @@ class PostgresStore:
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
-        self._readers = Pool(read_url or url, _TenantSession, _READER, CONNECTIONS_MAX)
-        self._counters = Pool(url, _TenantSession, _COUNTERS, COUNTERS_CONNECTIONS_MAX)
+        self._readers = Pool(read_url or url, CONNECTIONS_MAX)
+        self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
 
-    def migrate(self) -> None:
-        """Create the tables if there are none, and bring the schema up to date.
+    def open(self) -> None:
+        """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
+        with self.writer() as database:
+            if missing := migrations.missing(database):
+                has_some = migrations.has_table(database, "migrations")
+                state = f"lacks {len(missing)} migrations" if has_some else "has no tables yet"
+                raise MastheadError(
+                    f"the database {state}: run `masthead database migrate` as the user who owns it"
+                )
+            migrations.check_secret(database)
+
+    def migrate(self) -> list[str]:
+        """Create the tables, or bring the schema up to date; return the migrations' names.
 
         If several processes do so at once, one migrates and the others wait.
         """
-        with self.writer() as database:
-            if migrations.missing(database):
-                with database.transaction():
-                    database.script("SELECT pg_advisory_xact_lock(0, 0)")
-                    migrations.apply_missing(database)
+        done = []
+        with self._migrating(), self.writer() as database:
+            if database.is_pooled():
+                raise BadUsage(
+                    "migrations need a connection of their own: give the URL of the database's "
+                    "server, not that of a pooler"
+                )
+            database.script("SET statement_timeout = 0")
+            for migration in migrations.missing(database):
+                _apply(database, migration)
+                done.append(migration.title)
             migrations.check_secret(database)
+            with database.transaction():
+                database.script(migrations.read_sql("rights_postgresql.sql"))
+        return done
+
+    @contextmanager
+    def _migrating(self) -> Iterator[None]:
+        """Exclude other processes that migrate.
+
+        Nobody waits for the lock inside a statement: an index that is built concurrently would wait
+        for that statement's end.
+        """
+        with self.writer() as guard, guard.transaction():
+            while guard.rows("SELECT pg_try_advisory_xact_lock(0, 0)") == [(False,)]:
+                time.sleep(_RETRY_S)
+            yield
+
+    def check_server_role(self) -> None:
+        """Raise BadUsage if this login may see all accounts: partners' requests must not."""
+        with self.reader() as database:
+            if database.rows("SELECT row_security_active('subscribers')") == [(True,)]:
+                return
+            ((user, role),) = database.rows(
+                "SELECT current_user::TEXT, current_database() || '_server'"
+            )
+        raise BadUsage(
+            f"a server must not log in as {user}, for whom the walls between accounts do not "
+            f"hold: use the role {role} of this database"
+        )
 
     def open_loop_reader(self, _call_soon: Later) -> None:
         """Return None: a query may take long, and must not block an event loop."""
@@ -245,11 +360,16 @@ class PostgresStore:
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection of the pool, with the role ``masthead_server``."""
+        """Yield a connection of the pool."""
         with self._readers.session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
-                session, self._stamp_clock, self.secret, is_replica=is_replica
+                session,
+                self._stamp_clock,
+                self.secret,
+                begin=_READ,
+                settings=_SHORT,
+                is_replica=is_replica,
             )
             try:
                 yield database
@@ -258,18 +378,25 @@ class PostgresStore:
 
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection to the primary, with the role ``masthead_server``, that can write."""
+        """Yield a connection to the primary that can write."""
         with self._counters.session() as session:
-            yield PostgresStoreConnection(session, self._stamp_clock, self.secret)
+            yield PostgresStoreConnection(
+                session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
+            )
 
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
-        session = connect(self._url, _TenantSession)
+        session = connect(self._url)
         session.prepare_threshold = None  # a load runs each of its statements once
-        database = PostgresStoreConnection(session, self._stamp_clock, self.secret)
+        database = PostgresStoreConnection(
+            session,
+            self._stamp_clock,
+            self.secret,
+            begin=READ_COMMITTED,
+            settings=_WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT},
+        )
         with explaining(), closing(database):
-            database.script(_WRITER if waits else _WRITER + _LOCK_TIMEOUT)
             yield database
 
     def vacuum_after_erase(self) -> None:

@@ -65,6 +65,6 @@ async def _stamp_for_ever(service: Service) -> None:
 def _stamp(service: Service) -> None:
     store = service.store
     store.check()
-    store.write_heartbeat()
     commits.stamp_all(store)
     service.key_uses.write(store)
+    store.write_heartbeat()
