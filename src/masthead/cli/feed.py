@@ -4,7 +4,7 @@ import click
 
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
-from masthead.store import commits, open_store
+from masthead.store import epochs, open_store
 
 __all__ = ["feed"]
 
@@ -22,5 +22,5 @@ def new_epoch(database: str) -> None:
     Clients may have changes that the backup lacks. A changed_since from before the new epoch gets
     410, at once, also from running servers.
     """
-    count = commits.start_epoch(open_store(database), by=deed())
+    count = epochs.start_epochs(open_store(database), by=deed())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

@@ -88,6 +88,11 @@ class Store(Protocol):
     dialect: Dialect
     clock: Clock
     secret: Secret
+    reads_replica: bool
+    """Whether :meth:`reader` reads from a replica."""
+
+    has_followed: bool
+    """Whether the primary was there when its history was last compared (``store.epochs``)."""
 
     def open(self) -> None:
         """Open the database. A file is created if there is none, and brought up to date.

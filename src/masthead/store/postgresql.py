@@ -21,16 +21,21 @@ from masthead.databases.connection import DatabaseLocked, Dialect, Row, Value
 from masthead.databases.postgresql import (
     READ_COMMITTED,
     UNLIMITED,
-    Session,
     beginning,
     check_url,
     connect,
     explaining,
     known,
-    translated,
     translating,
 )
 from masthead.databases.postgresql_pool import Pool
+from masthead.databases.postgresql_session import (
+    Found,
+    Session,
+    Statement,
+    statement_of,
+    translated,
+)
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Later, system_clock
@@ -82,15 +87,16 @@ _IN_INDEX_ORDER = {
 They last as long as their reader, so they use no parallel workers, of which there are few."""
 
 
+_COMMIT = Statement(b"COMMIT")
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
 _BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
 
 
 @cache
-def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> bytes:
+def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> Statement:
     """Return a query that makes the settings of a transaction: one statement is the cheapest."""
     made = (f"set_config('{name}', '{value}', TRUE)" for name, value in known(version, settings))
-    return f"SELECT {', '.join(made)}".encode()
+    return Statement(f"SELECT {', '.join(made)}".encode())
 
 
 class PostgresStoreConnection(postgresql.PostgresConnection):
@@ -112,11 +118,10 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
     ) -> None:
         super().__init__(session)
         self.secret = secret
-        self._control = session.cursor()
         self._clock = clock
-        self._begin_sql = begin.encode()
+        self._begin_statement = Statement(begin.encode())
         self._settings = settings
-        self._settings_sql = _setting(session.info.server_version, tuple(settings.items()))
+        self._settings_statement = _setting(session.info.server_version, tuple(settings.items()))
         self._is_replica = is_replica
         self._tenant: Mapping[str, str] = {}
 
@@ -128,28 +133,20 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         if self._is_in_transaction():
             self.script("; ".join(beginning(0, self._tenant)))
 
-    def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; a statement stays prepared, unless a pooler is in between."""
-        return self._run(translated(sql), values)
-
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement does not stay prepared, so it is planned each time."""
-        return self._run(translated(sql), values, prepare=False)
+        return self._run(statement_of(sql, values, stays=False)).rows
 
-    def _run(
-        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool | None = None
-    ) -> list[Row]:
-        if values is None or self._is_in_transaction():
-            return super()._run(sql, values, prepare=prepare)
+    def _run(self, statement: Statement) -> Found:
+        if self._is_in_transaction():
+            return super()._run(statement)
+        before = [self._begin_statement, self._settings_statement]
+        before += [
+            Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
+        ]
         try:
-            with translating(), self._connection.pipeline():
-                self._control.execute(self._begin_sql)
-                self._control.execute(self._settings_sql)
-                for statement in beginning(0, self._tenant):
-                    self._control.execute(statement.encode(), prepare=False)
-                self._cursor.execute(sql, values, prepare=prepare)
-                self._control.execute(b"COMMIT")
-            return [] if self._cursor.rownumber is None else self._cursor.fetchall()
+            with translating():
+                return self._connection.exchange([*before, statement, _COMMIT], len(before))
         finally:
             self._end("ROLLBACK")
 
@@ -283,6 +280,7 @@ class PostgresStore:
     """
 
     dialect: Dialect = "postgresql"
+    has_followed = True
 
     def __init__(
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None
@@ -294,6 +292,7 @@ class PostgresStore:
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
+        self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
 
@@ -387,8 +386,8 @@ class PostgresStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
+        # It keeps no statements prepared: a load runs each of them once.
         session = connect(self._url)
-        session.prepare_threshold = None  # a load runs each of its statements once
         database = PostgresStoreConnection(
             session,
             self._stamp_clock,

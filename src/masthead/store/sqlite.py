@@ -117,6 +117,8 @@ class SqliteStore:
     """A database in a file (``store.database`` describes its methods)."""
 
     dialect: Dialect = "sqlite"
+    reads_replica = False
+    has_followed = True
 
     def __init__(
         self, path: Path, clock: Clock = system_clock, secret: Secret | None = None

@@ -12,7 +12,7 @@ from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
 from masthead.log import get_logger
-from masthead.store import commits
+from masthead.store import commits, epochs
 
 __all__ = ["lifespan"]
 
@@ -65,6 +65,7 @@ async def _stamp_for_ever(service: Service) -> None:
 def _stamp(service: Service) -> None:
     store = service.store
     store.check()
+    epochs.follow_all(store)
     commits.stamp_all(store)
     service.key_uses.write(store)
     store.write_heartbeat()
