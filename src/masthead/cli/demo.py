@@ -8,11 +8,10 @@ from urllib.parse import quote
 
 import click
 
-from masthead.databases.urls import is_postgresql
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
-from masthead.store import Store, accounts, open_store, system_clock
+from masthead.store import Store, accounts, find_store, open_store, system_clock
 
 __all__ = ["DEMO_DATABASE", "curl_lines", "make_demo"]
 
@@ -33,7 +32,7 @@ def make_demo(database: str) -> None:
     The account gets its credentials last, so the next start completes an interrupted demo. Raises
     BadUsage if account 1 is not the demo's, or the database is not a file.
     """
-    if is_postgresql(database):
+    if find_store(database).dialect == "postgresql":
         raise BadUsage("the demo keeps its data in a file: give --database sqlite:///FILE")
     store = open_store(database)
     with store.writer() as writer:

@@ -12,6 +12,7 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 """
 
 import time
+from asyncio import AbstractEventLoop
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import cache
@@ -28,6 +29,7 @@ from masthead.databases.postgresql import (
     known,
     translating,
 )
+from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
 from masthead.databases.postgresql_session import (
     Found,
@@ -37,8 +39,9 @@ from masthead.databases.postgresql_session import (
     translated,
 )
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, Later, system_clock
+from masthead.store.database import Clock, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresStore", "PostgresStoreConnection"]
@@ -47,8 +50,12 @@ STATEMENT_MS_MAX = 1_500
 """The server cancels statements of readers after this time. The streams of a snapshot have no such
 limit, but wait no longer for a lock."""
 
-CONNECTIONS_MAX = 30
+CONNECTIONS_MAX = 14
+LOOP_CONNECTIONS_MAX = 16
 COUNTERS_CONNECTIONS_MAX = 4
+"""Connections of a process: for long responses and commands, for the event loop, and to what
+servers count, which are as many again in the event loop."""
+
 BEHIND_US_MAX = 30 * 1_000_000
 """The change feed is not read from a replica that is further behind."""
 
@@ -295,6 +302,8 @@ class PostgresStore:
         self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
+        self._loop_readers: LoopPool | None = None
+        self._loop_counters: LoopPool | None = None
 
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
@@ -353,14 +362,17 @@ class PostgresStore:
             f"hold: use the role {role} of this database"
         )
 
-    def open_loop_reader(self, _call_soon: Later) -> None:
-        """Return None: a query may take long, and must not block an event loop."""
-        return
+    def open_loop_reader(self, loop: AbstractEventLoop) -> None:
+        """Return None, after making the pools of the event loop."""
+        self._loop_readers = LoopPool(self._read_url or self._url, LOOP_CONNECTIONS_MAX, loop)
+        self._loop_counters = LoopPool(self._url, COUNTERS_CONNECTIONS_MAX, loop)
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection of the pool."""
-        with self._readers.session() as session:
+        """Yield a connection of a pool: in a greenlet, of the event loop's."""
+        pool = self._loop_readers if current() else self._readers
+        assert pool
+        with pool.session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
                 session,
@@ -378,7 +390,9 @@ class PostgresStore:
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection to the primary that can write."""
-        with self._counters.session() as session:
+        pool = self._loop_counters if current() else self._counters
+        assert pool
+        with pool.session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
             )
@@ -412,5 +426,6 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the pools."""
-        self._readers.close()
-        self._counters.close()
+        for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
+            if pool:
+                pool.close()
