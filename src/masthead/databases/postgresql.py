@@ -63,6 +63,8 @@ _UNAVAILABLE = (
     errors.UndefinedTable,
     errors.UndefinedColumn,
     errors.UndefinedFunction,
+    # From a distributed database, one of whose nodes is away.
+    errors.InternalError_,
     # From a replica that is asked to write.
     errors.ReadOnlySqlTransaction,
 )

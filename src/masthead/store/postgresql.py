@@ -69,7 +69,12 @@ _MIGRATION_LOCKS_S_MAX = 60
 _RETRY_S = 0.2
 
 _READ = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_PROPAGATED = {"citus.propagate_set_commands": "local"}
+"""On a distributed database, each node gets the settings of the transaction too, if they are made
+by SET LOCAL. Elsewhere it means nothing."""
+
 _SHORT = {
+    **_PROPAGATED,
     "statement_timeout": str(STATEMENT_MS_MAX),
     "lock_timeout": str(STATEMENT_MS_MAX),
     "jit": "off",
@@ -77,8 +82,9 @@ _SHORT = {
 _COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
-_WRITE = {**UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
 _IN_INDEX_ORDER = {
+    **_PROPAGATED,
     **UNLIMITED,
     "lock_timeout": str(STATEMENT_MS_MAX),
     "jit": "off",
