@@ -127,20 +127,24 @@ class Databases:
         self._administer("CREATE DATABASE {} STRATEGY file_copy", name)
         self._own.add(name)
 
-    def copy(self, source: str, name: str) -> None:
-        """Create a database that is the same as the source, whose sessions end for that."""
+    def copy(self, source: str, name: str, *, rights: bool = True) -> None:
+        """Create a database that is the same as the source, whose sessions end for that.
+
+        With ``rights``, it gets its own role of servers.
+        """
         self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS false", source)
         try:
             self._ask(
                 "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
                 "WHERE datname = %s AND pid <> pg_backend_pid() "
-                "AND backend_type = 'client backend'",
+                "AND (backend_type = 'client backend' OR backend_type LIKE 'Citus%%')",
                 SECONDS_MAX * 1000,
                 source,
             )
             self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
             self._own.add(name)
-            self._give_rights(name)
+            if rights:
+                self._give_rights(name)
         finally:
             self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
 
@@ -149,13 +153,7 @@ class Databases:
         if self._migrated is None:
             self._migrated = unique("migrated")
             self.create(self._migrated)
-            subprocess.run(
-                [sys.executable, "-m", "masthead", "database", "migrate"],
-                env={**os.environ, "MASTHEAD_DATABASE": self.url(self._migrated)},
-                stdout=subprocess.DEVNULL,
-                timeout=SECONDS_MAX,
-                check=True,
-            )
+            migrate(self.url(self._migrated))
         self.copy(self._migrated, name)
 
     def _give_rights(self, name: str) -> None:
@@ -434,6 +432,18 @@ _made: dict[int, Path] = {}
 def _copy_folder(original: Path, copied: Path) -> None:
     """Copy a folder with its owners, into one that is there or not."""
     subprocess.run(["cp", "-aT", original, copied], stdin=subprocess.DEVNULL, check=True)
+
+
+def migrate(url: str, *more: str) -> None:
+    """Run `masthead database migrate`, and the other commands of that group."""
+    for command in ("migrate", *more):
+        subprocess.run(
+            [sys.executable, "-m", "masthead", "database", command],
+            env={**os.environ, "MASTHEAD_DATABASE": url},
+            stdout=subprocess.DEVNULL,
+            timeout=SECONDS_MAX,
+            check=True,
+        )
 
 
 def unique(name: str) -> str:
