@@ -32,6 +32,7 @@ from masthead.databases.postgresql import (
 from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
 from masthead.databases.postgresql_session import (
+    Forgotten,
     Found,
     Session,
     Statement,
@@ -157,9 +158,15 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         before += [
             Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
         ]
+        with translating():
+            try:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+            except Forgotten:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+
+    def _exchange(self, statements: list[Statement], wanted: int) -> Found:
         try:
-            with translating():
-                return self._connection.exchange([*before, statement, _COMMIT], len(before))
+            return self._connection.exchange(statements, wanted)
         finally:
             self._end("ROLLBACK")
 
