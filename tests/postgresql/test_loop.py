@@ -147,13 +147,13 @@ def test_a_transaction_of_several_statements_is_one_sessions(url: str) -> None:
 
 def test_a_session_that_is_left_in_a_transaction_is_not_used_again(url: str) -> None:
     async def test(asking: Asking) -> None:
-        def leave() -> None:
+        def leave() -> int:
             with asking.pool.session() as session:
                 session.execute("BEGIN")
+                return session.pgconn.backend_pid
 
-        await asking.start(leave)
-        started = "SELECT now() = statement_timestamp()"
-        assert await asking.ask(started) == [(True,)]
+        left = await asking.start(leave)
+        assert await asking.ask("SELECT pg_backend_pid()") != [(left,)]
 
     in_loop(url, test, sessions_max=1)
 
