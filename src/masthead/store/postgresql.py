@@ -145,7 +145,8 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         if is_master:
             self._tenant = {**self._tenant, "masthead.is_master": "on"}
         if self._is_in_transaction():
-            self.script("; ".join(beginning(0, self._tenant)))
+            # Both, since what the transaction has set before holds to its end.
+            self.script("; ".join(beginning(0, {"masthead.is_master": "off", **self._tenant})))
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement does not stay prepared, so it is planned each time."""
