@@ -37,7 +37,6 @@ __all__ = [
     "explaining",
     "known",
     "translated",
-    "translating",
 ]
 
 Result = TypeVar("Result")
@@ -245,6 +244,23 @@ class PostgresConnection:
         self.streams.close()
         self._connection.close()
 
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """Raise DatabaseUnavailable or DatabaseLocked for psycopg's errors of the database.
+
+        A replica refuses to begin a transaction that writes. Raises MastheadError if the user has
+        no right to do what was asked.
+        """
+        try:
+            with explaining():
+                yield
+        except errors.InsufficientPrivilege as error:
+            raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
+        except errors.FeatureNotSupported as error:
+            if self._is_in_transaction():
+                raise
+            raise DatabaseUnavailable("the database cannot be written to", _line(error)) from error
+
     def _is_in_transaction(self) -> bool:
         return self._connection.pgconn.transaction_status != TransactionStatus.IDLE
 
@@ -256,7 +272,7 @@ class PostgresConnection:
         self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool | None = None
     ) -> list[Row]:
         """Run a statement; or, without values, a script, which does not stay prepared."""
-        with translating():
+        with self._translating():
             if values is None:
                 self._connection.execute(sql, prepare=False)
                 return []
@@ -312,16 +328,6 @@ def explaining() -> Iterator[None]:
         yield
     except _UNAVAILABLE as error:
         raise _unavailable(error) from error
-
-
-@contextmanager
-def translating() -> Iterator[None]:
-    """Do so, and raise MastheadError if the user has no right to do what was asked."""
-    try:
-        with explaining():
-            yield
-    except errors.InsufficientPrivilege as error:
-        raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
 
 
 def _unavailable(error: psycopg.Error) -> DatabaseUnavailable:

@@ -28,7 +28,6 @@ from masthead.databases.postgresql import (
     explaining,
     known,
     translated,
-    translating,
 )
 from masthead.databases.postgresql_pool import Pool
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
@@ -142,7 +141,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         if values is None or self._is_in_transaction():
             return super()._run(sql, values, prepare=prepare)
         try:
-            with translating(), self._connection.pipeline():
+            with self._translating(), self._connection.pipeline():
                 self._control.execute(self._begin_sql)
                 self._control.execute(self._settings_sql)
                 for statement in beginning(0, self._tenant):
