@@ -341,17 +341,20 @@ class PostgresStore:
             yield
 
     def check_server_role(self) -> None:
-        """Raise BadUsage if this login may see all accounts: partners' requests must not."""
-        with self.reader() as database:
-            if database.rows("SELECT row_security_active('subscribers')") == [(True,)]:
-                return
-            ((user, role),) = database.rows(
-                "SELECT current_user::TEXT, current_database() || '_server'"
-            )
-        raise BadUsage(
-            f"a server must not log in as {user}, for whom the walls between accounts do not "
-            f"hold: use the role {role} of this database"
-        )
+        """Raise BadUsage if a login may see all accounts: partners' requests must not."""
+        for url in dict.fromkeys((self._url, self._read_url or self._url)):
+            with self._alone(url, _WRITE) as database:
+                ((is_active, user, role),) = database.rows(
+                    """
+                    SELECT row_security_active('subscribers'), current_user::TEXT,
+                        current_database() || '_server'
+                    """
+                )
+            if not is_active:
+                raise BadUsage(
+                    f"a server must not log in as {user}, for whom the walls between accounts do "
+                    f"not hold: use the role {role} of this database"
+                )
 
     def open_loop_reader(self, _call_soon: Later) -> None:
         """Return None: a query may take long, and must not block an event loop."""
@@ -386,14 +389,17 @@ class PostgresStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
-        session = connect(self._url)
+        settings = _WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT}
+        with self._alone(self._url, settings) as database:
+            yield database
+
+    @contextmanager
+    def _alone(self, url: str, settings: Mapping[str, str]) -> Iterator[PostgresStoreConnection]:
+        """Yield a new connection, which is of no pool."""
+        session = connect(url)
         session.prepare_threshold = None  # a load runs each of its statements once
         database = PostgresStoreConnection(
-            session,
-            self._stamp_clock,
-            self.secret,
-            begin=READ_COMMITTED,
-            settings=_WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT},
+            session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=settings
         )
         with explaining(), closing(database):
             yield database
