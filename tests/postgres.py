@@ -129,7 +129,7 @@ class Databases:
             )
             self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
             self._own.add(name)
-            self._give_rights(name)
+            self._give_rights(name, of=source)
         finally:
             self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
 
@@ -147,10 +147,14 @@ class Databases:
             )
         self.copy(self._migrated, name)
 
-    def _give_rights(self, name: str) -> None:
-        """Give a copied database its own role of servers, as `masthead database migrate` does."""
+    def _give_rights(self, name: str, *, of: str) -> None:
+        """Give a copied database its own role of servers, as `masthead database migrate` does.
+
+        That of the other database, which can then be dropped, has no rights in the copy.
+        """
         with psycopg.connect(self.url(name), autocommit=True) as connection:
             connection.execute(RIGHTS.read_bytes())
+            connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(f"{of}_server")))
 
     def drop(self, name: str) -> None:
         """Drop a database and the role of its servers, if it exists; sessions in it end."""

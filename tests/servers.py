@@ -112,12 +112,16 @@ def _copy_file(original: str, copied: str) -> None:
 
 
 def as_server(url: str) -> str:
-    """Return the URL of a PostgreSQL database for the role of its servers; else what was given."""
+    """Return the URL of a PostgreSQL database for the role of its servers; else what was given.
+
+    A password stays in it, which nobody asks for.
+    """
     if not url.startswith("postgresql://"):
         return url
-    place = urlsplit(url).netloc.rpartition("@")[2]
+    user, _, place = urlsplit(url).netloc.rpartition("@")
+    _, colon, password = user.partition(":")
     role = quote(f"{name_of(url)}_server", safe="")
-    return urlsplit(url)._replace(netloc=f"{role}@{place}").geturl()
+    return urlsplit(url)._replace(netloc=f"{role}{colon}{password}@{place}").geturl()
 
 
 def _path(url: str) -> str:

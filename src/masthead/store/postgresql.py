@@ -299,9 +299,9 @@ class PostgresStore:
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
         with self.writer() as database:
-            if missing := migrations.missing(database):
+            if migrations.missing(database):
                 has_some = migrations.has_table(database, "migrations")
-                state = f"lacks {len(missing)} migrations" if has_some else "has no tables yet"
+                state = "is not up to date" if has_some else "has no tables yet"
                 raise MastheadError(
                     f"the database {state}: run `masthead database migrate` as the user who owns it"
                 )
