@@ -79,8 +79,8 @@ class _Files:
 class _Tables:
     """One database, and each state in the tables of a schema that Masthead does not know.
 
-    A backup is made in one snapshot while loads and polls go on, as by pg_dump. Rows that a load has
-    staged are of no state.
+    A backup is made in one snapshot while loads and polls go on, as by pg_dump. Rows that a load
+    has staged are of no state.
     """
 
     def __init__(self, kind: Store, url: str) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from masthead.cli.options import setting
-from masthead.store import find_store
+from masthead.cli.stores import found
 from masthead.store.migrations import status
 
 __all__ = ["database_group"]
@@ -23,7 +23,7 @@ def migrate(database: str) -> None:
     user who owns the database, once, and after each upgrade: servers go on meanwhile. It also
     creates the role that servers log in as, which is named after the database: masthead_server.
     """
-    done = find_store(database).migrate()
+    done = found(database).migrate()
     for title in done:
         click.echo(f"applied  {title}")
     click.echo("up to date")
@@ -33,8 +33,8 @@ def migrate(database: str) -> None:
 @setting("database")
 def show_status(database: str) -> None:
     """Show each migration, and whether it is applied; change nothing."""
-    with find_store(database).writer() as found:
-        steps = status(found)
+    with found(database).writer() as connection:
+        steps = status(connection)
     for migration, is_applied in steps:
         click.echo(f"{'applied' if is_applied else 'missing'}  {migration.title}")
     missing = sum(not is_applied for _, is_applied in steps)
