@@ -143,7 +143,7 @@ def _not_taken(database: Connection, account_id: int, moment: int) -> int:
 
 def _no_snapshot(patch: pytest.MonkeyPatch, _now: Now) -> None:
     patch.setattr(SqliteStoreConnection, "snapshot", lambda _: nullcontext())
-    patch.setattr(postgresql, "READ_ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;")
+    patch.setattr(postgresql, "REPEATABLE_READ", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY")
 
 
 def _no_epoch(patch: pytest.MonkeyPatch, _now: Now) -> None:

@@ -3,7 +3,8 @@
 import click
 
 from masthead.cli.options import setting
-from masthead.store import distribution, find_store
+from masthead.cli.stores import found
+from masthead.store import distribution
 from masthead.store.migrations import status
 
 __all__ = ["database_group"]
@@ -23,7 +24,7 @@ def migrate(database: str) -> None:
     user who owns the database, once, and after each upgrade: servers go on meanwhile. It also
     creates the role that servers log in as, which is named after the database: masthead_server.
     """
-    for title in find_store(database).migrate():
+    for title in found(database).migrate():
         click.echo(f"applied  {title}")
     click.echo("up to date")
 
@@ -38,7 +39,7 @@ def distribute(database: str, *, dry_run: bool) -> None:
     and when a machine was added. What is distributed already stays as it is. Loads and requests
     wait while tables are distributed.
     """
-    statements = distribution.distribute(find_store(database), dry_run=dry_run)
+    statements = distribution.distribute(found(database), dry_run=dry_run)
     if dry_run:
         click.echo(";\n".join(" ".join(each.split()) for each in statements) + ";")
     else:
@@ -49,9 +50,9 @@ def distribute(database: str, *, dry_run: bool) -> None:
 @setting("database")
 def show_status(database: str) -> None:
     """Show each migration, and the machines of a distributed database; change nothing."""
-    with find_store(database).writer() as found:
-        steps = status(found)
-        distributed = distribution.distribution_of(found)
+    with found(database).writer() as connection:
+        steps = status(connection)
+        distributed = distribution.distribution_of(connection)
     for migration, is_applied in steps:
         click.echo(f"{'applied' if is_applied else 'missing'}  {migration.title}")
     missing = sum(not is_applied for _, is_applied in steps)

@@ -27,7 +27,6 @@ from masthead.databases.postgresql import (
     connect,
     explaining,
     known,
-    translating,
 )
 from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
@@ -159,7 +158,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         before += [
             Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
         ]
-        with translating():
+        with self._translating():
             try:
                 return self._exchange([*before, statement, _COMMIT], len(before))
             except Forgotten:
@@ -322,9 +321,9 @@ class PostgresStore:
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
         with self.writer() as database:
-            if missing := migrations.missing(database):
+            if migrations.missing(database):
                 has_some = migrations.has_table(database, "migrations")
-                state = f"lacks {len(missing)} migrations" if has_some else "has no tables yet"
+                state = "is not up to date" if has_some else "has no tables yet"
                 raise MastheadError(
                     f"the database {state}: run `masthead database migrate` as the user who owns it"
                 )
@@ -364,17 +363,20 @@ class PostgresStore:
             yield
 
     def check_server_role(self) -> None:
-        """Raise BadUsage if this login may see all accounts: partners' requests must not."""
-        with self.reader() as database:
-            if database.rows("SELECT row_security_active('subscribers')") == [(True,)]:
-                return
-            ((user, role),) = database.rows(
-                "SELECT current_user::TEXT, current_database() || '_server'"
-            )
-        raise BadUsage(
-            f"a server must not log in as {user}, for whom the walls between accounts do not "
-            f"hold: use the role {role} of this database"
-        )
+        """Raise BadUsage if a login may see all accounts: partners' requests must not."""
+        for url in dict.fromkeys((self._url, self._read_url or self._url)):
+            with self._alone(url, _WRITE) as database:
+                ((is_active, user, role),) = database.rows(
+                    """
+                    SELECT row_security_active('subscribers'), current_user::TEXT,
+                        current_database() || '_server'
+                    """
+                )
+            if not is_active:
+                raise BadUsage(
+                    f"a server must not log in as {user}, for whom the walls between accounts do "
+                    f"not hold: use the role {role} of this database"
+                )
 
     def open_loop_reader(self, loop: AbstractEventLoop) -> None:
         """Return None, after making the pools of the event loop."""
@@ -414,14 +416,17 @@ class PostgresStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
+        settings = _WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT}
+        with self._alone(self._url, settings) as database:
+            yield database
+
+    @contextmanager
+    def _alone(self, url: str, settings: Mapping[str, str]) -> Iterator[PostgresStoreConnection]:
+        """Yield a new connection, which is of no pool."""
         # It keeps no statements prepared: a load runs each of them once.
-        session = connect(self._url)
+        session = connect(url)
         database = PostgresStoreConnection(
-            session,
-            self._stamp_clock,
-            self.secret,
-            begin=READ_COMMITTED,
-            settings=_WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT},
+            session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=settings
         )
         with explaining(), closing(database):
             yield database
