@@ -31,7 +31,7 @@ class Asking:
         """Make both in the running event loop."""
         self.loop = asyncio.get_running_loop()
         self.greenlets = Greenlets()
-        self.pool = LoopPool(url, sessions_max, self.loop)
+        self.pool = LoopPool(url, sessions_max)
 
     def ask(self, sql: str, *, within_s: float = LONG_S) -> asyncio.Future[Any]:
         """Return the future of a statement's rows."""

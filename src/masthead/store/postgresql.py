@@ -12,7 +12,6 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 """
 
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import cache
@@ -41,7 +40,7 @@ from masthead.databases.postgresql_session import (
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, system_clock
+from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresStore", "PostgresStoreConnection"]
@@ -315,8 +314,8 @@ class PostgresStore:
         self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
-        self._loop_readers: LoopPool | None = None
-        self._loop_counters: LoopPool | None = None
+        self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
+        self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
@@ -378,17 +377,14 @@ class PostgresStore:
                     f"not hold: use the role {role} of this database"
                 )
 
-    def open_loop_reader(self, loop: AbstractEventLoop) -> None:
-        """Return None, after making the pools of the event loop."""
-        self._loop_readers = LoopPool(self._read_url or self._url, LOOP_CONNECTIONS_MAX, loop)
-        self._loop_counters = LoopPool(self._url, COUNTERS_CONNECTIONS_MAX, loop)
+    def open_loop_reader(self, _call_soon: Later) -> None:
+        """Return None: queries wait, in greenlets."""
+        return
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection of a pool: in a greenlet, of the event loop's."""
-        pool = self._loop_readers if current() else self._readers
-        assert pool
-        with pool.session() as session:
+        with (self._loop_readers if current() else self._readers).session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
                 session,
@@ -406,9 +402,7 @@ class PostgresStore:
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection to the primary that can write."""
-        pool = self._loop_counters if current() else self._counters
-        assert pool
-        with pool.session() as session:
+        with (self._loop_counters if current() else self._counters).session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
             )
@@ -446,5 +440,4 @@ class PostgresStore:
     def close(self) -> None:
         """Close the pools."""
         for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
-            if pool:
-                pool.close()
+            pool.close()
