@@ -71,6 +71,7 @@ _COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
 _WRITE = {**UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_MIGRATE = {**UNLIMITED, "idle_session_timeout": "0", "default_transaction_read_only": "off"}
 _IN_INDEX_ORDER = {
     **UNLIMITED,
     "lock_timeout": str(STATEMENT_MS_MAX),
@@ -154,6 +155,12 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
     def is_pooled(self) -> bool:
         """Return whether a pooler is between this connection and the server."""
         return self._connection.is_pooled()
+
+    def lift_limits(self) -> None:
+        """Lift the server's limits for scripts outside a transaction. Not behind a pooler."""
+        version = self._connection.info.server_version
+        settings = known(version, tuple(_MIGRATE.items()))
+        self.script("; ".join(f"SET {name} = '{value}'" for name, value in settings))
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, while the server sends them."""
@@ -315,12 +322,7 @@ class PostgresStore:
         """
         done = []
         with self._migrating(), self.writer() as database:
-            if database.is_pooled():
-                raise BadUsage(
-                    "migrations need a connection of their own: give the URL of the database's "
-                    "server, not that of a pooler"
-                )
-            database.script("SET statement_timeout = 0")
+            database.lift_limits()
             for migration in migrations.missing(database):
                 _apply(database, migration)
                 done.append(migration.title)
@@ -331,13 +333,19 @@ class PostgresStore:
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Exclude other processes that migrate.
+        """Exclude other processes that migrate. Raises BadUsage if a pooler is in between.
 
-        Nobody waits for the lock inside a statement: an index that is built concurrently would wait
-        for that statement's end.
+        Nobody waits for the lock inside a statement, and nobody has it inside a transaction: an
+        index that is built concurrently would wait for the end of either.
         """
-        with self.writer() as guard, guard.transaction():
-            while guard.rows("SELECT pg_try_advisory_xact_lock(0, 0)") == [(False,)]:
+        with self.writer() as guard:
+            if guard.is_pooled():
+                raise BadUsage(
+                    "migrations need a connection of their own: give the URL of the database's "
+                    "server, not that of a pooler"
+                )
+            guard.lift_limits()
+            while guard.rows("SELECT pg_try_advisory_lock(0, 0)") == [(False,)]:
                 time.sleep(_RETRY_S)
             yield
 
