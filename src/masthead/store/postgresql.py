@@ -185,9 +185,13 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
             super().insert_many(table, columns, rows, **same)
 
     def analyze(self, table: str, /) -> None:
-        """Collect the planner's statistics of the table. Not in a transaction: it locks others."""
+        """Collect the planner's statistics of the table, in a transaction of its own.
+
+        In a longer one it would keep others from doing so.
+        """
         assert not self._is_in_transaction()
-        self.script(f"ANALYZE {table}")
+        with self.transaction():
+            self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
         """Return the server's time; of a replica, the time up to which it has the changes.
