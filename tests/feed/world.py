@@ -18,9 +18,10 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.settings import ServerSettings
-from masthead.store import accounts, checking, commits, merging, open_store
+from masthead.store import accounts, checking, commits, epochs, merging, open_store
 from masthead.store.staging import staging_for
 from tests.feed.model import Model
+from tests.loops import AtOnce
 from tests.servers import as_server
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class World:
         self.store = open_store(url, clock=self.clock)
         served = open_store(as_server(url), clock=self.clock)
         self.service = Service(served, ServerSettings())
-        self.service.connection = served.open_loop_reader(lambda end: end())
+        self.service.connection = served.open_loop_reader(AtOnce())
 
     def _stop(self) -> None:
         if self.service.connection:
@@ -202,7 +203,7 @@ class World:
         self.models = dict(self.backup)
         self._start(self._place.restore())
         self.clock.step(self.clock.latest + SECOND_US - self.clock.now)
-        commits.start_epoch(self.store)
+        epochs.start_epochs(self.store)
 
     def close(self) -> None:
         """Kill what runs, and remove the databases."""

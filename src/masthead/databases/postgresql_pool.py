@@ -8,7 +8,8 @@ from select import POLLIN, poll
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from masthead.databases.postgresql import PARAMETERS, Session, explaining
+from masthead.databases.postgresql import explaining
+from masthead.databases.postgresql_session import PARAMETERS, Session
 
 __all__ = ["Pool"]
 
@@ -60,7 +61,7 @@ class Pool:
 
     def _configure(self, session: Session) -> None:
         session.silence_s_max = SILENCE_S_MAX
-        session.find_pooler()
+        session.keep_statements()
 
     def _check_alive(self, session: Session) -> None:
         """Raise OperationalError if the server has ended the session; then drop all idle ones.

@@ -14,7 +14,7 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.checks import check_batch
 from masthead.loading.files import InputFile, find_files, read_batches
 from masthead.loading.rejects import write_rejects
-from masthead.store import Store, accounts, audit, checking, commits, erasing, merging
+from masthead.store import Store, accounts, audit, checking, commits, epochs, erasing, merging
 from masthead.store.merging import Counts
 from masthead.store.staging import Problem, Staging, column_names, mask_of, staging_for
 
@@ -89,6 +89,7 @@ def _load_data(
     advance: Advance,
     tell: Tell,
 ) -> Loaded:
+    epochs.follow_history(store, account_id)
     with store.writer() as connection:
         accounts.settings_of(connection, account_id)
         with staging_for(connection, account_id) as staging:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
-from masthead.store import audit, commits, migrations
+from masthead.store import audit, commits, epochs, migrations
 from masthead.store.database import Connection, Row, Store, Value
 from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
@@ -261,6 +261,7 @@ def _save(
         )
     if before is None:
         connection.add_locks(account_id)
+        epochs.note_history(connection, account_id)
         commit_id = commits.begin_commit(connection, account_id)
         connection.change(
             """

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
-from masthead.store import audit, commits, erasing, migrations
+from masthead.store import audit, commits, epochs, erasing, migrations
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
 
@@ -127,7 +127,7 @@ def restore_backup(
             if not any(is_applied for _, is_applied in migrations.status(database)):
                 raise BadInput(f"{source} is not a backup of Masthead")
         prepared.migrate()
-        accounts = commits.start_epoch(prepared, by=by)
+        accounts = epochs.start_epochs(prepared, by=by)
         erased, copied = _carry_over(prepared, kept, erasures, by)
         with prepared.writer() as database:
             # Moves everything from the log into the one file that replaces the database.

@@ -5,6 +5,7 @@ differ are chosen by ``Connection.dialect``.
 """
 
 import time
+from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -13,13 +14,10 @@ from masthead.databases import connection as databases
 from masthead.databases.connection import Dialect, Row, Value
 from masthead.store.secret import Secret
 
-__all__ = ["Clock", "Connection", "Dialect", "Later", "Row", "Store", "Value", "system_clock"]
+__all__ = ["Clock", "Connection", "Dialect", "Row", "Store", "Value", "system_clock"]
 
 Clock = Callable[[], int]
 """Returns microseconds since 1970 in UTC."""
-
-Later = Callable[[Callable[[], None]], object]
-"""Has a function called later; an event loop's ``call_soon`` is one."""
 
 
 def system_clock() -> int:
@@ -88,6 +86,11 @@ class Store(Protocol):
     dialect: Dialect
     clock: Clock
     secret: Secret
+    reads_replica: bool
+    """Whether :meth:`reader` reads from a replica."""
+
+    has_followed: bool
+    """Whether the primary was there when its history was last compared (``store.epochs``)."""
 
     def open(self) -> None:
         """Open the database. A file is created if there is none, and brought up to date.
@@ -106,11 +109,12 @@ class Store(Protocol):
     def check_server_role(self) -> None:
         """Raise BadUsage if the database's user is one that a server must not log in as."""
 
-    def open_loop_reader(self, call_soon: Later) -> Connection | None:
-        """Return a connection for an event loop, or None if queries may take long.
+    def open_loop_reader(self, loop: AbstractEventLoop) -> Connection | None:
+        """Return a connection for an event loop whose queries never wait, or None.
 
-        Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
-        is the loop's; it ends the snapshot before the loop handles new requests.
+        Everything that is read in one iteration of the loop is read in one snapshot, which ends
+        before the loop handles new requests. If it is None, :meth:`reader` and :meth:`counters` in
+        a greenlet of the loop (``databases.greenlets``) wait without blocking the loop.
         """
 
     def reader(self) -> AbstractContextManager[Connection]:

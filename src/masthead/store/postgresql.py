@@ -12,6 +12,7 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 """
 
 import time
+from asyncio import AbstractEventLoop
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import cache
@@ -21,18 +22,25 @@ from masthead.databases.connection import DatabaseLocked, Dialect, Row, Value
 from masthead.databases.postgresql import (
     READ_COMMITTED,
     UNLIMITED,
-    Session,
     beginning,
     check_url,
     connect,
     explaining,
     known,
+)
+from masthead.databases.postgresql_loop import LoopPool
+from masthead.databases.postgresql_pool import Pool
+from masthead.databases.postgresql_session import (
+    Found,
+    Session,
+    Statement,
+    statement_of,
     translated,
 )
-from masthead.databases.postgresql_pool import Pool
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, Later, system_clock
+from masthead.store.database import Clock, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresStore", "PostgresStoreConnection"]
@@ -41,8 +49,12 @@ STATEMENT_MS_MAX = 1_500
 """The server cancels statements of readers after this time. The streams of a snapshot have no such
 limit, but wait no longer for a lock."""
 
-CONNECTIONS_MAX = 30
+CONNECTIONS_MAX = 14
+LOOP_CONNECTIONS_MAX = 16
 COUNTERS_CONNECTIONS_MAX = 4
+"""Connections of a process: for long responses and commands, for the event loop, and to what
+servers count, which are as many again in the event loop."""
+
 BEHIND_US_MAX = 30 * 1_000_000
 """The change feed is not read from a replica that is further behind."""
 
@@ -56,7 +68,12 @@ _MIGRATION_LOCKS_S_MAX = 60
 _RETRY_S = 0.2
 
 _READ = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_PROPAGATED = {"citus.propagate_set_commands": "local"}
+"""On a distributed database, each node gets the settings of the transaction too, if they are made
+by SET LOCAL. Elsewhere it means nothing."""
+
 _SHORT = {
+    **_PROPAGATED,
     "statement_timeout": str(STATEMENT_MS_MAX),
     "lock_timeout": str(STATEMENT_MS_MAX),
     "jit": "off",
@@ -64,8 +81,9 @@ _SHORT = {
 _COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
-_WRITE = {**UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
 _IN_INDEX_ORDER = {
+    **_PROPAGATED,
     **UNLIMITED,
     "lock_timeout": str(STATEMENT_MS_MAX),
     "jit": "off",
@@ -81,15 +99,16 @@ _IN_INDEX_ORDER = {
 They last as long as their reader, so they use no parallel workers, of which there are few."""
 
 
+_COMMIT = Statement(b"COMMIT")
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
 _BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
 
 
 @cache
-def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> bytes:
+def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> Statement:
     """Return a query that makes the settings of a transaction: one statement is the cheapest."""
     made = (f"set_config('{name}', '{value}', TRUE)" for name, value in known(version, settings))
-    return f"SELECT {', '.join(made)}".encode()
+    return Statement(f"SELECT {', '.join(made)}".encode())
 
 
 class PostgresStoreConnection(postgresql.PostgresConnection):
@@ -111,11 +130,10 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
     ) -> None:
         super().__init__(session)
         self.secret = secret
-        self._control = session.cursor()
         self._clock = clock
-        self._begin_sql = begin.encode()
+        self._begin_statement = Statement(begin.encode())
         self._settings = settings
-        self._settings_sql = _setting(session.info.server_version, tuple(settings.items()))
+        self._settings_statement = _setting(session.info.server_version, tuple(settings.items()))
         self._is_replica = is_replica
         self._tenant: Mapping[str, str] = {}
 
@@ -127,28 +145,20 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         if self._is_in_transaction():
             self.script("; ".join(beginning(0, self._tenant)))
 
-    def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; a statement stays prepared, unless a pooler is in between."""
-        return self._run(translated(sql), values)
-
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement does not stay prepared, so it is planned each time."""
-        return self._run(translated(sql), values, prepare=False)
+        return self._run(statement_of(sql, values, stays=False)).rows
 
-    def _run(
-        self, sql: bytes, values: dict[str, Value] | None, *, prepare: bool | None = None
-    ) -> list[Row]:
-        if values is None or self._is_in_transaction():
-            return super()._run(sql, values, prepare=prepare)
+    def _run(self, statement: Statement) -> Found:
+        if self._is_in_transaction():
+            return super()._run(statement)
+        before = [self._begin_statement, self._settings_statement]
+        before += [
+            Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
+        ]
         try:
-            with self._translating(), self._connection.pipeline():
-                self._control.execute(self._begin_sql)
-                self._control.execute(self._settings_sql)
-                for statement in beginning(0, self._tenant):
-                    self._control.execute(statement.encode(), prepare=False)
-                self._cursor.execute(sql, values, prepare=prepare)
-                self._control.execute(b"COMMIT")
-            return [] if self._cursor.rownumber is None else self._cursor.fetchall()
+            with self._translating():
+                return self._connection.exchange([*before, statement, _COMMIT], len(before))
         finally:
             self._end("ROLLBACK")
 
@@ -282,6 +292,7 @@ class PostgresStore:
     """
 
     dialect: Dialect = "postgresql"
+    has_followed = True
 
     def __init__(
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None
@@ -293,8 +304,11 @@ class PostgresStore:
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
+        self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
+        self._loop_readers: LoopPool | None = None
+        self._loop_counters: LoopPool | None = None
 
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
@@ -356,14 +370,17 @@ class PostgresStore:
                     f"not hold: use the role {role} of this database"
                 )
 
-    def open_loop_reader(self, _call_soon: Later) -> None:
-        """Return None: a query may take long, and must not block an event loop."""
-        return
+    def open_loop_reader(self, loop: AbstractEventLoop) -> None:
+        """Return None, after making the pools of the event loop."""
+        self._loop_readers = LoopPool(self._read_url or self._url, LOOP_CONNECTIONS_MAX, loop)
+        self._loop_counters = LoopPool(self._url, COUNTERS_CONNECTIONS_MAX, loop)
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection of the pool."""
-        with self._readers.session() as session:
+        """Yield a connection of a pool: in a greenlet, of the event loop's."""
+        pool = self._loop_readers if current() else self._readers
+        assert pool
+        with pool.session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
                 session,
@@ -381,7 +398,9 @@ class PostgresStore:
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection to the primary that can write."""
-        with self._counters.session() as session:
+        pool = self._loop_counters if current() else self._counters
+        assert pool
+        with pool.session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
             )
@@ -396,8 +415,8 @@ class PostgresStore:
     @contextmanager
     def _alone(self, url: str, settings: Mapping[str, str]) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, which is of no pool."""
+        # It keeps no statements prepared: a load runs each of them once.
         session = connect(url)
-        session.prepare_threshold = None  # a load runs each of its statements once
         database = PostgresStoreConnection(
             session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=settings
         )
@@ -418,5 +437,6 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the pools."""
-        self._readers.close()
-        self._counters.close()
+        for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
+            if pool:
+                pool.close()

@@ -11,8 +11,9 @@ from anyio import to_thread
 from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
+from masthead.greenlets import Greenlets
 from masthead.log import get_logger
-from masthead.store import commits
+from masthead.store import commits, epochs
 
 __all__ = ["lifespan"]
 
@@ -27,8 +28,9 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
     Raises MastheadError if the database cannot be used.
     """
     store = service.store
+    service.greenlets = Greenlets()
     try:
-        service.connection = store.open_loop_reader(get_running_loop().call_soon)
+        service.connection = store.open_loop_reader(get_running_loop())
     except MastheadError as reason:
         _log.error("the app cannot start", reason=str(reason))
         raise
@@ -65,6 +67,7 @@ async def _stamp_for_ever(service: Service) -> None:
 def _stamp(service: Service) -> None:
     store = service.store
     store.check()
+    epochs.follow_all(store)
     commits.stamp_all(store)
     service.key_uses.write(store)
     store.write_heartbeat()

@@ -68,11 +68,18 @@ CREATE TABLE account_locks (
 );
 
 -- What a client of the change feed learned before epoch_at may be of a history that the database no
--- longer has: the client must start again.
+-- longer has: the client must start again. history: that of the server with the account's data
+-- (history() below) when it was last looked at; another one means that a backup was restored or a
+-- replica promoted.
 CREATE TABLE epochs (
     account_id BIGINT NOT NULL PRIMARY KEY REFERENCES accounts (account_id),
-    epoch_at BIGINT NOT NULL
+    epoch_at BIGINT,
+    history TEXT COLLATE "C"
 );
+
+-- The servers of a distributed database, each as "system identifier/database oid": an account that
+-- is moved from one to another has lost nothing.
+CREATE TABLE nodes (node TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
 -- Failed logins. login, guess: keyed hashes.
 CREATE TABLE login_failures (

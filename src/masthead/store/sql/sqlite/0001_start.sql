@@ -50,10 +50,11 @@ CREATE TABLE audit (
 ) STRICT;
 
 -- What a client of the change feed learned before epoch_at may be of a history that the database no
--- longer has: the client must start again.
+-- longer has: the client must start again. history: NULL, since `masthead restore` starts an epoch.
 CREATE TABLE epochs (
     account_id INTEGER NOT NULL PRIMARY KEY REFERENCES accounts (account_id),
-    epoch_at INTEGER NOT NULL
+    epoch_at INTEGER,
+    history TEXT
 ) STRICT;
 
 -- visible_at: NULL until the commit is stamped.
