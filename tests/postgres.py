@@ -144,7 +144,7 @@ class Databases:
             self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
             self._own.add(name)
             if rights:
-                self._give_rights(name, of=source)
+                self.give_rights(name, of=source)
         finally:
             self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
 
@@ -156,7 +156,7 @@ class Databases:
             migrate(self.url(self._migrated))
         self.copy(self._migrated, name)
 
-    def _give_rights(self, name: str, *, of: str) -> None:
+    def give_rights(self, name: str, *, of: str) -> None:
         """Give a copied database its own role of servers, as `masthead database migrate` does.
 
         That of the other database, which can then be dropped, has no rights in the copy.

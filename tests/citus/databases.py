@@ -5,9 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import psycopg
-
-from tests.postgres import RIGHTS, Databases, migrate, unique
+from tests.postgres import Databases, migrate, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +43,7 @@ class CitusDatabases(Databases):
         self._own.add(name)
         self._on_each_node(lambda node: node.copy(source, name, rights=False))
         if rights:
-            with psycopg.connect(self.url(name), autocommit=True) as connection:
-                connection.execute(RIGHTS.read_bytes())
+            self.give_rights(name, of=source)
 
     def drop(self, name: str) -> None:
         """Drop a database on each node, and the role of its servers; sessions in it end."""

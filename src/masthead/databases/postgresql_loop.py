@@ -1,11 +1,12 @@
 """Sessions with PostgreSQL for the functions that run in greenlets of an event loop."""
 
 import os
-from asyncio import AbstractEventLoop, Future
+from asyncio import AbstractEventLoop, Future, get_running_loop
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -100,13 +101,13 @@ class _LoopSession(Session):
 class LoopPool:
     """Sessions of one event loop, opened when they are needed, up to a maximum.
 
-    Who finds none free waits in order of arrival, until the greenlet's deadline.
+    The loop is that of the first greenlet that needs one. Who finds none free waits in order of
+    arrival, until the greenlet's deadline.
     """
 
-    def __init__(self, url: str, sessions_max: int, loop: AbstractEventLoop) -> None:
+    def __init__(self, url: str, sessions_max: int) -> None:
         self._url = url
         self._sessions_max = sessions_max
-        self._loop = loop
         self._threads = ThreadPoolExecutor(_CONNECTING_MAX, "masthead-connect")
         self._idle: list[_LoopSession] = []
         self._waiting: deque[Any] = deque()
@@ -131,6 +132,10 @@ class LoopPool:
         while self._idle:
             self._idle.pop().leave()
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    @cached_property
+    def _loop(self) -> AbstractEventLoop:
+        return get_running_loop()
 
     def _take(self) -> _LoopSession:
         while self._idle:

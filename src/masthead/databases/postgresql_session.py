@@ -24,7 +24,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from masthead.databases.connection import Row, Value
 
-__all__ = ["PARAMETERS", "Found", "Session", "Statement", "statement_of", "translated"]
+__all__ = ["PARAMETERS", "Forgotten", "Found", "Session", "Statement", "statement_of", "translated"]
 
 Result = TypeVar("Result")
 
@@ -78,6 +78,10 @@ class Statement(NamedTuple):
     formats: Sequence[int] = ()
     types: tuple[int, ...] = ()
     stays: bool = True
+
+
+class Forgotten(psycopg.OperationalError):
+    """The server has forgotten the session's prepared statements, or changed their columns."""
 
 
 class Found(NamedTuple):
@@ -170,7 +174,8 @@ class Session(psycopg.Connection[Row]):
         """Send the statements in one message; return what the one at ``wanted`` has found.
 
         Raises psycopg.Error if one fails; those after it are not run, and a transaction that they
-        have begun is still open. If anything else is raised, the session is closed.
+        have begun is still open. After Forgotten, they can be sent again when it has ended. If
+        anything else is raised, the session is closed.
         """
         added: list[_Key] = []
         try:
@@ -183,11 +188,12 @@ class Session(psycopg.Connection[Row]):
         failed = [each[-1] for each in results if each[-1].status == ExecStatus.FATAL_ERROR]
         if failed:
             error = errors.error_from_result(failed[0])
-            if self._statements:
-                if error.sqlstate in _FORGOTTEN:
-                    self._statements.clear()
+            if self._statements is not None:
                 for key in added:
                     self._statements.pop(key, None)
+                if error.sqlstate in _FORGOTTEN:
+                    self._statements.clear()
+                    raise Forgotten(str(error)) from error
             raise error
         found = [pair for pair in zip(sent, results, strict=True) if pair[0]]
         known, parts = found[wanted]

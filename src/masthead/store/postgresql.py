@@ -12,7 +12,6 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 """
 
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from functools import cache
@@ -31,6 +30,7 @@ from masthead.databases.postgresql import (
 from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
 from masthead.databases.postgresql_session import (
+    Forgotten,
     Found,
     Session,
     Statement,
@@ -40,7 +40,7 @@ from masthead.databases.postgresql_session import (
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, system_clock
+from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresStore", "PostgresStoreConnection"]
@@ -143,7 +143,8 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         if is_master:
             self._tenant = {**self._tenant, "masthead.is_master": "on"}
         if self._is_in_transaction():
-            self.script("; ".join(beginning(0, self._tenant)))
+            # Both, since what the transaction has set before holds to its end.
+            self.script("; ".join(beginning(0, {"masthead.is_master": "off", **self._tenant})))
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement does not stay prepared, so it is planned each time."""
@@ -156,9 +157,15 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         before += [
             Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
         ]
+        with self._translating():
+            try:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+            except Forgotten:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+
+    def _exchange(self, statements: list[Statement], wanted: int) -> Found:
         try:
-            with self._translating():
-                return self._connection.exchange([*before, statement, _COMMIT], len(before))
+            return self._connection.exchange(statements, wanted)
         finally:
             self._end("ROLLBACK")
 
@@ -307,8 +314,8 @@ class PostgresStore:
         self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
-        self._loop_readers: LoopPool | None = None
-        self._loop_counters: LoopPool | None = None
+        self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
+        self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
@@ -370,17 +377,14 @@ class PostgresStore:
                     f"not hold: use the role {role} of this database"
                 )
 
-    def open_loop_reader(self, loop: AbstractEventLoop) -> None:
-        """Return None, after making the pools of the event loop."""
-        self._loop_readers = LoopPool(self._read_url or self._url, LOOP_CONNECTIONS_MAX, loop)
-        self._loop_counters = LoopPool(self._url, COUNTERS_CONNECTIONS_MAX, loop)
+    def open_loop_reader(self, _call_soon: Later) -> None:
+        """Return None: queries wait, in greenlets."""
+        return
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection of a pool: in a greenlet, of the event loop's."""
-        pool = self._loop_readers if current() else self._readers
-        assert pool
-        with pool.session() as session:
+        with (self._loop_readers if current() else self._readers).session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
                 session,
@@ -398,9 +402,7 @@ class PostgresStore:
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection to the primary that can write."""
-        pool = self._loop_counters if current() else self._counters
-        assert pool
-        with pool.session() as session:
+        with (self._loop_counters if current() else self._counters).session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
             )
@@ -440,5 +442,4 @@ class PostgresStore:
     def close(self) -> None:
         """Close the pools."""
         for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
-            if pool:
-                pool.close()
+            pool.close()
