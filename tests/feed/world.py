@@ -21,7 +21,6 @@ from masthead.settings import ServerSettings
 from masthead.store import accounts, checking, commits, epochs, merging, open_store
 from masthead.store.staging import staging_for
 from tests.feed.model import Model
-from tests.loops import at_once
 from tests.servers import as_server
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class World:
         self.store = open_store(url, clock=self.clock)
         served = open_store(as_server(url), clock=self.clock)
         self.service = Service(served, ServerSettings())
-        self.service.connection = served.open_loop_reader(at_once())
+        self.service.connection = served.open_loop_reader(lambda end: end())
 
     def _stop(self) -> None:
         if self.service.connection:

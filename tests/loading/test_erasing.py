@@ -11,7 +11,6 @@ from masthead.errors import NotFound
 from masthead.store import audit, changes, commits, erasing
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, held_of
 from tests.loading.publisher import Publisher
-from tests.loops import at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -227,7 +226,7 @@ def test_the_files_of_the_database_hold_nothing_of_it(tmp_path: Path, *, by_file
     publisher.load(PERSON)
     publisher.load({"subscribers.csv": f"subscriber_id,email\n1,former@{WORD}.example\n{many}"})
     publisher.load({"subscribers.csv": f"subscriber_id,email\n1,latter@{WORD}.example\n"})
-    reader = publisher.store.open_loop_reader(at_once())
+    reader = publisher.store.open_loop_reader(lambda end_turn: end_turn())
     assert reader
     reader.rows("SELECT * FROM subscribers LIMIT 1")
     if by_file:
