@@ -377,7 +377,7 @@ class PostgresStore:
     def check_server_role(self) -> None:
         """Raise BadUsage if a login may see all accounts: partners' requests must not."""
         for url in dict.fromkeys((self._url, self._read_url or self._url)):
-            with self._alone(url, _WRITE) as database:
+            with self._alone(url, begin=_READ, settings=_SHORT) as database:
                 ((is_active, user, role),) = database.rows(
                     """
                     SELECT row_security_active('subscribers'), current_user::TEXT,
@@ -424,16 +424,18 @@ class PostgresStore:
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
         settings = _WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT}
-        with self._alone(self._url, settings) as database:
+        with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
             yield database
 
     @contextmanager
-    def _alone(self, url: str, settings: Mapping[str, str]) -> Iterator[PostgresStoreConnection]:
+    def _alone(
+        self, url: str, *, begin: str, settings: Mapping[str, str]
+    ) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, which is of no pool."""
         # It keeps no statements prepared: a load runs each of them once.
         session = connect(url)
         database = PostgresStoreConnection(
-            session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=settings
+            session, self._stamp_clock, self.secret, begin=begin, settings=settings
         )
         with explaining(), closing(database):
             yield database
