@@ -255,13 +255,13 @@ def test_an_epoch_and_a_change_of_an_account_wait_for_each_other_but_not_for_eve
 ) -> None:
     """Both wait for the same load, and each needs what the other would hold meanwhile."""
 
-    def start() -> None:
+    def start_epoch() -> None:
         epochs.start_epochs(opened)
 
     def hide() -> None:
         accounts.set_account(opened, 1, {"hide_password_md5": 1})
 
-    begun = (start, hide) if first == "epoch" else (hide, start)
+    begun = (start_epoch, hide) if first == "epoch" else (hide, start_epoch)
     with opened.writer() as onlooker:
         with opened.writer() as database, database.transaction():
             database.lock_account(1)

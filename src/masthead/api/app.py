@@ -33,7 +33,7 @@ from masthead.api.http.request import Request, new_id
 from masthead.api.http.responses import ONLY_READS, Responding, error
 from masthead.api.http.routing import Route, Routes
 from masthead.api.http.service import Service
-from masthead.api.http.threads import deadline, in_thread
+from masthead.api.http.threads import in_greenlet, in_thread
 from masthead.api.operations import (
     accounts,
     change_feed,
@@ -149,8 +149,9 @@ class App:
     def respond(self, request: Request) -> Response | Awaitable[Response]:
         """Return the response, or an awaitable of it.
 
-        With SQLite all steps run in the event loop, except queries that may scan: they run in a
-        thread. With PostgreSQL all operations run in a thread. A thread has its own connection.
+        All steps run in the event loop. With SQLite, queries that may scan run in a thread with a
+        connection of its own. With PostgreSQL, operations run in greenlets, so that the loop goes
+        on while they wait for the database.
         """
         request.service = self.service
         try:
@@ -179,17 +180,17 @@ class App:
     def _respond_to_operation(self, request: Request, route: Route, body: bytes) -> Responding:
         service, connection = self.service, self.service.connection
         if connection is None:
-            # The thread will read the parameters, so the route alone decides.
+            # The parameters are read later, so the route alone decides.
             slots = service.scans if route.may_scan else service.look_ups
-            steps = partial(self._respond_in_thread, request, route, body)
-            return in_thread(service, slots, steps, ends_at=deadline())
+            steps = partial(self._respond_in_greenlet, request, route, body)
+            return in_greenlet(service, slots, steps)
         self._check(request, route, body, connection)
         if route.may_scan and route.may_scan(request.parameters):
             return in_thread(service, service.scans, partial(self._read_in_thread, request, route))
         request.connection = connection
         return route.handler(request)
 
-    def _respond_in_thread(self, request: Request, route: Route, body: bytes) -> Responding:
+    def _respond_in_greenlet(self, request: Request, route: Route, body: bytes) -> Responding:
         with self.service.store.reader() as request.connection:
             self._check(request, route, body, request.connection)
             return route.handler(request)

@@ -36,7 +36,6 @@ __all__ = [
     "connect",
     "explaining",
     "known",
-    "translating",
 ]
 
 READ_COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -63,6 +62,8 @@ _UNAVAILABLE = (
     errors.UndefinedTable,
     errors.UndefinedColumn,
     errors.UndefinedFunction,
+    # From a distributed database, one of whose nodes is away.
+    errors.InternalError_,
     # From a replica that is asked to write.
     errors.ReadOnlySqlTransaction,
 )
@@ -121,7 +122,7 @@ class PostgresConnection:
 
     def script(self, sql: str, /) -> None:
         """Run several statements."""
-        with translating():
+        with self._translating():
             self._connection.execute(sql.encode())
 
     @contextmanager
@@ -166,6 +167,23 @@ class PostgresConnection:
         self.streams.close()
         self._connection.close()
 
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """Raise DatabaseUnavailable or DatabaseLocked for psycopg's errors of the database.
+
+        A replica refuses to begin a transaction that writes. Raises MastheadError if the user has
+        no right to do what was asked.
+        """
+        try:
+            with explaining():
+                yield
+        except errors.InsufficientPrivilege as error:
+            raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
+        except errors.FeatureNotSupported as error:
+            if self._is_in_transaction():
+                raise
+            raise DatabaseUnavailable("the database cannot be written to", _line(error)) from error
+
     def _is_in_transaction(self) -> bool:
         return self._connection.pgconn.transaction_status != TransactionStatus.IDLE
 
@@ -174,7 +192,7 @@ class PostgresConnection:
             self.script(how)
 
     def _run(self, statement: Statement) -> Found:
-        with translating():
+        with self._translating():
             return self._connection.exchange([statement])
 
 
@@ -220,16 +238,6 @@ def explaining() -> Iterator[None]:
         yield
     except _UNAVAILABLE as error:
         raise _unavailable(error) from error
-
-
-@contextmanager
-def translating() -> Iterator[None]:
-    """Do so, and raise MastheadError if the user has no right to do what was asked."""
-    try:
-        with explaining():
-            yield
-    except errors.InsufficientPrivilege as error:
-        raise MastheadError(f"the database's user may not do this: {_line(error)}") from error
 
 
 def _unavailable(error: psycopg.Error) -> DatabaseUnavailable:

@@ -24,7 +24,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from masthead.databases.connection import Row, Value
 
-__all__ = ["PARAMETERS", "Found", "Session", "Statement", "statement_of", "translated"]
+__all__ = ["PARAMETERS", "Forgotten", "Found", "Session", "Statement", "statement_of", "translated"]
 
 Result = TypeVar("Result")
 
@@ -80,6 +80,10 @@ class Statement(NamedTuple):
     stays: bool = True
 
 
+class Forgotten(psycopg.OperationalError):
+    """The server has forgotten the session's prepared statements, or changed their columns."""
+
+
 class Found(NamedTuple):
     """The rows of a statement, and the number of rows that it changed."""
 
@@ -95,11 +99,14 @@ class _Prepared:
         self.decoder: Decoder = Transformer()
         self.has_loaders = False
 
-    def rows(self, result: PGresult) -> list[Row]:
+    def rows(self, results: list[PGresult]) -> list[Row]:
         """Return the rows. The columns are always the same, so their loaders are found once."""
-        self.decoder.set_pgresult(result, set_loaders=not self.has_loaders, format=Format.BINARY)
-        self.has_loaders = True
-        found: list[Row] = self.decoder.load_rows(0, result.ntuples, tuple)
+        found: list[Row] = []
+        for result in results:
+            is_new = not self.has_loaders
+            self.decoder.set_pgresult(result, set_loaders=is_new, format=Format.BINARY)
+            self.has_loaders = True
+            found += self.decoder.load_rows(0, result.ntuples, tuple)
         self.decoder.set_pgresult(None, set_loaders=False)
         return found
 
@@ -167,7 +174,8 @@ class Session(psycopg.Connection[Row]):
         """Send the statements in one message; return what the one at ``wanted`` has found.
 
         Raises psycopg.Error if one fails; those after it are not run, and a transaction that they
-        have begun is still open. If anything else is raised, the session is closed.
+        have begun is still open. After Forgotten, they can be sent again when it has ended. If
+        anything else is raised, the session is closed.
         """
         added: list[_Key] = []
         try:
@@ -177,19 +185,20 @@ class Session(psycopg.Connection[Row]):
         except BaseException:
             self.pgconn.finish()
             raise
-        failed = [each for each in results if each.status == ExecStatus.FATAL_ERROR]
+        failed = [each[-1] for each in results if each[-1].status == ExecStatus.FATAL_ERROR]
         if failed:
             error = errors.error_from_result(failed[0])
-            if self._statements:
-                if error.sqlstate in _FORGOTTEN:
-                    self._statements.clear()
+            if self._statements is not None:
                 for key in added:
                     self._statements.pop(key, None)
+                if error.sqlstate in _FORGOTTEN:
+                    self._statements.clear()
+                    raise Forgotten(str(error)) from error
             raise error
         found = [pair for pair in zip(sent, results, strict=True) if pair[0]]
-        known, result = found[wanted]
+        known, parts = found[wanted]
         assert known
-        return Found(known.rows(result), result.command_tuples or 0)
+        return Found(known.rows(parts), parts[-1].command_tuples or 0)
 
     def _send(self, statements: Sequence[Statement], added: list[_Key]) -> list[_Prepared | None]:
         pg = self.pgconn
@@ -226,22 +235,23 @@ class Session(psycopg.Connection[Row]):
             self.pgconn.send_prepare(found.name, statement.sql, statement.types)
         return found
 
-    def _receive(self) -> list[PGresult]:
-        """Return the results up to the end of the message."""
+    def _receive(self) -> list[list[PGresult]]:
+        """Return the results of each statement; after a stream, libpq can give rows in parts."""
         pg = self.pgconn
-        results = []
+        results: list[list[PGresult]] = [[]]
         while True:
             while pg.is_busy():
                 self.wait_for(writing=False)
                 pg.consume_input()
             result = pg.get_result()
             if result is None:
-                continue
-            if result.status == ExecStatus.PIPELINE_SYNC:
+                results.append([])
+            elif result.status == ExecStatus.PIPELINE_SYNC:
                 break
-            results.append(result)
+            else:
+                results[-1].append(result)
         pg.exit_pipeline_mode()
-        return results
+        return results[:-1]
 
 
 def statement_of(sql: str, values: Mapping[str, Value], *, stays: bool = True) -> Statement:

@@ -13,11 +13,13 @@ in requests.
 from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.store.database import Connection, Dialect, Store
+from masthead.errors import StoreUnavailable
+from masthead.store.database import Connection, Dialect, Row, Store
 
 __all__ = [
     "IDLE_US",
     "Position",
+    "accounts_of",
     "begin_commit",
     "drop_commit",
     "position_of",
@@ -129,16 +131,53 @@ def stamp_all(store: Store) -> None:
     """
     # Not with a reader, since a replica may not have the newest stamps yet.
     with store.writer(waits=False) as connection:
-        found = connection.rows(
-            _TO_STAMP[connection.dialect], idle_before=connection.now() - IDLE_US
-        )
+        idle_before = connection.now() - IDLE_US
+        try:
+            found = connection.rows(_TO_STAMP[connection.dialect], idle_before=idle_before)
+        except StoreUnavailable:
+            # On a distributed database, one node that is away must not stop the others.
+            found = _to_stamp_one_by_one(store, idle_before)
+    failure = None
     # Idle accounts last: an empty commit waits for a load of its account, a stamp does not.
     for account_id, is_idle in sorted(found, key=itemgetter(1)):
-        if is_idle:
-            with store.writer(waits=False) as connection, connection.transaction():
-                connection.lock_account(account_id)
-                begin_commit(connection, account_id)
-        stamp_commits(store, account_id, waits=False)
+        try:
+            if is_idle:
+                with store.writer(waits=False) as connection, connection.transaction():
+                    connection.lock_account(account_id)
+                    begin_commit(connection, account_id)
+            stamp_commits(store, account_id, waits=False)
+        except StoreUnavailable as error:
+            failure = error
+    if failure:
+        raise failure
+
+
+def _to_stamp_one_by_one(store: Store, idle_before: int) -> list[Row]:
+    """Return the accounts to stamp whose data can be read; raise StoreUnavailable if none can."""
+    found: list[Row] = []
+    failure = None
+    account_ids = accounts_of(store)
+    for account_id in account_ids:
+        with store.counters() as connection:
+            connection.set_tenant(account_id)
+            try:
+                position = position_of(connection, account_id)
+            except StoreUnavailable as error:
+                failure = error
+                continue
+        if position.is_stamp_awaited or position.newest_stamp < idle_before:
+            found.append((account_id, not position.is_stamp_awaited))
+    if failure and not found:
+        raise failure
+    return found
+
+
+def accounts_of(store: Store) -> list[int]:
+    """Return the ids of all accounts, on PostgreSQL."""
+    with store.counters() as connection:
+        connection.set_tenant(0, is_master=True)
+        rows = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
+    return [account_id for (account_id,) in rows]
 
 
 def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:

@@ -112,10 +112,12 @@ class Store(Protocol):
         """Raise BadUsage if the database's user is one that a server must not log in as."""
 
     def open_loop_reader(self, call_soon: Later) -> Connection | None:
-        """Return a connection for an event loop, or None if queries may take long.
+        """Return a connection for an event loop whose queries never wait, or None.
 
         Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
-        is the loop's; it ends the snapshot before the loop handles new requests.
+        is the loop's; it ends the snapshot before the loop handles new requests. If it is None,
+        :meth:`reader` and :meth:`counters` wait without blocking the loop when they are used in one
+        of its greenlets (``masthead.greenlets``).
         """
 
     def reader(self) -> AbstractContextManager[Connection]:

@@ -126,15 +126,32 @@ def follow_all(store: Store) -> None:
     if store.dialect == "sqlite":
         return
     store.has_followed = False
+    try:
+        changed = _changed(store)
+        store.has_followed = True
+    except StoreUnavailable:
+        # On a distributed database, one node that is away must not stop the others.
+        changed = commits.accounts_of(store)
+    failure = None
+    for account_id in changed:
+        try:
+            follow_history(store, account_id)
+        except StoreUnavailable as error:
+            failure = error
+    if failure:
+        raise failure
+
+
+def _changed(store: Store) -> list[int]:
+    """Return the accounts whose history is, or may be, another one than before."""
+    changed = []
     with store.counters() as connection:
         found = connection.rows("SELECT history, account_id FROM histories()")
-    store.has_followed = True
     for known, one in found:
-        if follow_history(store, one) == known:
-            continue
-        with store.counters() as connection:
-            others = connection.rows(
-                "SELECT account_id FROM accounts_with_history(:known)", known=known
-            )
-        for (account_id,) in others:
-            follow_history(store, account_id)
+        if follow_history(store, one) != known:
+            with store.counters() as connection:
+                others = connection.rows(
+                    "SELECT account_id FROM accounts_with_history(:known)", known=known
+                )
+            changed += [account_id for (account_id,) in others]
+    return changed

@@ -147,7 +147,7 @@ def blank(
 
 def _since(table: str) -> str:
     return f"""(SELECT e.erased_at FROM erasures AS e
-        WHERE e.account_id = {table}.account_id AND e.subscriber_id = {table}.subscriber_id)"""
+        WHERE e.account_id = :account_id AND e.subscriber_id = {table}.subscriber_id)"""
 
 
 def _personal(table: Table) -> list[Field]:

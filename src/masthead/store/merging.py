@@ -35,6 +35,10 @@ _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
 """Makes the planner scan the staged rows, not the stored rows, which may be many more."""
 
+_OWNER: dict[Dialect, str] = {"sqlite": ":account_id", "postgresql": "s.account_id"}
+"""The account of a new row. On a distributed database, rows stay on their node if it is a column of
+the staged row."""
+
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
 """Statistics are collected after so many new or changed rows, if they are at least a tenth of the
@@ -192,7 +196,8 @@ class _Merge:
         return self._change(
             f"""
             INSERT INTO {self.table.name} (account_id, {into}{commit_columns})
-            SELECT :account_id, {values}{commit_values} FROM {self.staged} AS s
+            SELECT {_OWNER[self.connection.dialect]}, {values}{commit_values}
+            FROM {self.staged} AS s
             WHERE NOT EXISTS (
                 SELECT 1 FROM {self.table.name} AS o
                 WHERE o.account_id = :account_id AND {self.same_key})

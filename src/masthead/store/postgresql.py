@@ -13,7 +13,7 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache
 
 from masthead.databases import postgresql
@@ -26,10 +26,11 @@ from masthead.databases.postgresql import (
     connect,
     explaining,
     known,
-    translating,
 )
+from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
 from masthead.databases.postgresql_session import (
+    Forgotten,
     Found,
     Session,
     Statement,
@@ -37,6 +38,7 @@ from masthead.databases.postgresql_session import (
     translated,
 )
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.greenlets import current
 from masthead.store import migrations
 from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
@@ -47,8 +49,12 @@ STATEMENT_MS_MAX = 1_500
 """The server cancels statements of readers after this time. The streams of a snapshot have no such
 limit, but wait no longer for a lock."""
 
-CONNECTIONS_MAX = 30
+CONNECTIONS_MAX = 14
+LOOP_CONNECTIONS_MAX = 16
 COUNTERS_CONNECTIONS_MAX = 4
+"""Connections of a process: for long responses and commands, for the event loop, and to what
+servers count, which are as many again in the event loop."""
+
 BEHIND_US_MAX = 30 * 1_000_000
 """The change feed is not read from a replica that is further behind."""
 
@@ -62,7 +68,12 @@ _MIGRATION_LOCKS_S_MAX = 60
 _RETRY_S = 0.2
 
 _READ = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_PROPAGATED = {"citus.propagate_set_commands": "local"}
+"""On a distributed database, each node gets the settings of the transaction too, if they are made
+by SET LOCAL. Elsewhere it means nothing."""
+
 _SHORT = {
+    **_PROPAGATED,
     "statement_timeout": str(STATEMENT_MS_MAX),
     "lock_timeout": str(STATEMENT_MS_MAX),
     "jit": "off",
@@ -70,9 +81,10 @@ _SHORT = {
 _COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
-_WRITE = {**UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
 _MIGRATE = {**UNLIMITED, "idle_session_timeout": "0", "default_transaction_read_only": "off"}
 _IN_INDEX_ORDER = {
+    **_PROPAGATED,
     **UNLIMITED,
     "lock_timeout": str(STATEMENT_MS_MAX),
     "jit": "off",
@@ -146,9 +158,15 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         before += [
             Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
         ]
+        with self._translating():
+            try:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+            except Forgotten:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+
+    def _exchange(self, statements: list[Statement], wanted: int) -> Found:
         try:
-            with translating():
-                return self._connection.exchange([*before, statement, _COMMIT], len(before))
+            return self._connection.exchange(statements, wanted)
         finally:
             self._end("ROLLBACK")
 
@@ -187,10 +205,11 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
     def analyze(self, table: str, /) -> None:
         """Collect the planner's statistics of the table, in a transaction of its own.
 
-        In a longer one it would keep others from doing so.
+        In a longer one it would keep others from doing so. If the statistics cannot be collected,
+        such as while a node of a distributed database is away, the older ones are used.
         """
         assert not self._is_in_transaction()
-        with self.transaction():
+        with suppress(StoreUnavailable), self.transaction():
             self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
@@ -307,13 +326,15 @@ class PostgresStore:
         self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
+        self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
+        self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
         with self.writer() as database:
-            if missing := migrations.missing(database):
+            if migrations.missing(database):
                 has_some = migrations.has_table(database, "migrations")
-                state = f"lacks {len(missing)} migrations" if has_some else "has no tables yet"
+                state = "is not up to date" if has_some else "has no tables yet"
                 raise MastheadError(
                     f"the database {state}: run `masthead database migrate` as the user who owns it"
                 )
@@ -354,26 +375,29 @@ class PostgresStore:
             yield
 
     def check_server_role(self) -> None:
-        """Raise BadUsage if this login may see all accounts: partners' requests must not."""
-        with self.reader() as database:
-            if database.rows("SELECT row_security_active('subscribers')") == [(True,)]:
-                return
-            ((user, role),) = database.rows(
-                "SELECT current_user::TEXT, current_database() || '_server'"
-            )
-        raise BadUsage(
-            f"a server must not log in as {user}, for whom the walls between accounts do not "
-            f"hold: use the role {role} of this database"
-        )
+        """Raise BadUsage if a login may see all accounts: partners' requests must not."""
+        for url in dict.fromkeys((self._url, self._read_url or self._url)):
+            with self._alone(url, begin=_READ, settings=_SHORT) as database:
+                ((is_active, user, role),) = database.rows(
+                    """
+                    SELECT row_security_active('subscribers'), current_user::TEXT,
+                        current_database() || '_server'
+                    """
+                )
+            if not is_active:
+                raise BadUsage(
+                    f"a server must not log in as {user}, for whom the walls between accounts do "
+                    f"not hold: use the role {role} of this database"
+                )
 
     def open_loop_reader(self, _call_soon: Later) -> None:
-        """Return None: a query may take long, and must not block an event loop."""
+        """Return None: queries wait, in greenlets."""
         return
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection of the pool."""
-        with self._readers.session() as session:
+        """Yield a connection of a pool: in a greenlet, of the event loop's."""
+        with (self._loop_readers if current() else self._readers).session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
                 session,
@@ -391,7 +415,7 @@ class PostgresStore:
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection to the primary that can write."""
-        with self._counters.session() as session:
+        with (self._loop_counters if current() else self._counters).session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
             )
@@ -399,14 +423,19 @@ class PostgresStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
+        settings = _WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT}
+        with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
+            yield database
+
+    @contextmanager
+    def _alone(
+        self, url: str, *, begin: str, settings: Mapping[str, str]
+    ) -> Iterator[PostgresStoreConnection]:
+        """Yield a new connection, which is of no pool."""
         # It keeps no statements prepared: a load runs each of them once.
-        session = connect(self._url)
+        session = connect(url)
         database = PostgresStoreConnection(
-            session,
-            self._stamp_clock,
-            self.secret,
-            begin=READ_COMMITTED,
-            settings=_WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT},
+            session, self._stamp_clock, self.secret, begin=begin, settings=settings
         )
         with explaining(), closing(database):
             yield database
@@ -425,5 +454,5 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the pools."""
-        self._readers.close()
-        self._counters.close()
+        for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
+            pool.close()

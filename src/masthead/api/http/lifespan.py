@@ -11,6 +11,7 @@ from anyio import to_thread
 from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
+from masthead.greenlets import Greenlets
 from masthead.log import get_logger
 from masthead.store import commits, epochs
 
@@ -27,6 +28,7 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
     Raises MastheadError if the database cannot be used.
     """
     store = service.store
+    service.greenlets = Greenlets()
     try:
         service.connection = store.open_loop_reader(get_running_loop().call_soon)
     except MastheadError as reason:

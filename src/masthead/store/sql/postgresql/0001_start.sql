@@ -184,10 +184,10 @@ CREATE TABLE addresses (
 CREATE INDEX addresses_by_subscriber ON addresses (account_id, subscriber_id);
 CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id, address_id);
 
--- kind: the values by which operation 7 filters, in one column, since no index finds a missing value
--- by comparing it with another row's. Of its parts only the type may be any text, so no two kinds
--- are the same. A list is merged from the kinds that match, each in the order of its ids: so it
--- takes as long in a large account as in a small one.
+-- kind: the values by which operation 7 filters, in one column, since no index finds a missing
+-- value by comparing it with another row's. Of its parts only the type may be any text, so no two
+-- kinds are the same. A list is merged from the kinds that match, each in the order of its ids: so
+-- it takes as long in a large account as in a small one.
 CREATE TABLE subscriptions (
     account_id BIGINT NOT NULL,
     subscription_id BIGINT NOT NULL,
@@ -390,8 +390,8 @@ CREATE TABLE erasures (
     PRIMARY KEY (account_id, subscriber_id)
 );
 
--- Staging: the rows of the loads that run now, each with its load, file and line, and with a mask of
--- the columns that its file has (present). Unlogged: after a crash the load is run again.
+-- Staging: the rows of the loads that run now, each with its load, file and line, and with a mask
+-- of the columns that its file has (present). Unlogged: after a crash the load is run again.
 CREATE UNLOGGED TABLE staged_publications (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -683,8 +683,8 @@ CREATE UNLOGGED TABLE staged_keys (
 CREATE INDEX staged_keys_by_key ON staged_keys (account_id, load_id, list, key);
 
 -- Row-level security: a transaction sees the rows of the account that it has set. In one that has
--- set none, each query of these tables is an error, so a look-up can never be empty for that reason.
--- The owner of the tables sees all rows.
+-- set none, each query of these tables is an error, so a look-up can never be empty for that
+-- reason. The owner of the tables sees all rows.
 ALTER TABLE accounts ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_account ON accounts USING (
     account_id = current_setting('masthead.account_id')::BIGINT

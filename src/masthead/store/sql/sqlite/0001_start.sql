@@ -83,8 +83,8 @@ CREATE TABLE issues (
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
 ) STRICT, WITHOUT ROWID;
 
--- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know. What
--- is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
+-- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
+-- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
 CREATE TABLE subscribers (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     subscriber_id INTEGER NOT NULL,
