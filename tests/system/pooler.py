@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -114,6 +115,16 @@ class Pooler:
             self._guard.kill()
             self._guard.communicate()
             self._guard = None
+
+    def halt(self) -> None:
+        """Let it stand still: its connections stay open, and nothing comes through."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it go on after ``halt``."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
         """Stop it, and remove its files."""

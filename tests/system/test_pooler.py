@@ -9,7 +9,8 @@ from __future__ import annotations
 import http.client
 import itertools
 import random
-import subprocess
+import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -22,7 +23,6 @@ import pytest
 
 from tests.api.callers import ENTITIES, basic
 from tests.api.conftest import DATA, NO_LIMITS, expiring
-from tests.cli.running import running
 from tests.postgres import Cluster, name_of, unique
 from tests.postgresql.service import (
     ACCOUNT,
@@ -47,8 +47,14 @@ if TYPE_CHECKING:
 REQUESTS = 10_000
 CLIENTS = 8
 NAMES = {
-    **{"golden": "1", "neighbour": "2", "one": "4", "sparse": "5", "lists": "6", "people": "7"},
-    **{"logins": "8", "hidden": "9"},
+    "golden": "1",
+    "neighbour": "2",
+    "one": "4",
+    "sparse": "5",
+    "lists": "6",
+    "people": "7",
+    "logins": "8",
+    "hidden": "9",
 }
 """The accounts that have data."""
 
@@ -235,7 +241,7 @@ def assert_same_answers(
     """Assert that a server says what another one does, to clients of all accounts at once."""
     whole = [Asked(*each) for each in itertools.product(CALLERS, targets())]
     expected = dict(zip(whole, answers(direct, whole), strict=True))
-    chosen = random.Random(7).choices(whole, k=count)  # noqa: S311
+    chosen = random.Random(7).choices(whole, k=count)
     shares = [chosen[n::CLIENTS] for n in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as threads:
         for share, found in zip(
@@ -246,36 +252,257 @@ def assert_same_answers(
     return expected
 
 
+@pytest.fixture(scope="module")
+def house(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database that holds the accounts and the data of the tests of the interface."""
+    name = unique("house")
+    cluster.copy_migrated(name)
+    load_house(cluster.url(name), tmp_path_factory.mktemp("expiring"))
+    return cluster.url(name)
+
+
+@pytest.fixture
+def direct(house: str) -> Iterator[Server]:
+    """A server with no pooler before its database."""
+    with serving(house, *NO_LIMITS) as server:
+        yield server
+
+
 def test_every_response_is_that_of_a_direct_connection(
-    new_database: Callable[[], str], new_pooler: Callable[[str], Pooler], tmp_path: Path
+    house: str, direct: Server, new_pooler: Callable[[str], Pooler]
 ) -> None:
-    database = new_database()
-    load_house(database, tmp_path)
-    pooler = new_pooler(database)
-    with (
-        serving(database, *NO_LIMITS) as direct,
-        serving(pooler.url(database), *NO_LIMITS) as pooled,
-    ):
+    pooler = new_pooler(house)
+    with serving(pooler.url(house), *NO_LIMITS) as pooled:
         expected = assert_same_answers(pooled, direct)
-    statuses = {answer.status for answer in expected.values()}
-    assert statuses == {200, 400, 401, 404}
-    assert_nothing_is_left(pooler, database)
+    assert {answer.status for answer in expected.values()} == {200, 400, 403, 404}
+    assert_nothing_is_left(pooler, house)
 
 
 def test_so_it_is_with_prepared_statements_that_the_pooler_keeps(
-    new_database: Callable[[], str],
-    new_pooler: Callable[[str], Pooler],
-    program: str,
-    tmp_path: Path,
+    house: str, direct: Server, new_pooler: Callable[[str], Pooler], program: str
 ) -> None:
-    """Masthead prepares none behind a pooler; what a newer one promises is right all the same."""
+    """Masthead prepares none behind a pooler, but what a newer one promises is so."""
     if program != str(NEWER):
         pytest.skip("this PgBouncer keeps no prepared statements")
-    database = new_database()
-    load_house(database, tmp_path)
-    pooler = new_pooler(database)
-    with (
-        serving(database, *NO_LIMITS) as direct,
-        serving(pooler.url(database), *NO_LIMITS, module="tests.system.keeping") as pooled,
-    ):
+    pooler = new_pooler(house)
+    pooled_url = pooler.url(house)
+    with serving(pooled_url, *NO_LIMITS, module="tests.system.keeping") as pooled:
         assert_same_answers(pooled, direct)
+        with closing(psycopg.connect(as_server(pooled_url))) as connection:
+            names = connection.execute("SELECT name FROM pg_prepared_statements").fetchall()
+    assert len(names) > SESSIONS
+
+
+# Commands
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file in a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def use(database: str, direct: str, folder: Path) -> dict[str, object]:
+    """Run commands that write and that read; return what they print, and what they export."""
+    wrong = folder / "wrong" / "orders.csv"
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text("order_id,subscriber_id\n901,1\n902,404404\n", encoding="utf-8")
+    masthead("generate", folder / "made-up", "--subscribers", 100, database=database)
+    commands: list[tuple[object, ...]] = [
+        ("import", DATA / "accounts.csv"),
+        *(("import", DATA / name, "--account", account) for name, account in NAMES.items()),
+        ("import", folder / "made-up", "--account", 3),
+        ("import", DATA / "feed", "--account", 1),
+        ("import", wrong, "--account", 1),
+        ("import", wrong, "--account", 1, "--reject", folder / "rejects"),
+        ("erase", "--account", 1, "--subscriber", 1, "--yes"),
+        ("accounts", "set", 3, "--company-name", "Renamed", "--master"),
+        ("accounts", "set", 404, "--company-name", "Nobody"),
+        ("accounts", "rotate-key", 2),
+        ("feed", "new-epoch"),
+        ("import", DATA / "golden", "--account", 1),
+        ("accounts", "list"),
+        ("accounts", "export"),
+        ("database", "status"),
+        *(("export", folder / f"of-{n}", "--account", n) for n in range(1, 12)),
+    ]
+    done: dict[str, object] = {}
+    for command in commands:
+        ended = run(*command, database=database)
+        printed = (ended.stdout + ended.stderr).replace(str(folder), "FOLDER")
+        done[" ".join(map(str, command)).replace(str(folder), "FOLDER")] = (
+            ended.returncode,
+            without_keys(printed),
+        )
+    for number in range(1, 12):
+        done[f"export of {number}"] = files_of(folder / f"of-{number}")
+    done["rejects"] = files_of(folder / "rejects")
+    with session(direct) as connection:
+        for table in ("commits", "epochs", "erasures", "audit", "account_locks"):
+            count = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
+            done[f"rows of {table}"] = count
+        for table in ("staged_orders", "staged_problems", "staged_keys"):
+            count = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
+            assert count == (0,)
+    return done
+
+
+RANDOM_KEYS = re.compile(r"\b[0-9A-Za-z_-]{32,}\b")
+
+
+def without_keys(printed: str) -> str:
+    """Return the text without new credentials, which are random."""
+    return RANDOM_KEYS.sub("KEY", printed)
+
+
+def test_commands_do_what_they_do_directly(
+    new_database: Callable[[], str], new_pooler: Callable[[str], Pooler], tmp_path: Path
+) -> None:
+    directly, through = new_database(), new_database()
+    pooler = new_pooler(through)
+    expected = use(directly, directly, tmp_path / "directly")
+    found = use(pooler.url(through), through, tmp_path / "through")
+    assert found == expected
+    assert_nothing_is_left(pooler, through)
+
+
+def test_two_loads_of_an_account_exclude_each_other(
+    small: str, new_pooler: Callable[[str], Pooler], tmp_path: Path
+) -> None:
+    pooler = new_pooler(small)
+    folder, later = tmp_path / "first", tmp_path / "later"
+    for place, email in ((folder, "first@example.org"), (later, "later@example.org")):
+        place.mkdir()
+        text = f"subscriber_id,email\n1,{email}\n"
+        (place / "subscribers.csv").write_text(text, encoding="utf-8")
+        (place / "orders.csv").write_text(CHANGED["orders.csv"], encoding="utf-8")
+
+    def emails() -> list[tuple[str]]:
+        return direct.execute("SELECT email FROM subscribers WHERE subscriber_id = 1").fetchall()
+
+    with session(small) as direct, load_at("writing orders", pooler.url(small), folder) as first:
+        with ThreadPoolExecutor(1) as threads:
+            second = threads.submit(import_later, pooler.url(small), later)
+            wait_until(lambda: direct.execute(LOCKED, [name_of(small)]).fetchone() == (1,))
+            assert emails() == [("ada@example.org",)]
+            assert not second.done()
+            first.communicate("\n", timeout=60)
+            assert first.returncode == 0
+            second.result()
+        assert emails() == [("later@example.org",)]
+    assert_nothing_is_left(pooler, small)
+
+
+def import_later(database: str, folder: Path) -> None:
+    """Load the folder into the account."""
+    import_files(folder, account_id=str(ACCOUNT), database=database)
+
+
+def test_migrate_is_refused_and_changes_nothing(
+    cluster: Cluster, new_pooler: Callable[[str], Pooler]
+) -> None:
+    name = unique("empty")
+    cluster.create(name)
+    url = cluster.url(name)
+    pooler = new_pooler(url)
+    done = masthead("database", "migrate", database=pooler.url(url), exit_status=2)
+    assert "migrations need a connection of their own" in done.stderr
+    assert done.stdout == ""
+    with session(url) as direct:
+        tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::REGNAMESPACE"
+        assert direct.execute(tables).fetchone() == (0,)
+        roles = "SELECT count(*) FROM pg_roles WHERE rolname = %s"
+        assert direct.execute(roles, [f"{name}_server"]).fetchone() == (0,)
+    masthead("database", "migrate", database=url)
+
+
+def test_a_mirror_keeps_its_copy_through_a_pooler(
+    cluster: Cluster, house: str, direct: Server, new_pooler: Callable[[str], Pooler]
+) -> None:
+    name = unique("copy")
+    cluster.create(name)
+    pooler = new_pooler(cluster.url(name))
+    options = ("--key", "key-golden", "--login", "login-golden")
+    for command in ("keep", "verify", "keep", "verify"):
+        once = ("--once",) if command == "keep" else ()
+        masthead(
+            *("mirror", command, direct.url, "--to", pooler.url(cluster.url(name))),
+            *(*options, *once),
+            database="sqlite:///none.db",
+        )
+    with session(cluster.url(name)) as copied, session(house) as original:
+        for table in ("orders", "subscribers", "addresses"):
+            counted = copied.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
+            wanted = f"SELECT count(*) FROM {table} WHERE account_id = 1"
+            assert counted == original.execute(wanted.encode()).fetchone()
+    assert_nothing_is_left(pooler, cluster.url(name))
+
+
+# Outages
+
+
+@contextmanager
+def asking(client: Client, statuses: set[int]) -> Iterator[None]:
+    """Ask for everything again and again, and note how it is answered."""
+    is_over = threading.Event()
+
+    def ask() -> None:
+        for target in itertools.cycle(requests().values()):
+            if is_over.is_set():
+                return
+            statuses.add(client.ask(target).status)
+
+    with ThreadPoolExecutor(2) as threads:
+        done = [threads.submit(ask) for _ in range(2)]
+        try:
+            yield
+        finally:
+            is_over.set()
+        for each in done:
+            each.result()
+
+
+def end_sessions(database: str) -> None:
+    """End the sessions that the server of PostgreSQL has with a server of Masthead."""
+    with session(database) as direct:
+        for _ in range(10):
+            direct.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s",
+                [f"{name_of(database)}_server"],
+            )
+            time.sleep(0.1)
+
+
+def restart(pooler: Pooler, seconds: float) -> None:
+    """Let a pooler be away for that time."""
+    pooler.stop()
+    time.sleep(seconds)
+    pooler.start()
+
+
+@pytest.mark.parametrize(
+    "how", ["restarted", "away", "halted", "ended sessions", "stopped", "frozen"]
+)
+def test_requests_work_again_soon_after_an_outage(
+    cluster: Cluster, small: str, new_pooler: Callable[[str], Pooler], how: str
+) -> None:
+    pooler = new_pooler(small)
+    statuses: set[int] = set()
+    with serving(pooler.url(small)) as server, Client(server) as client:
+        wait_until(client.is_fully_served)
+        with asking(client, statuses):
+            if how == "restarted":
+                restart(pooler, 0)
+            elif how == "away":
+                restart(pooler, 3)
+            elif how == "halted":
+                pooler.halt()
+                time.sleep(3)
+                pooler.go_on()
+            elif how == "ended sessions":
+                end_sessions(small)
+            else:
+                with outage(cluster, how):
+                    time.sleep(3)
+        wait_until(client.is_fully_served, RETURN_SECONDS_MAX)
+        assert statuses <= {200, 503}
+    assert_nothing_is_left(pooler, small)
