@@ -58,6 +58,7 @@ class Pooler:
         """Start it before the cluster, for the users of these URLs."""
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-pgbouncer-"))
         self.port = free_port()
+        self.cluster = cluster
         self._program = program
         self._settings = self.folder / "pgbouncer.ini"
         self._log = self.folder / "log"
