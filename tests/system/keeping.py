@@ -8,7 +8,7 @@ from masthead.databases.postgresql_session import Session
 
 def main() -> None:
     """Let every session keep its statements prepared, then run the command line."""
-    Session.is_pooled = lambda _: False  # type: ignore[method-assign]
+    setattr(Session, "is_pooled", lambda _: False)  # noqa: B010
     masthead_main()
 
 
