@@ -77,6 +77,7 @@ TRACES = """
     """
 """The session of the server, and what was left in it but for what poolers carry over."""
 
+EXPORTED = (1, 2, 3, 5)
 TIMES = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*")
 RANDOM_KEYS = re.compile(r"\b[0-9A-Za-z_-]{32,}\b")
 
@@ -283,7 +284,7 @@ def test_so_it_is_with_prepared_statements_that_the_pooler_keeps(
     pooler = new_pooler(house)
     pooled_url = pooler.url(house)
     with serving(pooled_url, *NO_LIMITS, module="tests.system.keeping") as pooled:
-        assert_same_answers(pooled, direct)
+        assert_same_answers(pooled, direct, count=REQUESTS // 3)
         with closing(psycopg.connect(as_server(pooled_url))) as connection:
             names = connection.execute("SELECT name FROM pg_prepared_statements").fetchall()
     assert len(names) > SESSIONS
@@ -296,7 +297,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     """Return the content of each file in a folder, but for the times of the commands."""
     return {
         path.name: TIMES.sub(b"TIME", path.read_bytes())
-        if path.name == "erasures.csv"
+        if path.name in {"erasures.csv", "subscribers.csv"}
         else path.read_bytes()
         for path in folder.iterdir()
         if path.name != "changes_through.txt"
@@ -325,7 +326,7 @@ def use(database: str, direct: str, folder: Path) -> dict[str, object]:
         ("accounts", "list"),
         ("accounts", "export"),
         ("database", "status"),
-        *(("export", folder / f"of-{n}", "--account", n) for n in range(1, 12)),
+        *(("export", folder / f"of-{n}", "--account", n) for n in EXPORTED),
     ]
     done: dict[str, object] = {}
     for command in commands:
@@ -335,7 +336,7 @@ def use(database: str, direct: str, folder: Path) -> dict[str, object]:
             ended.returncode,
             without_keys(printed),
         )
-    for number in range(1, 12):
+    for number in EXPORTED:
         done[f"export of {number}"] = files_of(folder / f"of-{number}")
     done["rejects"] = files_of(folder / "rejects")
     with session(direct) as connection:
