@@ -5,7 +5,7 @@
 #                      (lock-check and docs-check run a part of tests alone)
 #   make test ARGS=tests/mirror
 #                      a part of the tests, and nothing else: seconds
-#   make test-system   the wire form seen by a real browser and by PHP
+#   make test-system   the wire form seen by a real browser and by PHP; a real pooler
 #   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
 #                      .ci/citus)
 #   make fix           mends what a tool can mend
@@ -75,6 +75,7 @@ docs-check: install-dev
 
 test-system: install-dev .venv/system.installed
 	@.ci/system-tools
+	@.ci/pgbouncer
 	$(BIN)/pytest tests/system $(ARGS)
 
 test-citus: install-dev

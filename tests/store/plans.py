@@ -10,7 +10,7 @@ import pytest
 from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
 from masthead.store import accounts, checking, commits, erasing, merging, reading
-from masthead.store.staging import Staging
+from masthead.store.staging import staging_for
 from masthead.store.subscriber_data import held_of
 from tests.loading.publisher import SMALL
 
@@ -96,8 +96,10 @@ def load_in_steps(
     publisher: Publisher, files: dict[str, str], *, discard: bool
 ) -> Iterator[tuple[Connection, list[Statement]]]:
     """Load the files, and give the statements of checking and merging while all is still there."""
-    with publisher.store.writer() as database:
-        staging = Staging(database, publisher.account_id)
+    with (
+        publisher.store.writer() as database,
+        staging_for(database, publisher.account_id) as staging,
+    ):
         with staging.filling():
             for number, file in enumerate(find_files([publisher.write(files)])):
                 for batch in read_batches(file):

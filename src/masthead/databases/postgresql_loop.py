@@ -1,6 +1,7 @@
 """Sessions with PostgreSQL for the functions that run in greenlets of an event loop."""
 
 import os
+import threading
 from asyncio import AbstractEventLoop, Future, get_running_loop
 from collections import deque
 from collections.abc import Iterator
@@ -110,6 +111,8 @@ class LoopPool:
         self._sessions_max = sessions_max
         self._threads = ThreadPoolExecutor(_CONNECTING_MAX, "masthead-connect")
         self._idle: list[_LoopSession] = []
+        self._new: set[_LoopSession] = set()
+        self._lock = threading.Lock()
         self._waiting: deque[Any] = deque()
         self._count = 0
         self._connecting = 0
@@ -128,7 +131,10 @@ class LoopPool:
 
     def close(self) -> None:
         """Close the sessions; those in use are closed when they are given back."""
-        self._is_closed = True
+        with self._lock:
+            self._is_closed = True
+            while self._new:
+                self._new.pop().close()
         while self._idle:
             self._idle.pop().leave()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -191,7 +197,16 @@ class LoopPool:
 
     def _open(self) -> _LoopSession:
         session = _LoopSession.connect(self._url, **PARAMETERS)
-        session.keep_statements()
+        try:
+            session.keep_statements()
+        except BaseException:
+            session.close()
+            raise
+        with self._lock:
+            if self._is_closed:
+                session.close()
+            else:
+                self._new.add(session)
         return session
 
     def _opened(self, future: "Future[_LoopSession]") -> None:
@@ -206,9 +221,10 @@ class LoopPool:
                 self._refuse(error)
             return
         session = future.result()
+        with self._lock:
+            self._new.discard(session)
         if self._is_closed:
             self._count -= 1
-            session.close()
             return
         session.join(self._loop)
         self._idle.append(session)

@@ -85,11 +85,16 @@ def _open_server(url: str) -> Connection:
         PostgresConnection,
         check_url,
         connect,
+        explaining,
     )
 
     check_url(url)
-    connection = PostgresConnection(connect(url))
-    connection.script(_KEEPALIVES)
+    session = connect(url)
+    connection = PostgresConnection(session)
+    with explaining():
+        # Behind a pooler, they would be those of whoever gets the session next.
+        if not session.is_pooled():
+            connection.script(_KEEPALIVES)
     return connection
 
 

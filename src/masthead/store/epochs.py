@@ -25,8 +25,10 @@ def start_epochs(store: Store, *, by: audit.Deed | None = None) -> int:
     """Start a new epoch in all accounts, in one transaction; return how many there are."""
     with store.writer() as connection, connection.transaction():
         found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
+        # First, since each may wait long for a load, and servers wait for those who stamp.
         for (account_id,) in found:
             connection.lock_account(account_id)
+        for (account_id,) in found:
             _start(connection, account_id)
         accounts = "account" if len(found) == 1 else "accounts"
         audit.record(connection, by, f"a new epoch began in {len(found)} {accounts}")

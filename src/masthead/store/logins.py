@@ -21,17 +21,21 @@ ACCOUNT_US = 60 * 60 * 1_000_000
 
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _WAIT = """
-    SELECT (
-        SELECT failed_at FROM login_failures
-        WHERE account_id = :account_id AND login = :login
-            AND failed_at > :login_since AND failed_at <= :now
-        ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset
-    ), (
-        SELECT failed_at FROM login_failures
-        WHERE account_id = :account_id AND failed_at > :account_since AND failed_at <= :now
-        ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset
-    )
+    SELECT max(by_login), max(by_account) FROM (
+        SELECT failed_at AS by_login, CAST(NULL AS BIGINT) AS by_account FROM (
+            SELECT failed_at FROM login_failures
+            WHERE account_id = :account_id AND login = :login
+                AND failed_at > :login_since AND failed_at <= :now
+            ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset) AS l
+        UNION ALL
+        SELECT NULL, failed_at FROM (
+            SELECT failed_at FROM login_failures
+            WHERE account_id = :account_id AND failed_at > :account_since AND failed_at <= :now
+            ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset) AS a
+    ) AS found
     """
+"""One query of the account's table, so that a distributed database asks only the account's node."""
+
 _COUNT = (
     "DELETE FROM login_failures WHERE account_id = :account_id AND failed_at <= :account_since",
     """

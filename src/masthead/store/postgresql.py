@@ -13,7 +13,7 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache
 
 from masthead.databases import postgresql
@@ -82,6 +82,7 @@ _COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
 _WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_MIGRATE = {**UNLIMITED, "idle_session_timeout": "0", "default_transaction_read_only": "off"}
 _IN_INDEX_ORDER = {
     **_PROPAGATED,
     **UNLIMITED,
@@ -173,6 +174,12 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         """Return whether a pooler is between this connection and the server."""
         return self._connection.is_pooled()
 
+    def lift_limits(self) -> None:
+        """Lift the server's limits for scripts outside a transaction. Not behind a pooler."""
+        version = self._connection.info.server_version
+        settings = known(version, tuple(_MIGRATE.items()))
+        self.script("; ".join(f"SET {name} = '{value}'" for name, value in settings))
+
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, while the server sends them."""
         if self._is_in_transaction():
@@ -196,9 +203,14 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
             super().insert_many(table, columns, rows, **same)
 
     def analyze(self, table: str, /) -> None:
-        """Collect the planner's statistics of the table. Not in a transaction: it locks others."""
+        """Collect the planner's statistics of the table, in a transaction of its own.
+
+        In a longer one it would keep others from doing so. If the statistics cannot be collected,
+        such as while a node of a distributed database is away, the older ones are used.
+        """
         assert not self._is_in_transaction()
-        self.script(f"ANALYZE {table}")
+        with suppress(StoreUnavailable), self.transaction():
+            self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
         """Return the server's time; of a replica, the time up to which it has the changes.
@@ -335,12 +347,7 @@ class PostgresStore:
         """
         done = []
         with self._migrating(), self.writer() as database:
-            if database.is_pooled():
-                raise BadUsage(
-                    "migrations need a connection of their own: give the URL of the database's "
-                    "server, not that of a pooler"
-                )
-            database.script("SET statement_timeout = 0")
+            database.lift_limits()
             for migration in migrations.missing(database):
                 _apply(database, migration)
                 done.append(migration.title)
@@ -351,13 +358,19 @@ class PostgresStore:
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Exclude other processes that migrate.
+        """Exclude other processes that migrate. Raises BadUsage if a pooler is in between.
 
-        Nobody waits for the lock inside a statement: an index that is built concurrently would wait
-        for that statement's end.
+        Nobody waits for the lock inside a statement, and nobody has it inside a transaction: an
+        index that is built concurrently would wait for the end of either.
         """
-        with self.writer() as guard, guard.transaction():
-            while guard.rows("SELECT pg_try_advisory_xact_lock(0, 0)") == [(False,)]:
+        with self.writer() as guard:
+            if guard.is_pooled():
+                raise BadUsage(
+                    "migrations need a connection of their own: give the URL of the database's "
+                    "server, not that of a pooler"
+                )
+            guard.lift_limits()
+            while guard.rows("SELECT pg_try_advisory_lock(0, 0)") == [(False,)]:
                 time.sleep(_RETRY_S)
             yield
 
