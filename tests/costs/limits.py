@@ -28,8 +28,8 @@ class Limit(NamedTuple):
 # sqlite: statements that run, steps of SQLite's machine, calls of functions.
 # postgresql: round trips, rows and entries of indexes that are read, calls of functions. Each round
 # trip is a transaction that makes its settings. A response of the feed asks for the history of the
-# server (operation 4), which reads the epochs of all hundred accounts: they are on one page, so that
-# no index is used.
+# server (operation 4), which reads the epochs of all hundred accounts: they are on one page, so
+# that no index is used.
 LIMITS = {
     "1 own account": {"sqlite": Limit(4, 69, 331), "postgresql": Limit(2, 3, 618)},
     "1 all accounts": {"sqlite": Limit(4, 1456, 2904), "postgresql": Limit(2, 103, 3263)},
