@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 pytestmark = ON_POSTGRESQL
 
 # Far less than what the tests below let somebody wait.
-LIMITS = {
-    name: "250ms"
-    for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
-}
+LIMITS = dict.fromkeys(
+    ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"), "250ms"
+)
 CHANGED = {"publications.csv": "publication_id,name\n1,Ebb\n"}
 CHANGED_AGAIN = {"publications.csv": "publication_id,name\n1,Flood\n"}
 

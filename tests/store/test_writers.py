@@ -114,7 +114,7 @@ def test_the_second_writer_of_an_account_waits_for_the_first(opened: OpenStore) 
             assert commits.begin_commit(database, 1) == 2
             second = Beside(lambda: load(opened, 1))
             second.wait_until_it_waits(onlooker)
-            # For a row: behind a pooler and on each node of a distributed database that is the same.
+            # For a row: it is the same behind a pooler and on each node of a distributed database.
             assert onlooker.rows(
                 "SELECT DISTINCT relation::REGCLASS::TEXT FROM pg_locks WHERE locktype = 'tuple'"
             ) == [("account_locks",)]
@@ -204,9 +204,7 @@ def test_a_load_does_not_keep_accounts_from_being_added_and_changed(opened: Open
 
 @ON_POSTGRESQL
 @pytest.mark.parametrize("account_id", [1, 2, 3])
-def test_a_change_that_waits_for_a_load_holds_up_no_key(
-    opened: OpenStore, account_id: int
-) -> None:
+def test_a_change_that_waits_for_a_load_holds_up_no_key(opened: OpenStore, account_id: int) -> None:
     """It waits for the load first, and then for those who change accounts."""
 
     def hide() -> None:
