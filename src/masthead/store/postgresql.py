@@ -100,6 +100,12 @@ _IN_INDEX_ORDER = {
 They last as long as their reader, so they use no parallel workers, of which there are few."""
 
 
+_NAME = """
+    SELECT current_database()::TEXT, octet_length(current_database()::TEXT) <= :bytes_max
+    """
+_NAME_BYTES_MAX = 63 - len("_server")
+"""PostgreSQL would cut a longer name of the role off, so that two databases could share one."""
+
 _COMMIT = Statement(b"COMMIT")
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
 _BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
@@ -358,7 +364,9 @@ class PostgresStore:
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Exclude other processes that migrate. Raises BadUsage if a pooler is in between.
+        """Exclude other processes that migrate.
+
+        Raises BadUsage if a pooler is in between, or the database's name is too long.
 
         Nobody waits for the lock inside a statement, and nobody has it inside a transaction: an
         index that is built concurrently would wait for the end of either.
@@ -368,6 +376,12 @@ class PostgresStore:
                 raise BadUsage(
                     "migrations need a connection of their own: give the URL of the database's "
                     "server, not that of a pooler"
+                )
+            ((name, is_short),) = guard.rows(_NAME, bytes_max=_NAME_BYTES_MAX)
+            if not is_short:
+                raise BadUsage(
+                    f"the name of the database, {name}, is too long for its role of servers, whose "
+                    f"name ends with _server: it may have {_NAME_BYTES_MAX} bytes"
                 )
             guard.lift_limits()
             while guard.rows("SELECT pg_try_advisory_lock(0, 0)") == [(False,)]:
