@@ -19,10 +19,10 @@ Result = TypeVar("Result")
 class _Worker(greenlet.greenlet):
     """A greenlet that runs one function after another: a new one costs ten times a switch.
 
-    ``is_waiting`` is whether its function is suspended.
+    ``late`` is the error that its function gets whenever it waits after its deadline.
     """
 
-    is_waiting = False
+    late: Exception | None = None
 
 
 class Greenlets:
@@ -43,8 +43,8 @@ class Greenlets:
     ) -> "Future[Result]":
         """Run a function until it waits or ends; return its future. ``ended`` is called after it.
 
-        If it waits at ``ends_at``, a time of the event loop, what it waits for raises the error
-        that ``too_late`` returns.
+        If it waits at ``ends_at``, a time of the event loop, or later, then what it waits for
+        raises the error that ``too_late`` returns.
         """
         worker = self._idle.pop() if self._idle else _Worker(self._serve, self._hub)
         future: Future[Result] = self._loop.create_future()
@@ -68,6 +68,7 @@ class Greenlets:
             except BaseException as reason:  # noqa: BLE001 - the future raises it
                 error = reason
             timer.cancel()
+            worker.late = None
             ended()
             if not future.done():
                 future.set_exception(error) if error else future.set_result(result)
@@ -79,8 +80,9 @@ class Greenlets:
     def _interrupt(
         worker: _Worker, future: "Future[Any]", too_late: Callable[[], Exception]
     ) -> None:
-        if worker.is_waiting and not future.done():
-            worker.throw(too_late())
+        if not future.done():
+            worker.late = too_late()
+            worker.throw(worker.late)
 
 
 def current() -> _Worker | None:
@@ -94,8 +96,6 @@ def suspend() -> Any:
     worker = current()
     assert worker
     assert worker.parent
-    worker.is_waiting = True
-    try:
-        return worker.parent.switch()
-    finally:
-        worker.is_waiting = False
+    if worker.late:
+        raise worker.late
+    return worker.parent.switch()

@@ -38,11 +38,12 @@ class CitusDatabases(Databases):
             migrate(self.url(self._migrated), "distribute")
         self.copy(self._migrated, name)
 
-    def copy(self, source: str, name: str) -> None:
+    def copy(self, source: str, name: str, *, rights: bool = True) -> None:
         """Create a database that is the same as the source, whose sessions end for that."""
         self._own.add(name)
         self._on_each_node(lambda node: node.copy(source, name, rights=False))
-        self.give_rights(name, of=source)
+        if rights:
+            self.give_rights(name, of=source)
 
     def drop(self, name: str) -> None:
         """Drop a database on each node, and the role of its servers; sessions in it end."""

@@ -18,7 +18,7 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
 from masthead.loading.load import load
 from masthead.settings import ServerSettings
-from masthead.store import accounts, checking, commits, merging, open_store
+from masthead.store import accounts, checking, commits, epochs, merging, open_store
 from masthead.store.staging import staging_for
 from tests.feed.model import Model
 from tests.servers import as_server
@@ -202,7 +202,7 @@ class World:
         self.models = dict(self.backup)
         self._start(self._place.restore())
         self.clock.step(self.clock.latest + SECOND_US - self.clock.now)
-        commits.start_epoch(self.store)
+        epochs.start_epochs(self.store)
 
     def close(self) -> None:
         """Kill what runs, and remove the databases."""

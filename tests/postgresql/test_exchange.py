@@ -93,7 +93,7 @@ def test_statements_that_the_server_has_forgotten_are_prepared_again(
 ) -> None:
     session.execute("DROP TABLE IF EXISTS changing")
     session.execute("CREATE TEMP TABLE changing (a BIGINT)")
-    query = statement_of("SELECT * FROM changing", {})
+    query = statement_of(f"SELECT * FROM changing /* {how} */", {})
     session.exchange([query])
     session.execute(how.encode())
     with pytest.raises(Forgotten):

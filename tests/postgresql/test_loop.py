@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -31,7 +31,7 @@ class Asking:
         """Make both in the running event loop."""
         self.loop = asyncio.get_running_loop()
         self.greenlets = Greenlets()
-        self.pool = LoopPool(url, sessions_max, self.loop)
+        self.pool = LoopPool(url, sessions_max)
 
     def ask(self, sql: str, *, within_s: float = LONG_S) -> asyncio.Future[Any]:
         """Return the future of a statement's rows."""
@@ -123,6 +123,21 @@ def test_who_waits_at_the_deadline_gets_the_error_and_the_session_is_closed(url:
             await late
         ((second,),) = await asking.ask("SELECT pg_backend_pid()")
         assert second != first
+
+    in_loop(url, test, sessions_max=1)
+
+
+def test_who_goes_on_after_the_deadline_waits_no_more(url: str) -> None:
+    async def test(asking: Asking) -> None:
+        def insist() -> None:
+            for _ in range(3):
+                with suppress(StoreUnavailable), asking.pool.session() as session:
+                    session.exchange([statement_of("SELECT 1 FROM pg_sleep(20)", {})])
+            with asking.pool.session() as session:
+                session.exchange([statement_of("SELECT 1", {})])
+
+        with pytest.raises(StoreUnavailable, match="too late"):
+            await asking.start(insist, within_s=0.1)
 
     in_loop(url, test, sessions_max=1)
 

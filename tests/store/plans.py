@@ -98,11 +98,11 @@ def load_in_steps(
     """Load the files, and give the statements of checking and merging while all is still there."""
     with publisher.store.writer() as database:
         staging = Staging(database, publisher.account_id)
-        for number, file in enumerate(find_files([publisher.write(files)])):
-            for batch in read_batches(file):
-                checked = check_batch(file.table, batch)
-                staging.add(file.table, number, checked.columns, checked.rows)
-        staging.finish()
+        with staging.filling():
+            for number, file in enumerate(find_files([publisher.write(files)])):
+                for batch in read_batches(file):
+                    checked = check_batch(file.table, batch)
+                    staging.add(file.table, number, checked.columns, checked.rows)
         with suppress(_NotWrittenError), database.transaction():
             database.lock_account(publisher.account_id)
             with statements(database) as found:

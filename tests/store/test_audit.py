@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, NotFound
-from masthead.store import accounts, audit, commits, find_store
+from masthead.store import accounts, audit, epochs, find_store
 from tests.store.conftest import START_US, new_url
 from tests.store.test_migrations import make_earlier
 
@@ -33,7 +33,7 @@ def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Cl
     accounts.rotate_key(opened, 2, by=ADA)
     accounts.rotate_key(opened, 2, overlap_us=90 * 1_000_000, by=ADA)
     accounts.save_accounts(opened, [{"account_id": 2, "plan": "x"}], by=ADA)
-    commits.start_epoch(opened, by=ADA)
+    epochs.start_epochs(opened, by=ADA)
     assert records(opened) == [
         (3, "account added"),
         (2, "set plan, website"),
@@ -52,7 +52,7 @@ def test_records_are_found_by_account_and_time(opened: OpenStore, clock: Clock) 
     accounts.rotate_key(opened, 1, by=ADA)
     accounts.rotate_key(opened, 2, by=ADA)
     clock.now += 5
-    commits.start_epoch(opened, by=ADA)
+    epochs.start_epochs(opened, by=ADA)
     everywhere = (None, "a new epoch began in 2 accounts")
     assert records(opened, account_id=1) == [(1, "new credentials; those before end"), everywhere]
     assert records(opened, since_us=START_US + 5) == [everywhere]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, StoreUnavailable
-from masthead.store import accounts, commits
+from masthead.store import accounts, commits, epochs
 from tests.store.conftest import ON_POSTGRESQL, START_US
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def test_who_stamps_sees_all_that_was_stamped_before(opened: OpenStore, clock: C
     load(opened, 1)
     with opened.writer() as onlooker:
         with opened.writer() as database, database.transaction():
-            commits._stamp_waiting(database, 1)
+            commits.stamp_waiting(database, 1)
             clock.now += 5
             second = Beside(lambda: commits.stamp_commits(opened, 1))
             second.wait_until_it_waits(onlooker)
@@ -201,7 +201,7 @@ def test_an_epoch_and_a_change_of_an_account_wait_for_each_other_but_not_for_eve
     """Both wait for the same load, and each needs what the other would hold meanwhile."""
 
     def start_epoch() -> None:
-        commits.start_epoch(opened)
+        epochs.start_epochs(opened)
 
     def hide() -> None:
         accounts.set_account(opened, 1, {"hide_password_md5": 1})

@@ -1,11 +1,13 @@
 """Sessions with PostgreSQL for the functions that run in greenlets of an event loop."""
 
 import os
-from asyncio import AbstractEventLoop, Future
+import threading
+from asyncio import AbstractEventLoop, Future, get_running_loop
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -100,15 +102,17 @@ class _LoopSession(Session):
 class LoopPool:
     """Sessions of one event loop, opened when they are needed, up to a maximum.
 
-    Who finds none free waits in order of arrival, until the greenlet's deadline.
+    The loop is that of the first greenlet that needs one. Who finds none free waits in order of
+    arrival, until the greenlet's deadline.
     """
 
-    def __init__(self, url: str, sessions_max: int, loop: AbstractEventLoop) -> None:
+    def __init__(self, url: str, sessions_max: int) -> None:
         self._url = url
         self._sessions_max = sessions_max
-        self._loop = loop
         self._threads = ThreadPoolExecutor(_CONNECTING_MAX, "masthead-connect")
         self._idle: list[_LoopSession] = []
+        self._new: set[_LoopSession] = set()
+        self._lock = threading.Lock()
         self._waiting: deque[Any] = deque()
         self._count = 0
         self._connecting = 0
@@ -127,10 +131,17 @@ class LoopPool:
 
     def close(self) -> None:
         """Close the sessions; those in use are closed when they are given back."""
-        self._is_closed = True
+        with self._lock:
+            self._is_closed = True
+            while self._new:
+                self._new.pop().close()
         while self._idle:
             self._idle.pop().leave()
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    @cached_property
+    def _loop(self) -> AbstractEventLoop:
+        return get_running_loop()
 
     def _take(self) -> _LoopSession:
         while self._idle:
@@ -186,7 +197,16 @@ class LoopPool:
 
     def _open(self) -> _LoopSession:
         session = _LoopSession.connect(self._url, **PARAMETERS)
-        session.keep_statements()
+        try:
+            session.keep_statements()
+        except BaseException:
+            session.close()
+            raise
+        with self._lock:
+            if self._is_closed:
+                session.close()
+            else:
+                self._new.add(session)
         return session
 
     def _opened(self, future: "Future[_LoopSession]") -> None:
@@ -201,9 +221,10 @@ class LoopPool:
                 self._refuse(error)
             return
         session = future.result()
+        with self._lock:
+            self._new.discard(session)
         if self._is_closed:
             self._count -= 1
-            session.close()
             return
         session.join(self._loop)
         self._idle.append(session)

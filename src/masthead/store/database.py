@@ -5,7 +5,6 @@ differ are chosen by ``Connection.dialect``.
 """
 
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -14,10 +13,13 @@ from masthead.databases import connection as databases
 from masthead.databases.connection import Dialect, Row, Value
 from masthead.store.secret import Secret
 
-__all__ = ["Clock", "Connection", "Dialect", "Row", "Store", "Value", "system_clock"]
+__all__ = ["Clock", "Connection", "Dialect", "Later", "Row", "Store", "Value", "system_clock"]
 
 Clock = Callable[[], int]
 """Returns microseconds since 1970 in UTC."""
+
+Later = Callable[[Callable[[], None]], object]
+"""Has a function called later; an event loop's ``call_soon`` is one."""
 
 
 def system_clock() -> int:
@@ -109,12 +111,13 @@ class Store(Protocol):
     def check_server_role(self) -> None:
         """Raise BadUsage if the database's user is one that a server must not log in as."""
 
-    def open_loop_reader(self, loop: AbstractEventLoop) -> Connection | None:
+    def open_loop_reader(self, call_soon: Later) -> Connection | None:
         """Return a connection for an event loop whose queries never wait, or None.
 
-        Everything that is read in one iteration of the loop is read in one snapshot, which ends
-        before the loop handles new requests. If it is None, :meth:`reader` and :meth:`counters` in
-        a greenlet of the loop (``databases.greenlets``) wait without blocking the loop.
+        Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
+        is the loop's; it ends the snapshot before the loop handles new requests. If it is None,
+        :meth:`reader` and :meth:`counters` wait without blocking the loop when they are used in one
+        of its greenlets (``masthead.greenlets``).
         """
 
     def reader(self) -> AbstractContextManager[Connection]:

@@ -12,9 +12,8 @@ Readers never wait for writers. Writers of an account wait for each other by a r
 """
 
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache
 
 from masthead.databases import postgresql
@@ -41,7 +40,7 @@ from masthead.databases.postgresql_session import (
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, system_clock
+from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresStore", "PostgresStoreConnection"]
@@ -83,6 +82,7 @@ _COUNT = {**_SHORT, "synchronous_commit": "off"}
 """A commit waits for no disk and no standby. A crash loses the last moments of a count."""
 
 _WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_MIGRATE = {**UNLIMITED, "idle_session_timeout": "0", "default_transaction_read_only": "off"}
 _IN_INDEX_ORDER = {
     **_PROPAGATED,
     **UNLIMITED,
@@ -174,6 +174,12 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         """Return whether a pooler is between this connection and the server."""
         return self._connection.is_pooled()
 
+    def lift_limits(self) -> None:
+        """Lift the server's limits for scripts outside a transaction. Not behind a pooler."""
+        version = self._connection.info.server_version
+        settings = known(version, tuple(_MIGRATE.items()))
+        self.script("; ".join(f"SET {name} = '{value}'" for name, value in settings))
+
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, while the server sends them."""
         if self._is_in_transaction():
@@ -197,9 +203,14 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
             super().insert_many(table, columns, rows, **same)
 
     def analyze(self, table: str, /) -> None:
-        """Collect the planner's statistics of the table. Not in a transaction: it locks others."""
+        """Collect the planner's statistics of the table, in a transaction of its own.
+
+        In a longer one it would keep others from doing so. If the statistics cannot be collected,
+        such as while a node of a distributed database is away, the older ones are used.
+        """
         assert not self._is_in_transaction()
-        self.script(f"ANALYZE {table}")
+        with suppress(StoreUnavailable), self.transaction():
+            self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
         """Return the server's time; of a replica, the time up to which it has the changes.
@@ -315,8 +326,8 @@ class PostgresStore:
         self.reads_replica = read_url is not None
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
-        self._loop_readers: LoopPool | None = None
-        self._loop_counters: LoopPool | None = None
+        self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
+        self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
@@ -336,12 +347,7 @@ class PostgresStore:
         """
         done = []
         with self._migrating(), self.writer() as database:
-            if database.is_pooled():
-                raise BadUsage(
-                    "migrations need a connection of their own: give the URL of the database's "
-                    "server, not that of a pooler"
-                )
-            database.script("SET statement_timeout = 0")
+            database.lift_limits()
             for migration in migrations.missing(database):
                 _apply(database, migration)
                 done.append(migration.title)
@@ -352,20 +358,26 @@ class PostgresStore:
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
-        """Exclude other processes that migrate.
+        """Exclude other processes that migrate. Raises BadUsage if a pooler is in between.
 
-        Nobody waits for the lock inside a statement: an index that is built concurrently would wait
-        for that statement's end.
+        Nobody waits for the lock inside a statement, and nobody has it inside a transaction: an
+        index that is built concurrently would wait for the end of either.
         """
-        with self.writer() as guard, guard.transaction():
-            while guard.rows("SELECT pg_try_advisory_xact_lock(0, 0)") == [(False,)]:
+        with self.writer() as guard:
+            if guard.is_pooled():
+                raise BadUsage(
+                    "migrations need a connection of their own: give the URL of the database's "
+                    "server, not that of a pooler"
+                )
+            guard.lift_limits()
+            while guard.rows("SELECT pg_try_advisory_lock(0, 0)") == [(False,)]:
                 time.sleep(_RETRY_S)
             yield
 
     def check_server_role(self) -> None:
         """Raise BadUsage if a login may see all accounts: partners' requests must not."""
         for url in dict.fromkeys((self._url, self._read_url or self._url)):
-            with self._alone(url, _WRITE) as database:
+            with self._alone(url, begin=_READ, settings=_SHORT) as database:
                 ((is_active, user, role),) = database.rows(
                     """
                     SELECT row_security_active('subscribers'), current_user::TEXT,
@@ -378,17 +390,14 @@ class PostgresStore:
                     f"not hold: use the role {role} of this database"
                 )
 
-    def open_loop_reader(self, loop: AbstractEventLoop) -> None:
-        """Return None, after making the pools of the event loop."""
-        self._loop_readers = LoopPool(self._read_url or self._url, LOOP_CONNECTIONS_MAX, loop)
-        self._loop_counters = LoopPool(self._url, COUNTERS_CONNECTIONS_MAX, loop)
+    def open_loop_reader(self, _call_soon: Later) -> None:
+        """Return None: queries wait, in greenlets."""
+        return
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection of a pool: in a greenlet, of the event loop's."""
-        pool = self._loop_readers if current() else self._readers
-        assert pool
-        with pool.session() as session:
+        with (self._loop_readers if current() else self._readers).session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
                 session,
@@ -406,9 +415,7 @@ class PostgresStore:
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection to the primary that can write."""
-        pool = self._loop_counters if current() else self._counters
-        assert pool
-        with pool.session() as session:
+        with (self._loop_counters if current() else self._counters).session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=_COUNT
             )
@@ -417,16 +424,18 @@ class PostgresStore:
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
         settings = _WRITE if waits else {**_WRITE, "lock_timeout": LOCK_TIMEOUT}
-        with self._alone(self._url, settings) as database:
+        with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
             yield database
 
     @contextmanager
-    def _alone(self, url: str, settings: Mapping[str, str]) -> Iterator[PostgresStoreConnection]:
+    def _alone(
+        self, url: str, *, begin: str, settings: Mapping[str, str]
+    ) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, which is of no pool."""
         # It keeps no statements prepared: a load runs each of them once.
         session = connect(url)
         database = PostgresStoreConnection(
-            session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=settings
+            session, self._stamp_clock, self.secret, begin=begin, settings=settings
         )
         with explaining(), closing(database):
             yield database
@@ -446,5 +455,4 @@ class PostgresStore:
     def close(self) -> None:
         """Close the pools."""
         for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
-            if pool:
-                pool.close()
+            pool.close()

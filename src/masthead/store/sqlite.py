@@ -1,7 +1,6 @@
 """The embedded database: a file, its secret key, and a second file for what servers count."""
 
 import threading
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ from masthead.databases import sqlite
 from masthead.databases.connection import DatabaseUnavailable, Dialect, Row, Value
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, system_clock
+from masthead.store.database import Clock, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
@@ -81,10 +80,10 @@ class _LoopReader(SqliteStoreConnection):
     of an iteration arrived before it started, so the snapshot is no older than they are.
     """
 
-    def __init__(self, store: "SqliteStore", loop: AbstractEventLoop) -> None:
+    def __init__(self, store: "SqliteStore", call_soon: Later) -> None:
         super().__init__(store.path, store.clock, store.secret, read_only=True)
         self._store = store
-        self._call_soon = loop.call_soon
+        self._call_soon = call_soon
         super().rows("PRAGMA mmap_size = 268435456")
         # The first read takes the file's shared lock, by which `masthead restore` detects a server.
         super().rows("SELECT 1 FROM sqlite_schema LIMIT 1")
@@ -175,12 +174,12 @@ class SqliteStore:
         )
         raise StoreUnavailable(self.missing)
 
-    def open_loop_reader(self, loop: AbstractEventLoop) -> SqliteStoreConnection:
+    def open_loop_reader(self, call_soon: Later) -> SqliteStoreConnection:
         """Return a connection that maps the file into memory.
 
         That makes look-ups faster, but not long streams.
         """
-        return _LoopReader(self, loop)
+        return _LoopReader(self, call_soon)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteStoreConnection]:

@@ -30,7 +30,7 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
     store = service.store
     service.greenlets = Greenlets()
     try:
-        service.connection = store.open_loop_reader(get_running_loop())
+        service.connection = store.open_loop_reader(get_running_loop().call_soon)
     except MastheadError as reason:
         _log.error("the app cannot start", reason=str(reason))
         raise
