@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 THROUGH = "Masthead-Changes-Through"
 SNAPSHOT = f"/snapshot?entities={ALL}"
 FAILOVER_SECONDS_MAX = 20
-"""In which a server answers again, once there is a primary: seconds, and the haste of the machine."""
+"""Seconds in which a server answers again, once there is a primary, on a slow machine."""
 
 ORDER = "order_id,subscriber_id,grand_total\n"
 each_end = pytest.mark.parametrize("how", ["killed", "stopped", "frozen"])
