@@ -87,6 +87,7 @@ def statements(database: Connection) -> Iterator[list[Statement]]:
         patch.setattr(database, "rows", keeping(database.rows))
         patch.setattr(database, "stream", keeping(database.stream))
         if database.dialect == "postgresql":  # on SQLite these are rows as any
+            patch.setattr(database, "change", keeping(database.change))
             patch.setattr(database, "rows_planned", keeping(database.rows_planned))
         yield found
 

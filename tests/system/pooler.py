@@ -10,12 +10,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from tests.postgres import free_port
-from tests.postgresql.service import wait_until
+import psutil  # type: ignore[import-untyped]
+import psycopg
+
+from tests.postgres import free_port, name_of
+from tests.postgresql.service import session, wait_until
 from tests.servers import ROOT
 
 if TYPE_CHECKING:
@@ -47,6 +51,20 @@ max_client_conn = 200
 server_login_retry = 1
 """
 
+SESSIONS_OF = "SELECT pid, client_port FROM pg_stat_activity WHERE usename = %s AND datname = %s"
+TRACES = """
+    SELECT pg_backend_pid(), concat(
+        current_setting('masthead.account_id', TRUE), current_setting('masthead.is_master', TRUE),
+        (SELECT string_agg(name, ' ') FROM pg_prepared_statements),
+        (SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = pg_my_temp_schema()),
+        (SELECT string_agg(objid::TEXT, ' ') FROM pg_locks
+            WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
+        (SELECT string_agg(name, ' ') FROM pg_settings WHERE source = 'session'
+            AND name NOT IN ('application_name', 'client_encoding')))
+    """
+"""The session of the server, and what was left in it but for what poolers carry over."""
+
+
 # Reads until pytest closes its end, which the kernel does for it if it is killed.
 GUARD = 'cat; kill -KILL "$1"; rm -rf -- "$2"'
 
@@ -58,7 +76,7 @@ class Pooler:
         """Start it before the cluster, for the users of these URLs."""
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-pgbouncer-"))
         self.port = free_port()
-        self.cluster = cluster
+        self._cluster = cluster
         self._program = program
         self._settings = self.folder / "pgbouncer.ini"
         self._log = self.folder / "log"
@@ -135,6 +153,31 @@ class Pooler:
     def log(self) -> str:
         """Return all that it has logged."""
         return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def assert_nothing_is_left(self, *urls: str) -> None:
+        """Assert that its sessions, of each user and database, are as when it opened them."""
+        for url in urls:
+            kept = self._sessions(url)
+            traces: dict[int, str] = {}
+            with ExitStack() as stack:
+                # Each in a transaction that is still open when the next one begins.
+                for _ in range(SESSIONS):
+                    connection = psycopg.connect(self.url(url), prepare_threshold=None)
+                    stack.enter_context(closing(connection))
+                    traces.update(connection.execute(TRACES).fetchall())
+            assert len(traces) == SESSIONS
+            assert kept <= traces.keys()
+            assert set(traces.values()) == {""}
+
+    def _sessions(self, url: str) -> set[int]:
+        """Return the processes of the server that it has for the user and database of a URL."""
+        assert self._process is not None
+        connections = psutil.Process(self._process.pid).net_connections("tcp")
+        ports = {each.laddr.port for each in connections if each.status == "ESTABLISHED"}
+        user = unquote(urlsplit(url).username or "")
+        with session(self._cluster.url(name_of(url))) as direct:
+            found = direct.execute(SESSIONS_OF, [user, name_of(url)]).fetchall()
+        return {pid for pid, port in found if port in ports}
 
     def _is_up(self) -> bool:
         assert self._process is not None

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
 import psycopg
 import pytest
@@ -64,19 +64,6 @@ CALLERS = (*NAMES, "empty", "overseer", "nobody")
 OF_ITS_MOMENT = {"date", "masthead-changes-through", "x-request-id"}
 
 LOCKED = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = %s"
-SESSIONS_OF = "SELECT pid FROM pg_stat_activity WHERE usename = %s AND datname = %s"
-TRACES = """
-    SELECT pg_backend_pid(), concat(
-        current_setting('masthead.account_id', TRUE), current_setting('masthead.is_master', TRUE),
-        (SELECT string_agg(name, ' ') FROM pg_prepared_statements),
-        (SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = pg_my_temp_schema()),
-        (SELECT string_agg(objid::TEXT, ' ') FROM pg_locks
-            WHERE locktype = 'advisory' AND pid = pg_backend_pid()),
-        (SELECT string_agg(name, ' ') FROM pg_settings WHERE source = 'session'
-            AND name NOT IN ('application_name', 'client_encoding')))
-    """
-"""The session of the server, and what was left in it but for what poolers carry over."""
-
 EXPORTED = (1, 2, 3, 5)
 TIMES = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*")
 RANDOM_KEYS = re.compile(r"\b[0-9A-Za-z_-]{32,}\b")
@@ -128,27 +115,6 @@ def small(new_database: Callable[[], str], tmp_path: Path) -> str:
     database = new_database()
     fill(database, tmp_path / "small")
     return database
-
-
-def assert_nothing_is_left(pooler: Pooler, *urls: str) -> None:
-    """Assert that the sessions that the pooler keeps are as they were when it opened them."""
-    for url in urls:
-        user = unquote(urlsplit(url).username or "")
-        with session(pooler.cluster.url(name_of(url))) as direct, ExitStack() as stack:
-            kept = {
-                pid
-                for (pid,) in direct.execute(SESSIONS_OF, [user, name_of(url)])
-                if pid != direct.info.backend_pid
-            }
-            traces: dict[int, str] = {}
-            # Each in a transaction that is still open when the next one begins.
-            for _ in range(SESSIONS):
-                connection = psycopg.connect(pooler.url(url), prepare_threshold=None)
-                stack.enter_context(closing(connection))
-                traces.update(connection.execute(TRACES).fetchall())
-        assert len(traces) == SESSIONS
-        assert kept <= traces.keys()
-        assert set(traces.values()) == {""}
 
 
 # Requests
@@ -272,7 +238,7 @@ def test_every_response_is_that_of_a_direct_connection(
     with serving(pooler.url(house), *NO_LIMITS) as pooled:
         expected = assert_same_answers(pooled, direct)
     assert {answer.status for answer in expected.values()} == {200, 400, 403, 404}
-    assert_nothing_is_left(pooler, house, as_server(house))
+    pooler.assert_nothing_is_left(house, as_server(house))
 
 
 def test_so_it_is_with_prepared_statements_that_the_pooler_keeps(
@@ -362,7 +328,7 @@ def test_commands_do_what_they_do_directly(
     expected = use(directly, directly, tmp_path / "directly")
     found = use(pooler.url(through), through, tmp_path / "through")
     assert found == expected
-    assert_nothing_is_left(pooler, through, as_server(through))
+    pooler.assert_nothing_is_left(through, as_server(through))
 
 
 def test_two_loads_of_an_account_exclude_each_other(
@@ -390,7 +356,7 @@ def test_two_loads_of_an_account_exclude_each_other(
             assert first.returncode == 0
             second.result()
         assert email_of_1() == [("later@example.org",)]
-    assert_nothing_is_left(pooler, small, as_server(small))
+    pooler.assert_nothing_is_left(small, as_server(small))
 
 
 def import_later(database: str, folder: Path) -> None:
@@ -435,7 +401,7 @@ def test_a_mirror_keeps_its_copy_through_a_pooler(
             counted = copied.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
             wanted = f"SELECT count(*) FROM {table} WHERE account_id = 1"
             assert counted == original.execute(wanted.encode()).fetchone()
-    assert_nothing_is_left(pooler, cluster.url(name))
+    pooler.assert_nothing_is_left(cluster.url(name))
 
 
 # Outages
@@ -506,4 +472,4 @@ def test_requests_work_again_soon_after_an_outage(
                     time.sleep(3)
         wait_until(client.is_fully_served, RETURN_SECONDS_MAX)
         assert statuses <= {200, 503}
-    assert_nothing_is_left(pooler, small, as_server(small))
+    pooler.assert_nothing_is_left(small, as_server(small))

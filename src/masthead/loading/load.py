@@ -89,7 +89,7 @@ def _load_data(
     advance: Advance,
     tell: Tell,
 ) -> Loaded:
-    epochs.follow_history(store, account_id)
+    epochs.follow_history(store, account_id, waits=True)
     with store.writer() as connection:
         accounts.settings_of(connection, account_id)
         with staging_for(connection, account_id) as staging:

@@ -10,7 +10,6 @@ Stamps are microseconds since 1970 in UTC. ``masthead.api.operations.change_feed
 in requests.
 """
 
-from operator import itemgetter
 from typing import NamedTuple
 
 from masthead.errors import StoreUnavailable
@@ -137,11 +136,14 @@ def stamp_all(store: Store) -> None:
         except StoreUnavailable:
             # On a distributed database, one node that is away must not stop the others.
             found = _to_stamp_one_by_one(store, idle_before)
+    waiting = {account_id for account_id, is_idle in found if not is_idle}
+    # An account whose commit is stamped now is idle no more.
+    idle = {account_id for account_id, _ in found} - waiting
     failure = None
     # Idle accounts last: an empty commit waits for a load of its account, a stamp does not.
-    for account_id, is_idle in sorted(found, key=itemgetter(1)):
+    for account_id in (*sorted(waiting), *sorted(idle)):
         try:
-            if is_idle:
+            if account_id in idle:
                 with store.writer(waits=False) as connection, connection.transaction():
                     connection.lock_account(account_id)
                     begin_commit(connection, account_id)

@@ -91,8 +91,9 @@ class Store(Protocol):
     reads_replica: bool
     """Whether :meth:`reader` reads from a replica."""
 
-    has_followed: bool
-    """Whether the primary was there when its history was last compared (``store.epochs``)."""
+    following_since: float
+    """The time (``time.monotonic``) since which the primary has not answered what its history is;
+    infinite if it has (``store.epochs``)."""
 
     def open(self) -> None:
         """Open the database. A file is created if there is none, and brought up to date.

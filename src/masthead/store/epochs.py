@@ -9,13 +9,28 @@ kept with the account's epoch, and compared before each load and each response o
 distributed database the history is that of the node which holds the account.
 """
 
+from math import inf
+from time import monotonic
+from typing import NamedTuple
+
 from masthead.errors import StoreUnavailable
 from masthead.store import audit, commits
 from masthead.store.database import Connection, Store
 
-__all__ = ["current_history", "follow_all", "follow_history", "note_history", "start_epochs"]
+__all__ = [
+    "History",
+    "current_history",
+    "follow_all",
+    "follow_history",
+    "history_of",
+    "note_history",
+    "start_epochs",
+]
 
 _SECOND_US = 1_000_000
+_ANSWER_S_MAX = 0.5
+"""A primary that has not answered for this time counts as away, where a replica is read from."""
+
 _HISTORY = """
     SELECT history(), e.history FROM epochs AS e WHERE e.account_id = :account_id
     """
@@ -68,31 +83,54 @@ def _keep(connection: Connection, account_id: int, history: str) -> None:
     )
 
 
-def follow_history(store: Store, account_id: int) -> str | None:
+class History(NamedTuple):
+    """The history of an account's data, and that of its epoch: a new epoch is due if they differ.
+
+    Both are None if there is nothing to compare.
+    """
+
+    current: str | None
+    known: str | None
+
+
+_NOTHING = History(None, None)
+
+
+def follow_history(store: Store, account_id: int, *, waits: bool = False) -> str | None:
     """Start a new epoch if the account's data have another history than before.
 
     Returns the history, which the account's epoch has from then on; None for SQLite, which has
-    none. Raises StoreUnavailable if the database cannot be asked, or a load delays the epoch.
+    none. Raises StoreUnavailable if the database cannot be asked, or a load delays the epoch. One
+    that ``waits`` uses no pool, whose sessions must open in a second.
     """
     if store.dialect == "sqlite":
         return None
-    with store.counters() as connection:
-        connection.set_tenant(account_id)
-        found = connection.rows(_HISTORY, account_id=account_id)
+    with store.writer() if waits else store.counters() as connection:
+        found = _ask(connection, account_id)
+    return _follow(store, account_id, found)
+
+
+def _ask(connection: Connection, account_id: int) -> History:
+    connection.set_tenant(account_id)
+    found = connection.rows(_HISTORY, account_id=account_id)
     if not found:
-        return None
+        return _NOTHING
     ((history, known),) = found
     if history is None:
         raise StoreUnavailable("the database is a replica: its primary is needed here")
-    if history != known:
+    return History(history, known)
+
+
+def _follow(store: Store, account_id: int, found: History) -> str | None:
+    if found.current != found.known:
         with store.writer(waits=False) as connection, connection.transaction():
             connection.lock_account(account_id)
-            ((history, known),) = connection.rows(_HISTORY, account_id=account_id)
-            if history != known:
-                if not _has_moved(connection, str(known), history):
+            found = _ask(connection, account_id)
+            if found.current != found.known:
+                if not _has_moved(connection, str(found.known), str(found.current)):
                     _start(connection, account_id)
-                _keep(connection, account_id, history)
-    return str(history)
+                _keep(connection, account_id, str(found.current))
+    return found.current
 
 
 def _has_moved(connection: Connection, known: str, history: str) -> bool:
@@ -103,19 +141,30 @@ def _has_moved(connection: Connection, known: str, history: str) -> bool:
     )
 
 
-def current_history(store: Store, account_id: int) -> str | None:
-    """Return what :func:`follow_history` does, for a response of the change feed.
+def history_of(store: Store, account_id: int) -> History:
+    """Return the account's histories, for a response of the change feed.
 
-    A store that reads from a replica goes on while its primary is away: then it returns None.
+    A store that reads from a replica goes on while its primary is away: there is nothing to compare
+    then. Otherwise, raises StoreUnavailable if the database cannot be asked.
     """
-    if store.reads_replica and not store.has_followed:
-        return None
+    is_away = store.reads_replica and monotonic() - store.following_since > _ANSWER_S_MAX
+    if store.dialect == "sqlite" or is_away:
+        return _NOTHING
     try:
-        return follow_history(store, account_id)
+        with store.counters() as connection:
+            return _ask(connection, account_id)
     except StoreUnavailable:
         if store.reads_replica:
-            return None
+            return _NOTHING
         raise
+
+
+def current_history(store: Store, account_id: int) -> str | None:
+    """Return what :func:`history_of` finds; start a new epoch first if it is due.
+
+    Raises StoreUnavailable also if a load delays the epoch.
+    """
+    return _follow(store, account_id, history_of(store, account_id))
 
 
 def follow_all(store: Store) -> None:
@@ -125,10 +174,10 @@ def follow_all(store: Store) -> None:
     """
     if store.dialect == "sqlite":
         return
-    store.has_followed = False
+    store.following_since = min(store.following_since, monotonic())
     try:
         changed = _changed(store)
-        store.has_followed = True
+        store.following_since = inf
     except StoreUnavailable:
         # On a distributed database, one node that is away must not stop the others.
         changed = commits.accounts_of(store)

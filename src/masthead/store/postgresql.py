@@ -17,6 +17,7 @@ import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cache
+from math import inf
 
 from masthead.databases import postgresql
 from masthead.databases.connection import DatabaseLocked, Dialect, Row, Value
@@ -319,7 +320,7 @@ class PostgresStore:
     """
 
     dialect: Dialect = "postgresql"
-    has_followed = True
+    following_since = inf
 
     def __init__(
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None

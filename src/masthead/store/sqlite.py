@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from math import inf
 from pathlib import Path
 
 from masthead.databases import sqlite
@@ -118,7 +119,7 @@ class SqliteStore:
 
     dialect: Dialect = "sqlite"
     reads_replica = False
-    has_followed = True
+    following_since = inf
 
     def __init__(
         self, path: Path, clock: Clock = system_clock, secret: Secret | None = None

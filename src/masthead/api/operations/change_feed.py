@@ -109,11 +109,16 @@ def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
 
 
 def _empty_response(query: FeedQuery, connection: Connection) -> Response | None:
-    """Return the response if nothing has changed, by a few index look-ups; else None."""
-    history = epochs.current_history(query.service.store, query.account_id)
+    """Return the response if nothing has changed, by a few index look-ups; else None.
+
+    It is also None if a new epoch is due: to start one takes too long for the event loop.
+    """
+    history = epochs.history_of(query.service.store, query.account_id)
+    if history.current != history.known:
+        return None
     now = connection.now()
     with connection.snapshot():
-        headers, first = _bounds(query, connection, now, history)
+        headers, first = _bounds(query, connection, now, history.current)
         if first is not None and any(
             has_changed(connection, entity.name, query.account_id, first)
             for entity in query.entities
