@@ -11,6 +11,8 @@ Commands log in as the owner of the tables, for whom no policy holds.
 Readers never wait for writers. Writers of an account wait for each other by a row that they lock.
 """
 
+# Long because the store and its connections share the settings of transactions.
+
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
