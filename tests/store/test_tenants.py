@@ -7,6 +7,8 @@ query says, which the tests of the loading and of the HTTP face look at.
 What is asked here is asked by the role of servers. The owner of the tables is bound by no policy.
 """
 
+# Long because each way of reading is tried as each tenant.
+
 from __future__ import annotations
 
 import re

@@ -4,6 +4,8 @@ decisions, "A pooler between Masthead and PostgreSQL". Each transaction runs in 
 the server is free, after one of another account, and there are fewer sessions than Masthead opens.
 """
 
+# Long because all that a pooler may not change is compared in one place.
+
 from __future__ import annotations
 
 import http.client
