@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing, contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,13 +120,16 @@ def test_a_revoked_key_ends_when_what_the_replica_has_is_30_seconds_old(
     """Nobody asks how far it is behind meanwhile."""
     begun = time.monotonic()
     later = 0.0
-    monkeypatch.setattr(store_of_postgresql.time, "monotonic", lambda: begun + later)
+    clock_of_store = SimpleNamespace(monotonic=lambda: begun + later)
+    monkeypatch.setattr(store_of_postgresql, "time", clock_of_store)
     now = time.time_ns() // 1_000
     with behind(database, cluster, replica, 0) as read_url:
-        clock = lambda: now + int(later * SECOND_US)  # noqa: E731
-        with closing(
-            open_store(as_server(database), clock=clock, read_url=as_server(read_url))
-        ) as store:
+        store = open_store(
+            as_server(database),
+            clock=lambda: now + int(later * SECOND_US),
+            read_url=as_server(read_url),
+        )
+        with closing(store):
             assert opens(store)
             revoke(database)
             later = 29.0
