@@ -6,12 +6,13 @@ as in SQLAlchemy's asyncio extension.
 """
 
 from asyncio import Future, TimerHandle, get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import greenlet
 
-__all__ = ["Greenlets", "current", "suspend"]
+__all__ = ["Greenlets", "at_most", "current", "suspend"]
 
 Result = TypeVar("Result")
 
@@ -99,3 +100,15 @@ def suspend() -> Any:
     if worker.late:
         raise worker.late
     return worker.parent.switch()
+
+
+@contextmanager
+def at_most(seconds: float, error: Exception) -> Iterator[None]:
+    """In a greenlet: raise the error where the block still waits after that time."""
+    worker = current()
+    timer = get_running_loop().call_later(seconds, worker.throw, error) if worker else None
+    try:
+        yield
+    finally:
+        if timer:
+            timer.cancel()

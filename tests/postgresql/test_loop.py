@@ -1,4 +1,7 @@
-"""PostgreSQL in an event loop: greenlets that wait for sessions of a pool."""
+"""PostgreSQL in an event loop: greenlets that wait for sessions of a pool.
+
+decisions, "PostgreSQL on the event loop".
+"""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ from masthead.databases.postgresql_session import (
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, Later, system_clock
+from masthead.store.database import Clock, Connection, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["PostgresStore", "PostgresStoreConnection"]
@@ -58,8 +58,11 @@ COUNTERS_CONNECTIONS_MAX = 4
 """Connections of a process: for long responses and commands, for the event loop, and to what
 servers count, which are as many again in the event loop."""
 
+COUNTERS_SILENCE_S_MAX = 1.0
+"""How long the primary may be silent when a thread counts, or asks for its history."""
+
 BEHIND_US_MAX = 30 * 1_000_000
-"""The change feed is not read from a replica that is further behind."""
+"""Neither the change feed nor credentials are read from a replica that is further behind."""
 
 LOCK_TIMEOUT = "5s"
 """How long writers wait that do not wait for loads."""
@@ -228,15 +231,20 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         """
         if not self._is_replica:
             return self._clock() if self._clock else int(self.rows(_NOW)[0][0])
+        lag, beat_at = self.lag()
+        if lag > BEHIND_US_MAX:
+            raise StoreUnavailable(
+                f"the replica is {lag // 1_000_000} seconds behind: the change feed "
+                "waits until it has caught up"
+            )
+        return beat_at
+
+    def lag(self) -> tuple[int, int]:
+        """Return how far a replica is behind, and the time up to which it has the changes."""
         ((now, beat_at),) = self.rows(_BEAT)
         if self._clock:
             now = self._clock()
-        if now - beat_at > BEHIND_US_MAX:
-            raise StoreUnavailable(
-                f"the replica is {(now - beat_at) // 1_000_000} seconds behind: the change feed "
-                "waits until it has caught up"
-            )
-        return int(beat_at)
+        return now - beat_at, beat_at
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -333,8 +341,9 @@ class PostgresStore:
         self._url = url
         self._read_url = read_url
         self.reads_replica = read_url is not None
+        self._fresh_until = -inf
         self._readers = Pool(read_url or url, CONNECTIONS_MAX)
-        self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX)
+        self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX, silence_s_max=COUNTERS_SILENCE_S_MAX)
         self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
         self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
@@ -428,6 +437,32 @@ class PostgresStore:
                 yield database
             finally:
                 database.streams.close()
+
+    @contextmanager
+    def fresh(self, reader: Connection) -> Iterator[Connection]:
+        """Yield ``reader`` if it is at most 30 seconds behind, else a connection to the primary."""
+        if not self.reads_replica or self._is_fresh(reader):
+            yield reader
+            return
+        with self.counters() as connection:
+            yield connection
+
+    def _is_fresh(self, reader: Connection) -> bool:
+        """Return whether it is. It stays so until the changes it has are 30 seconds old."""
+        asked_at = time.monotonic()
+        if asked_at < self._fresh_until:
+            return True
+        assert isinstance(reader, PostgresStoreConnection)
+        left_us = BEHIND_US_MAX - reader.lag()[0]
+        self._fresh_until = asked_at + left_us / 1_000_000
+        return left_us >= 0
+
+    def replica_lag(self) -> float | None:
+        """Return how many seconds the replica is behind; None if there is none."""
+        if not self.reads_replica:
+            return None
+        with self.reader() as connection:
+            return max(0, connection.lag()[0]) / 1_000_000
 
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
