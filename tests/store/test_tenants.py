@@ -31,7 +31,8 @@ from masthead.store import (
     logins,
     reading,
 )
-from masthead.store.postgresql import PostgresStore, PostgresStoreConnection
+from masthead.store.postgresql import PostgresStore
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.servers import as_server
 from tests.store.catalogue import STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER
