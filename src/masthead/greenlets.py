@@ -49,7 +49,7 @@ class Greenlets:
         """
         worker = self._idle.pop() if self._idle else _Worker(self._serve, self._hub)
         future: Future[Result] = self._loop.create_future()
-        timer = self._loop.call_at(ends_at, self._interrupt, worker, future, too_late)
+        timer = self._loop.call_at(ends_at, self._interrupt, worker, too_late)
         worker.switch(function, future, timer, ended)
         return future
 
@@ -78,12 +78,10 @@ class Greenlets:
             function, future, timer, ended = self._hub.switch()
 
     @staticmethod
-    def _interrupt(
-        worker: _Worker, future: "Future[Any]", too_late: Callable[[], Exception]
-    ) -> None:
-        if not future.done():
-            worker.late = too_late()
-            worker.throw(worker.late)
+    def _interrupt(worker: _Worker, too_late: Callable[[], Exception]) -> None:
+        """Raise the error where the function waits: it has not ended, even if nobody waits for it."""
+        worker.late = too_late()
+        worker.throw(worker.late)
 
 
 def current() -> _Worker | None:
