@@ -18,7 +18,7 @@ from tests.api.conftest import DATA
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
 from tests.mirror.kept import Kept
-from tests.postgres import name_of, unique
+from tests.postgres import migrate, name_of, unique
 from tests.servers import CommandFailedError, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -227,8 +227,9 @@ def test_every_copy_is_whole_while_shards_move_to_a_new_machine(tmp_path: Path) 
         cluster = stack.enter_context(closing(CitusCluster()))
         databases = stack.enter_context(closing(CitusDatabases(cluster)))
         name = unique("growing")
-        databases.copy_migrated(name)
+        databases.create(name)
         url = databases.url(name)
+        migrate(url, "distribute")
         fill(url, tmp_path)
         server = stack.enter_context(serving(url))
         copies = {n: Kept(f"sqlite:///{tmp_path}/copy-{n}.db") for n in ACCOUNTS}
