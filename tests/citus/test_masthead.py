@@ -1,4 +1,7 @@
-"""Masthead on several machines: what is distributed, and what a machine's absence costs."""
+"""Masthead on several machines: what is distributed, and what a machine's absence costs.
+
+decisions, "A distributed database".
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,22 @@ if TYPE_CHECKING:
 ACCOUNTS = range(1, 9)
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 FEED = f"/2/cdc?changed_since={YESTERDAY:%Y-%m-%dT%H:%M:%SZ}&entities=subscribers,orders"
-EVERYTHING = "/snapshot?entities=subscribers,orders,addresses,subscriptions,customfields"
+ENTITIES = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
+EVERYTHING = f"/snapshot?entities={ENTITIES}"
+OPERATIONS = (
+    "/2/accounts/",
+    "/2/accounts/{account_id}/",
+    "/2/subscribers/authenticate/?login=one@example.org&password=wrong",
+    FEED,
+    "/2/customfields/1",
+    "/2/customfields/",
+    "/2/subscriptions/?publication_id=1&min_copies=1",
+    "/2/subscribers/?last_name=r*&source=web",
+    "/2/orders/1",
+    "/2/downloadmailinglist/1/",
+    EVERYTHING,
+    EVERYTHING.replace("snapshot", "digest"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -164,18 +182,18 @@ def test_a_killed_worker_takes_its_accounts_away_and_no_other(
         killed.kill()
         try:
             for account_id in places[killed]:
-                for path in ("/2/orders/1", FEED, "/2/subscribers/?last_name=Reader"):
-                    assert ask(server, account_id, path)[0] == 503
+                for path in OPERATIONS[2:]:
+                    assert ask(server, account_id, path)[0] == 503, path
                 refused = masthead(
                     *("import", *changed, "--account", account_id), database=database, exit_status=1
                 )
                 assert "the database does not answer" in refused.stderr
             for account_id in places[other]:
                 import_files(*changed, account_id=str(account_id), database=database)
-                code, feed = ask(server, account_id, FEED.replace("orders", "addresses"))
-                assert (code, "Newly" in feed) == (200, True)
-                login = "/2/subscribers/authenticate/?login=one@example.org&password=wrong"
-                assert ask(server, account_id, login)[0] == 200
+                for path in OPERATIONS:
+                    code = ask(server, account_id, path.format(account_id=account_id))[0]
+                    assert code == 200, path
+                assert "Newly" in ask(server, account_id, EVERYTHING)[1]
         finally:
             killed.start()
         for account_id in ACCOUNTS:

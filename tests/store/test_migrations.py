@@ -1,7 +1,7 @@
 """A database is made, brought up to date, or refused.
 
-A file is by whatever opens it. A database on a server is by `masthead database migrate` alone, while
-servers answer from it. There is one migration so far; what comes later is made up here.
+A file is by whatever opens it. A database on a server is by `masthead database migrate` alone,
+while servers answer from it. There is one migration so far; what comes later is made up here.
 """
 
 from __future__ import annotations
