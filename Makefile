@@ -79,7 +79,8 @@ test-system: install-dev .venv/system.installed
 	$(BIN)/pytest tests/system $(ARGS)
 
 # The tests of PostgreSQL that say what Masthead does, once more on a Citus cluster.
-ON_CITUS = tests/store tests/loading tests/feed tests/mirror $(wildcard tests/api/test_golden_*.py) \
+ON_CITUS = tests/store tests/loading tests/feed tests/mirror \
+	$(wildcard tests/api/test_golden_*.py) \
 	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py
 
 test-citus: install-dev

@@ -9,6 +9,9 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from masthead.api.app import create_app
+from masthead.errors import BadUsage
+from masthead.settings import ServerSettings
 from tests.postgresql.service import (
     Client,
     empty_database,
@@ -80,6 +83,8 @@ def test_a_server_that_could_see_all_accounts_does_not_start(cluster: Cluster) -
     assert refused(database) == sentence
     assert refused(database, "--read-database", as_server(database)) == sentence
     assert refused(as_server(database), "--read-database", database) == sentence
+    with pytest.raises(BadUsage, match="a server must not log in as postgres"):
+        create_app(ServerSettings(database=database))
 
 
 def test_the_role_of_a_database_sees_nothing_of_another(cluster: Cluster, tmp_path: Path) -> None:
