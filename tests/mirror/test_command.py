@@ -311,7 +311,8 @@ def test_a_copy_that_goes_away_and_comes_back_is_gone_on_with(publisher: Publish
             publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
             cluster.start()
             lines_until(process, "event='mirror pass' records=1")
-        assert "reason='the copy cannot be opened: " in failed
+        # It may have ended in the middle of a pass.
+        assert re.search("reason='the copy cannot be (opened|used): ", failed)
         assert kept.differences(publisher) == []
 
 
