@@ -78,9 +78,14 @@ test-system: install-dev .venv/system.installed
 	@.ci/pgbouncer
 	$(BIN)/pytest tests/system $(ARGS)
 
+# The tests of PostgreSQL that say what Masthead does, once more on a Citus cluster.
+ON_CITUS = tests/store tests/loading tests/feed tests/mirror $(wildcard tests/api/test_golden_*.py) \
+	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py
+
 test-citus: install-dev
 	@.ci/citus
 	$(BIN)/pytest tests/citus $(ARGS)
+	[ ! -e .venv/citus/stamp ] || $(BIN)/pytest -n 3 --dist worksteal --citus $(ON_CITUS)
 
 prove: prove-tests prove-schedules prove-kills prove-endurance
 

@@ -6,12 +6,13 @@ as in SQLAlchemy's asyncio extension.
 """
 
 from asyncio import Future, TimerHandle, get_running_loop
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import greenlet
 
-__all__ = ["Greenlets", "current", "suspend"]
+__all__ = ["Greenlets", "at_most", "current", "suspend"]
 
 Result = TypeVar("Result")
 
@@ -48,7 +49,7 @@ class Greenlets:
         """
         worker = self._idle.pop() if self._idle else _Worker(self._serve, self._hub)
         future: Future[Result] = self._loop.create_future()
-        timer = self._loop.call_at(ends_at, self._interrupt, worker, future, too_late)
+        timer = self._loop.call_at(ends_at, self._interrupt, worker, too_late)
         worker.switch(function, future, timer, ended)
         return future
 
@@ -77,12 +78,10 @@ class Greenlets:
             function, future, timer, ended = self._hub.switch()
 
     @staticmethod
-    def _interrupt(
-        worker: _Worker, future: "Future[Any]", too_late: Callable[[], Exception]
-    ) -> None:
-        if not future.done():
-            worker.late = too_late()
-            worker.throw(worker.late)
+    def _interrupt(worker: _Worker, too_late: Callable[[], Exception]) -> None:
+        """Raise the error where the function waits: it has not ended, even if nobody waits for it."""
+        worker.late = too_late()
+        worker.throw(worker.late)
 
 
 def current() -> _Worker | None:
@@ -99,3 +98,15 @@ def suspend() -> Any:
     if worker.late:
         raise worker.late
     return worker.parent.switch()
+
+
+@contextmanager
+def at_most(seconds: float, error: Exception) -> Iterator[None]:
+    """In a greenlet: raise the error where the block still waits after that time."""
+    worker = current()
+    timer = get_running_loop().call_later(seconds, worker.throw, error) if worker else None
+    try:
+        yield
+    finally:
+        if timer:
+            timer.cancel()

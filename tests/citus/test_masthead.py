@@ -1,4 +1,7 @@
-"""Masthead on several machines: what is distributed, and what a machine's absence costs."""
+"""Masthead on several machines: what is distributed, and what a machine's absence costs.
+
+decisions, "A distributed database".
+"""
 
 from __future__ import annotations
 

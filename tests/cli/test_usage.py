@@ -56,6 +56,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts rotate-key",
         "accounts export",
         "database",
+        "database distribute",
         "database migrate",
         "database status",
         "mirror",

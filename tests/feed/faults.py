@@ -16,7 +16,7 @@ from masthead.contract.moments import format_moment, http_date, parse_moment
 from masthead.databases import postgresql
 from masthead.store import changes as queries
 from masthead.store import commits, epochs, merging
-from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from masthead.store.sqlite import SqliteStoreConnection
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store.postgresql_connection import PostgresStoreConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""PostgreSQL in an event loop: greenlets that wait for sessions of a pool."""
+"""PostgreSQL in an event loop: greenlets that wait for sessions of a pool.
+
+decisions, "PostgreSQL on the event loop".
+"""
 
 from __future__ import annotations
 
@@ -123,6 +126,26 @@ def test_who_waits_at_the_deadline_gets_the_error_and_the_session_is_closed(url:
             await late
         ((second,),) = await asking.ask("SELECT pg_backend_pid()")
         assert second != first
+
+    in_loop(url, test, sessions_max=1)
+
+
+def test_what_nobody_waits_for_any_more_ends_at_its_deadline_too(url: str) -> None:
+    async def test(asking: Asking) -> None:
+        ended = asyncio.Event()
+
+        def run() -> None:
+            with asking.pool.session() as session:
+                session.exchange([statement_of("SELECT 1 FROM pg_sleep(20)", {})])
+
+        future = asking.greenlets.start(
+            run,
+            ends_at=asking.loop.time() + 0.2,
+            too_late=lambda: StoreUnavailable("too late"),
+            ended=ended.set,
+        )
+        future.cancel()
+        await asyncio.wait_for(ended.wait(), 10)
 
     in_loop(url, test, sessions_max=1)
 

@@ -96,6 +96,24 @@ def test_the_role_of_a_database_sees_nothing_of_another(cluster: Cluster, tmp_pa
             connection.execute("SELECT * FROM accounts_for_keys('a', 'b')")
 
 
+def test_a_query_of_a_server_without_an_account_is_an_error(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """decisions, "The account of a query on PostgreSQL": it is set for one transaction."""
+    database = new_database(cluster, "unset")
+    fill(database, tmp_path)
+    count = "SELECT count(*) FROM subscribers"
+    with session(as_server(database)) as connection:
+        with pytest.raises(psycopg.errors.UndefinedObject, match=r"masthead\.account_id"):
+            connection.execute(count)
+        for account_id, found in ((1, 2), (2, 0)):
+            with connection.transaction():
+                connection.execute(f"SET LOCAL masthead.account_id = {account_id}")
+                assert connection.execute(count).fetchone() == (found,)
+            with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+                connection.execute(count)
+
+
 def test_a_name_that_leaves_no_room_for_that_of_the_role_is_refused(cluster: Cluster) -> None:
     """decisions, "The role of servers": PostgreSQL would cut it off, and two might share it."""
     names = ["n" * NAME_BYTES_MAX, "n" * (NAME_BYTES_MAX + 1), "é" * (NAME_BYTES_MAX // 2 + 1)]

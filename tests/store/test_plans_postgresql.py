@@ -18,7 +18,7 @@ import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import accounts, changes, exporting, keys, reading
-from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.servers import as_server
 from tests.store.catalogue import tables

@@ -7,6 +7,8 @@ query says, which the tests of the loading and of the HTTP face look at.
 What is asked here is asked by the role of servers. The owner of the tables is bound by no policy.
 """
 
+# Long because each way of reading is tried as each tenant.
+
 from __future__ import annotations
 
 import re
@@ -29,7 +31,8 @@ from masthead.store import (
     logins,
     reading,
 )
-from masthead.store.postgresql import PostgresStore, PostgresStoreConnection
+from masthead.store.postgresql import PostgresStore
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.servers import as_server
 from tests.store.catalogue import STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER

@@ -4,6 +4,8 @@ decisions, "A pooler between Masthead and PostgreSQL". Each transaction runs in 
 the server is free, after one of another account, and there are fewer sessions than Masthead opens.
 """
 
+# Long because all that a pooler may not change is compared in one place.
+
 from __future__ import annotations
 
 import http.client
@@ -13,7 +15,7 @@ import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -23,12 +25,11 @@ import pytest
 
 from tests.api.callers import ENTITIES, basic
 from tests.api.conftest import DATA, NO_LIMITS, expiring
-from tests.postgres import Cluster, name_of, unique
+from tests.postgres import name_of, unique
 from tests.postgresql.service import (
     ACCOUNT,
     RETURN_SECONDS_MAX,
     Client,
-    fill,
     outage,
     requests,
     session,
@@ -36,13 +37,15 @@ from tests.postgresql.service import (
 )
 from tests.postgresql.test_loads import CHANGED, load_at
 from tests.servers import as_server, import_files, masthead, run, serving
-from tests.system.pooler import DEBIANS, NEWER, SESSIONS, Pooler
+from tests.system.pooler import NEWER, SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from tests.postgres import Cluster
     from tests.servers import Server
+    from tests.system.pooler import Pooler
 
 REQUESTS = 10_000
 CLIENTS = 8
@@ -67,54 +70,6 @@ LOCKED = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' A
 EXPORTED = (1, 2, 3, 5)
 TIMES = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*")
 RANDOM_KEYS = re.compile(r"\b[0-9A-Za-z_-]{32,}\b")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Cluster]:
-    """A server of PostgreSQL that tests may stop."""
-    with closing(Cluster()) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module", params=["Debian's", "newer"])
-def program(request: pytest.FixtureRequest) -> str:
-    """A PgBouncer; the newer one can keep prepared statements."""
-    found = NEWER if request.param == "newer" else DEBIANS
-    if found is None or not NEWER.exists():
-        pytest.skip("needs PgBouncer (.ci/system-tools)")
-    return str(found)
-
-
-@pytest.fixture
-def new_database(cluster: Cluster) -> Callable[[], str]:
-    """Makes databases with tables."""
-
-    def new_database() -> str:
-        name = unique("pooled")
-        cluster.copy_migrated(name)
-        return cluster.url(name)
-
-    return new_database
-
-
-@pytest.fixture
-def new_pooler(program: str, cluster: Cluster) -> Iterator[Callable[[str], Pooler]]:
-    """Starts poolers for the users of a database."""
-    with ExitStack() as stack:
-
-        def new_pooler(database: str) -> Pooler:
-            pooler = Pooler(program, cluster, [database, as_server(database)])
-            return stack.enter_context(closing(pooler))
-
-        yield new_pooler
-
-
-@pytest.fixture
-def small(new_database: Callable[[], str], tmp_path: Path) -> str:
-    """A database that holds the small publisher."""
-    database = new_database()
-    fill(database, tmp_path / "small")
-    return database
 
 
 # Requests

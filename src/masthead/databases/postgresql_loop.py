@@ -64,7 +64,7 @@ class _LoopSession(Session):
             while True:
                 is_writing = bool(awaited & Wait.W)
                 self.wait_for(writing=is_writing)
-                awaited = gen.send(Ready.W if is_writing else Ready.R)
+                awaited = gen.send(Ready.RW if is_writing else Ready.R)
         except StopIteration as end:
             found: Result = end.value
             return found

@@ -15,7 +15,8 @@ __all__ = ["Pool"]
 
 WAIT_FOR_CONNECTION_S_MAX = 1.0
 SILENCE_S_MAX = 10.0
-"""How long a server may be silent during a statement of a pooled session."""
+"""How long a server may be silent during a statement of a pooled session, unless a pool has another
+limit."""
 
 _RECONNECT_S_MAX = 1.0
 _CLOSE_S_MAX = 1.0
@@ -24,9 +25,12 @@ _CLOSE_S_MAX = 1.0
 class Pool:
     """Sessions that are kept open. The pool is opened when the first session is needed."""
 
-    def __init__(self, url: str, sessions_max: int) -> None:
+    def __init__(
+        self, url: str, sessions_max: int, *, silence_s_max: float = SILENCE_S_MAX
+    ) -> None:
         self._url = url
         self._sessions_max = sessions_max
+        self._silence_s_max = silence_s_max
         self._pool: ConnectionPool[Session] | None = None
         self._lock = threading.Lock()
 
@@ -60,7 +64,7 @@ class Pool:
             return self._pool
 
     def _configure(self, session: Session) -> None:
-        session.silence_s_max = SILENCE_S_MAX
+        session.silence_s_max = self._silence_s_max
         session.keep_statements()
 
     def _check_alive(self, session: Session) -> None:

@@ -124,6 +124,15 @@ class Store(Protocol):
     def reader(self) -> AbstractContextManager[Connection]:
         """Yield a connection that can only read, to be used by one thread."""
 
+    def fresh(self, reader: Connection) -> AbstractContextManager[Connection]:
+        """Yield ``reader`` or, if it reads a replica that is far behind, one to the primary.
+
+        Raises StoreUnavailable if the primary cannot be used then.
+        """
+
+    def replica_lag(self) -> float | None:
+        """Return how many seconds the replica is behind; None if there is none."""
+
     def writer(self, *, waits: bool = True) -> AbstractContextManager[Connection]:
         """Yield a connection that can write and sees all accounts.
 

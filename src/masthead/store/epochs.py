@@ -14,6 +14,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from masthead.errors import StoreUnavailable
+from masthead.greenlets import at_most
 from masthead.store import audit, commits
 from masthead.store.database import Connection, Store
 
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 _SECOND_US = 1_000_000
-_ANSWER_S_MAX = 0.5
+_ANSWER_S_MAX = 1.0
 """A primary that has not answered for this time counts as away, where a replica is read from."""
 
 _HISTORY = """
@@ -150,13 +151,17 @@ def history_of(store: Store, account_id: int) -> History:
     is_away = store.reads_replica and monotonic() - store.following_since > _ANSWER_S_MAX
     if store.dialect == "sqlite" or is_away:
         return _NOTHING
-    try:
+    if not store.reads_replica:
         with store.counters() as connection:
             return _ask(connection, account_id)
+    silent = StoreUnavailable(f"the primary is silent for {_ANSWER_S_MAX:g} seconds")
+    try:
+        with at_most(_ANSWER_S_MAX, silent), store.counters() as connection:
+            return _ask(connection, account_id)
     except StoreUnavailable:
-        if store.reads_replica:
-            return _NOTHING
-        raise
+        # Others need not wait for it, until `follow_all` has seen it.
+        store.following_since = -inf
+        return _NOTHING
 
 
 def current_history(store: Store, account_id: int) -> str | None:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from math import inf
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from masthead.databases import sqlite
 from masthead.databases.connection import DatabaseUnavailable, Dialect, Row, Value
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Later, system_clock
+from masthead.store.database import Clock, Connection, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
@@ -223,6 +223,13 @@ class SqliteStore:
         database.script("PRAGMA synchronous = NORMAL")
         database.script(migrations.read_sql("counters.sql"))
         return database
+
+    def fresh(self, reader: Connection) -> AbstractContextManager[Connection]:
+        """Yield ``reader``: a file has no replica."""
+        return nullcontext(reader)
+
+    def replica_lag(self) -> None:
+        """Return None: a file has no replica."""
 
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[SqliteStoreConnection]:

@@ -1,8 +1,8 @@
 -- What servers may do; applied again by each `masthead database migrate` and `distribute`.
 
--- The history of the server that this runs on: its system identifier, the database, and the server's
--- timeline. Another timeline begins when a replica is promoted and when a backup is recovered to a
--- point in time, another database when a dump is restored. NULL on a replica.
+-- The history of the server that this runs on: its system identifier, the database, and the
+-- server's timeline. Another timeline begins when a replica is promoted and when a backup is
+-- recovered to a point in time, another database when a dump is restored. NULL on a replica.
 CREATE OR REPLACE FUNCTION history() RETURNS TEXT
     LANGUAGE SQL VOLATILE
     BEGIN ATOMIC
@@ -60,7 +60,8 @@ BEGIN
         EXECUTE format('CREATE ROLE %I LOGIN', server);
     END IF;
     EXECUTE format(
-        'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, epochs, '
+        'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, '
+        'epochs, '
         'login_failures, key_uses, commits, publications, issues, subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
