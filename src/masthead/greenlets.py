@@ -79,7 +79,7 @@ class Greenlets:
 
     @staticmethod
     def _interrupt(worker: _Worker, too_late: Callable[[], Exception]) -> None:
-        """Raise the error where the function waits: it has not ended, even if nobody waits for it."""
+        """Raise the error where the function waits, even if nobody waits for the function."""
         worker.late = too_late()
         worker.throw(worker.late)
 

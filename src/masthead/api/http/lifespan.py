@@ -65,12 +65,15 @@ async def _stamp_for_ever(service: Service) -> None:
 
 
 def _stamp(service: Service) -> None:
+    """Do each step, whatever becomes of the others; raise the last error."""
     store = service.store
     store.check()
-    try:
-        epochs.follow_all(store)
-        commits.stamp_all(store)
-        service.key_uses.write(store)
-    finally:
-        # An account whose epoch or stamps wait lets no replica look as if it were behind.
-        store.write_heartbeat()
+    failure = None
+    for step in (epochs.follow_all, commits.stamp_all, service.key_uses.write):
+        try:
+            step(store)
+        except StoreUnavailable as error:
+            failure = error
+    store.write_heartbeat()
+    if failure:
+        raise failure
