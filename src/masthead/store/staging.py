@@ -129,15 +129,24 @@ class Staging:
     def rows_of(self, name: str) -> str:
         """Return the FROM item with this load's rows of a staging table, by its own name."""
         table = f"staged_{name}"
-        return f"(SELECT * FROM {table} WHERE {self.own(name)})" if self._is_shared else table
+        if not self._is_shared:
+            return table
+        # A query in place of the number: PostgreSQL then expects as many rows as other loads have,
+        # and not none because its statistics have seen no row of this number.
+        load_id = f"(SELECT {self._load_id_of(name)})"
+        return f"(SELECT * FROM {table} WHERE account_id = :account_id AND load_id = {load_id})"
 
     def own(self, name: str, row: str = "") -> str:
         """Return the condition that the ``row`` of a staging table is this load's."""
         if not self._is_shared:
             return "TRUE"
         prefix = f"{row}." if row else ""
-        load_id = self._load_ids.get(name, self._load_id)
-        return f"{prefix}account_id = :account_id AND {prefix}load_id = {load_id}"
+        return (
+            f"{prefix}account_id = :account_id AND {prefix}load_id = {self._load_id_of(name)}"
+        )
+
+    def _load_id_of(self, name: str) -> int:
+        return self._load_ids.get(name, self._load_id)
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes, with ``:account_id``; return how many rows it changed."""
