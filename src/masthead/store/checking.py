@@ -92,13 +92,13 @@ def _check_unique_among_staged(staging: Staging, table: Table) -> None:
 def _check_unique_among_stored(staging: Staging, table: Table) -> None:
     for name in table.unique:
         owner = _owner(table, name)
-        replaced = f"""SELECT 1 FROM {staging.rows_of(table.name)} AS n
-            WHERE n.{table.key[0]} = o.{table.key[0]} AND {has_column(table, name, "n")}"""
+        same = f"n.{table.key[0]} = o.{table.key[0]}"
+        replaced = staging.has(table.name, "n", f"{same} AND {has_column(table, name, 'n')}")
         staging.find(
             table,
             name,
             _is_taken(table, name),
-            f"EXISTS (SELECT 1 FROM {owner} AND NOT EXISTS ({replaced}))",
+            f"EXISTS (SELECT 1 FROM {owner} AND NOT {replaced})",
         )
 
 
@@ -162,19 +162,19 @@ def _check_chains(
     for _ in range(found.bit_length()):
         if not staging.change(
             f"""
-            UPDATE staged_keys AS l SET other = n.other FROM {staging.keys_in(links_name)} AS n
+            UPDATE staged_keys AS l SET other = (
+                SELECT n.other FROM {staging.keys_in(links_name)} AS n WHERE n.key = l.other)
             WHERE {staging.own("keys", "l")} AND l.list = '{links_name}'
-                AND n.key = l.other AND n.other <> l.other
+                AND {staging.is_in(links_name, "l.other", "k.other <> l.other")}
             """
         ):
             break
+    stays = staging.has(table.name, "n", f"n.{key} = k.other AND {stands}")
     staging.find(
         table,
         name,
         sentence,
-        f"""s.{key} IN (SELECT l.key FROM {staging.keys_in(links_name)} AS l WHERE NOT EXISTS (
-            SELECT 1 FROM {staging.rows_of(table.name)} AS n
-            WHERE n.{key} = l.other AND {stands}))""",
+        staging.is_in(links_name, f"s.{key}", f"NOT {stays}"),
     )
 
 
@@ -201,11 +201,9 @@ def _unknown(
     condition = f"""NOT EXISTS (SELECT 1 FROM {target} AS o
         WHERE o.account_id = :account_id AND o.{key} = {value} AND {where})"""
     if target in staging.tables:
-        condition += f""" AND NOT EXISTS (
-            SELECT 1 FROM {staging.rows_of(target)} AS o WHERE o.{key} = {value} AND {where})"""
+        condition += f" AND NOT {staging.has(target, 'o', f'o.{key} = {value} AND {where}')}"
     if not discard:
-        condition += f""" AND NOT EXISTS (
-            SELECT 1 FROM {staging.keys_in(refused(target))} AS o WHERE o.key = {value})"""
+        condition += f" AND NOT {staging.is_in(refused(target), value)}"
     return condition
 
 

@@ -187,7 +187,7 @@ def blank_staged(staging: Staging) -> int:
     for table in PERSONAL:
         if table.name not in staging.tables:
             continue
-        erased = f"{_owner(table)} IN (SELECT e.key FROM {staging.keys_in(_ERASED)} AS e)"
+        erased = staging.is_in(_ERASED, _owner(table))
         staged = staging.rows_of(table.name)
         ((count,),) = staging.found(
             f"SELECT count(*) FROM {staged} AS s WHERE ({_holds(table)}) AND {erased}"
@@ -216,8 +216,7 @@ def _find_erased(staging: Staging) -> bool:
             _ERASED,
             f"""
             SELECT subscriber_id AS key, coalesce(min(erased_at), '{now}') AS text
-            FROM {staged} AS s WHERE subscriber_id NOT IN (
-                SELECT e.key FROM {staging.keys_in(_ERASED)} AS e)
+            FROM {staged} AS s WHERE NOT {staging.is_in(_ERASED, "s.subscriber_id")}
             GROUP BY subscriber_id
             """,
             ("key", "text"),
@@ -261,6 +260,6 @@ def _keep_delete_dates(staging: Staging) -> None:
                 s.delete_date,
                 (SELECT e.text FROM {erased} WHERE e.key = s.subscriber_id))
         WHERE {staging.own("subscribers", "s")}
-            AND s.subscriber_id IN (SELECT e.key FROM {erased})
+            AND {staging.is_in(_ERASED, "s.subscriber_id")}
         """
     )

@@ -261,14 +261,14 @@ class _Merge:
                     {changed} AND o.option_id IS NOT NULL""",
                 ("key", "other"),
             )
-            options = f"{self.staging.keys_in('changed_options')} AS c"
+            # With IS TRUE, PostgreSQL makes no join of the fields: they are few.
+            fields = f"SELECT c.other FROM {self.staging.keys_in('changed_options')} AS c"
             self._mark_answers(
                 f"""
                 SELECT a.subscriber_id AS key FROM custom_field_answers AS a
                 CROSS JOIN {option_ids_of("a", self.connection.dialect)}
-                WHERE a.account_id = :account_id
-                    AND a.field_id IN (SELECT c.other FROM {options})
-                    AND j.value IN (SELECT c.key FROM {options})
+                WHERE a.account_id = :account_id AND (a.field_id IN ({fields})) IS TRUE
+                    AND {self.staging.is_in("changed_options", "j.value")}
                 """
             )
 

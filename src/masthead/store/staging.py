@@ -129,15 +129,24 @@ class Staging:
     def rows_of(self, name: str) -> str:
         """Return the FROM item with this load's rows of a staging table, by its own name."""
         table = f"staged_{name}"
-        return f"(SELECT * FROM {table} WHERE {self.own(name)})" if self._is_shared else table
+        if not self._is_shared:
+            return table
+        # A query in place of the number: PostgreSQL then expects as many rows as other loads have,
+        # and not none because its statistics have seen no row of this number.
+        load_id = f"(SELECT {self._load_id_of(name)})"
+        return f"(SELECT * FROM {table} WHERE account_id = :account_id AND load_id = {load_id})"
 
     def own(self, name: str, row: str = "") -> str:
         """Return the condition that the ``row`` of a staging table is this load's."""
         if not self._is_shared:
             return "TRUE"
         prefix = f"{row}." if row else ""
-        load_id = self._load_ids.get(name, self._load_id)
-        return f"{prefix}account_id = :account_id AND {prefix}load_id = {load_id}"
+        return (
+            f"{prefix}account_id = :account_id AND {prefix}load_id = {self._load_id_of(name)}"
+        )
+
+    def _load_id_of(self, name: str) -> int:
+        return self._load_ids.get(name, self._load_id)
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes, with ``:account_id``; return how many rows it changed."""
@@ -311,6 +320,20 @@ class Staging:
         own = self.own("keys")
         return f"(SELECT key, other, text FROM staged_keys WHERE {own} AND list = '{name}')"
 
+    def is_in(self, name: str, value: str, condition: str = "TRUE") -> str:
+        """Return the condition that the list ``name`` has the key ``value``, in the row ``k``."""
+        return self.has("keys", "k", f"k.list = '{name}' AND k.key = {value} AND {condition}")
+
+    def has(self, name: str, row: str, condition: str) -> str:
+        """Return the condition that this load has a ``row`` that meets another condition.
+
+        The row is looked up by an index: with OFFSET, PostgreSQL makes no join of it. It cannot
+        know how many rows this load has in the table, since its statistics are those of other
+        loads, or of before; with a join, it could compare each row with each other.
+        """
+        found = f"SELECT 1 FROM staged_{name} AS {row} WHERE {self.own(name, row)} AND {condition}"
+        return f"EXISTS ({found}{' OFFSET 0' if self._is_shared else ''})"
+
     def _insert(self, name: str, values: dict[str, str], source: str) -> int:
         """Insert rows of SQL expressions, by column, from a FROM item with its conditions."""
         if self._is_shared:
@@ -326,8 +349,8 @@ class Staging:
         """Delete the staged rows of ``table`` that have a problem; return their number."""
         return self.change(
             f"""
-            DELETE FROM staged_{table.name} WHERE {self.own(table.name)}
-                AND (file, line) IN (SELECT file, line FROM {self.rows_of("problems")} AS p)
+            DELETE FROM staged_{table.name} AS s WHERE {self.own(table.name, "s")}
+                AND {self.has("problems", "p", "p.file = s.file AND p.line = s.line")}
             """
         )
 
