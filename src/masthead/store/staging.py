@@ -141,9 +141,7 @@ class Staging:
         if not self._is_shared:
             return "TRUE"
         prefix = f"{row}." if row else ""
-        return (
-            f"{prefix}account_id = :account_id AND {prefix}load_id = {self._load_id_of(name)}"
-        )
+        return f"{prefix}account_id = :account_id AND {prefix}load_id = {self._load_id_of(name)}"
 
     def _load_id_of(self, name: str) -> int:
         return self._load_ids.get(name, self._load_id)
