@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
@@ -115,14 +116,16 @@ def test_who_writes_to_a_body_that_is_closed_is_told_to_stop() -> None:
     asyncio.run(close_early())
 
 
-def test_closing_a_body_ends_a_write_that_waits_for_a_stopped_event_loop() -> None:
+def test_closing_a_body_ends_a_write_that_waits_for_a_stopped_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Otherwise a server that stops would wait for its threads."""
-    stopped = asyncio.new_event_loop()
-    body = UnsentBody(Space(1_000), 1, stopped)
-    with closing(stopped), ThreadPoolExecutor(1) as threads:
+    has_asked = threading.Event()
+    with closing(asyncio.new_event_loop()) as stopped, ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(stopped, "call_soon_threadsafe", lambda _callback: has_asked.set())
+        body = UnsentBody(Space(1_000), 1, stopped)
         writing = threads.submit(body.write, b"x")
-        while not body.size:
-            pass
+        assert has_asked.wait(LOOP_S_MAX / 2)
         body.close()
         writing.result(LOOP_S_MAX / 2)
         with pytest.raises(asyncio.CancelledError):
