@@ -5,7 +5,9 @@
 #                      (lock-check and docs-check run a part of tests alone)
 #   make test ARGS=tests/mirror
 #                      a part of the tests, and nothing else: seconds
-#   make test-system   the wire form seen by a real browser and by PHP
+#   make test-system   the wire form seen by a real browser and by PHP; a real pooler
+#   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
+#                      .ci/citus)
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
@@ -31,7 +33,7 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        prove prove-tests prove-schedules prove-kills prove-endurance prove-leaving \
+        test-citus prove prove-tests prove-schedules prove-kills prove-endurance prove-leaving \
         prove-asgi prove-hostile fix bench audit lock install install-dev clean
 
 demo: install
@@ -40,7 +42,8 @@ demo: install
 # Whoever wants a part of the tests does not wait for the checks of everything.
 ifeq ($(ARGS),)
 test: lint format-check types imports tests
-	@echo "All checks passed. Left out: tests/system (make test-system) and long forms (prove-tests)."
+	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)" \
+		"and long forms (prove-tests)."
 else
 test: tests
 endif
@@ -58,7 +61,8 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 tests: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal $(if $(ARGS),$(ARGS),--ignore tests/system)
+	$(BIN)/pytest -n 3 --dist worksteal \
+		$(if $(ARGS),$(ARGS),--ignore tests/system --ignore tests/citus)
 
 lock-check: install-dev
 	$(BIN)/pytest tests/house/test_locks.py
@@ -71,12 +75,24 @@ docs-check: install-dev
 
 test-system: install-dev .venv/system.installed
 	@.ci/system-tools
+	@.ci/pgbouncer
 	$(BIN)/pytest tests/system $(ARGS)
+
+# The tests of PostgreSQL that say what Masthead does, once more on a Citus cluster.
+ON_CITUS = tests/store tests/loading tests/feed tests/mirror \
+	$(wildcard tests/api/test_golden_*.py) \
+	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py
+
+test-citus: install-dev
+	@.ci/citus
+	$(BIN)/pytest tests/citus $(ARGS)
+	[ ! -e .venv/citus/stamp ] || $(BIN)/pytest -n 3 --dist worksteal --citus $(ON_CITUS)
 
 prove: prove-tests prove-schedules prove-kills prove-endurance
 
 prove-tests: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal --ignore tests/system --long -m "long or only_long" $(ARGS)
+	$(BIN)/pytest -n 3 --dist worksteal --ignore tests/system --ignore tests/citus \
+		--long -m "long or only_long" $(ARGS)
 
 prove-schedules: install-dev
 	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000)

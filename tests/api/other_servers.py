@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import httpx2
 
 from tests.postgres import free_port
-from tests.servers import environment
+from tests.servers import as_server, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ def served(database: str, server: str, settings: Mapping[str, str]) -> Iterator[
     arguments = SERVERS[server].format(port=port).split()
     with subprocess.Popen(
         [sys.executable, "-m", *arguments, APP],
-        env={**environment(database), **settings},
+        env={**environment(as_server(database)), **settings},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.servers import masthead, run
+from tests.servers import as_server, masthead, run
 
 if TYPE_CHECKING:
     from tests.servers import Store
@@ -45,7 +45,7 @@ def test_the_app_logs_under_any_server_whether_or_not_logs_are_set_up(
     database = store.new_database(f"logs-{configured}")
     masthead("accounts", "add", 1, database=database)
     settings = {"MASTHEAD_LOG_FORMAT": "json"} if configured else {}
-    done = run(database=database, command=[sys.executable, "-c", RUN], settings=settings)
+    done = run(database=as_server(database), command=[sys.executable, "-c", RUN], settings=settings)
     assert done.returncode == 0, done.stderr
     assert "a secret" not in done.stdout + done.stderr
     (request,) = [line for line in done.stderr.splitlines() if "/2/orders/{order_id}" in line]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from tests.servers import MASTHEAD, STOP_SECONDS_MAX, environment
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX, as_server, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,11 @@ def running(
     command: Sequence[str] = MASTHEAD,
     stderr: int = subprocess.STDOUT,
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run a command that goes on until it is told to end; ``stderr`` may be a file descriptor."""
+    """Run a command that goes on until it is told to end; ``stderr`` may be a file descriptor.
+
+    A server logs in as the role of servers.
+    """
+    database = as_server(database) if arguments[0] == "serve" else database
     with subprocess.Popen(
         [*command, *map(str, arguments)],
         env={**environment(database), **(settings or {})},

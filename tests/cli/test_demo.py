@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.running import lines_until, running
-from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 OPERATIONS = 10
+pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+"""It keeps its data in a file: ``test_usage`` tries the URL of a server."""
 
 
 def exported(folder: Path, database: str) -> dict[str, bytes]:
@@ -35,7 +36,6 @@ def asked(line: str) -> Any:
     return json.loads(done.stdout)
 
 
-@SHORT_ON_SQLITE
 def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
     database: str, tmp_path: Path
 ) -> None:

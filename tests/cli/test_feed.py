@@ -251,9 +251,10 @@ def test_an_overlap_moves_neither_the_window_nor_the_epoch(store: Store, tmp_pat
 
 @pytest.mark.parametrize("value", ["-1", "86401", "90000", "abc"])
 def test_an_overlap_of_less_than_none_or_more_than_a_day_is_refused(
-    database: str, tmp_path: Path, value: str
+    store: Store, tmp_path: Path, value: str
 ) -> None:
     """decisions, "Exit statuses": 2, and a sentence that names the option and the value."""
+    database = store.empty_database("refused")
     done = run("serve", f"--feed-overlap={value}", database=database, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""

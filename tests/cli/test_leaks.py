@@ -20,9 +20,11 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from masthead.contract.operations import OPERATIONS, SNAPSHOT
 from masthead.store import open_store
+from tests.postgres import name_of
 from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -178,8 +180,9 @@ def make_crash(store: Store, database: str) -> None:
         with open_store(database).writer() as connection:
             connection.script("PRAGMA foreign_keys = OFF; ALTER TABLE subscribers RENAME TO gone")
     else:
+        role = sql.Identifier(f"{name_of(database)}_server")
         with psycopg.connect(database, autocommit=True) as server:
-            server.execute("REVOKE ALL ON subscribers FROM masthead_server")
+            server.execute(sql.SQL("REVOKE ALL ON subscribers FROM {}").format(role))
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ def test_only_this_machine_can_ask(loaded: str) -> None:
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_made(store: Store, tmp_path: Path) -> None:
-    database = store.new_database("taken")
+    database = store.empty_database("taken")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = masthead(

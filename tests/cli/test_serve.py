@@ -64,7 +64,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(
     server: Server, store: Store, command: str
 ) -> None:
     _, port = server.address
-    database = store.new_database(f"never-{command}")
+    database = store.empty_database(f"never-{command}")
     done = masthead(command, "--port", port, database=database, exit_status=2)
     assert f"cannot listen at 127.0.0.1, port {port} (Address already in use" in done.stderr
     assert "is another server running there? Choose another one with --port" in done.stderr

@@ -56,6 +56,8 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts rotate-key",
         "accounts export",
         "database",
+        "database distribute",
+        "database migrate",
         "database status",
         "mirror",
         "mirror keep",
@@ -167,6 +169,7 @@ BAD_USAGE = [
     (("accounts", "list", "--database="), "is not a database that Masthead knows"),
     (("serve", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
     (("demo", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
+    (("demo", f"--database={NOWHERE}", "--port=0"), "the demo keeps its data in a file"),
     (("accounts", "list", f"--database={NOWHERE}?no=such"), "the URL of the database cannot be"),
     (
         ("serve", "--port=0", f"--read-database={NOWHERE}"),
@@ -255,7 +258,7 @@ def test_a_database_that_the_server_does_not_have_is_said(
 ) -> None:
     """Of PostgreSQL alone: a file that is not there is made."""
     missing = postgres.url("no-such-database")
-    for arguments in (("accounts", "list"), ("serve", "--port=0"), ("demo", "--port=0")):
+    for arguments in (("accounts", "list"), ("serve", "--port=0"), ("database", "migrate")):
         sentence = said(arguments, 1, tmp_path, missing)
         assert 'database "no-such-database" does not exist' in sentence
 

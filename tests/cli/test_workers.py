@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.running import address_of, children, is_running, running
 from tests.long import SHORT_ON_SQLITE
-from tests.servers import STOP_SECONDS_MAX, run
+from tests.servers import STOP_SECONDS_MAX, as_server, run
 
 pytestmark = SHORT_ON_SQLITE
 
@@ -51,7 +51,10 @@ def test_a_worker_that_cannot_start_ends_the_server_with_1(
     """decisions, "Workers": a sentence, no second try, and it never says that it serves."""
     trouble.write_text(what)
     done = run(
-        *("serve", "--port=0", "--workers=2"), database=account, cwd=tmp_path, command=UNSTARTABLE
+        *("serve", "--port=0", "--workers=2"),
+        database=as_server(account),
+        cwd=tmp_path,
+        command=UNSTARTABLE,
     )
     assert done.returncode == 1
     assert "a worker process could not start: its log says why\n" in done.stderr
@@ -120,7 +123,7 @@ def test_a_server_without_workers_that_cannot_start_ends_with_1(
 ) -> None:
     """decisions, "Workers"."""
     trouble.write_text("key")
-    done = run("serve", "--port=0", database=account, cwd=tmp_path, command=UNSTARTABLE)
+    done = run("serve", "--port=0", database=as_server(account), cwd=tmp_path, command=UNSTARTABLE)
     assert done.returncode == 1
     assert done.stdout == ""
     assert "this process cannot start" in done.stderr

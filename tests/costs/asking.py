@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 BEFORE, MEASURED = 7, 5
 """PostgreSQL plans the first five times for the values at hand; and whatever is remembered from one
-request to the next is remembered by then. Of the others the middle one counts, and of calls the
-least: the server has work of its own every few seconds, and threads that wait for each other call
-more."""
+request to the next is remembered by then. Of the others the middle one counts, and of calls and of
+what PostgreSQL reads the least: the server has work of its own every few seconds, and threads that
+wait for each other call more."""
 
 AT_MOST = 6
 READ = """
@@ -145,7 +145,7 @@ class Service:
             return Cost(said, visited, walked, calls)
         steps = [*pairwise(seen)][BEFORE:][:MEASURED]
         said = _usual([now[len(before) :] for (before, _), (now, _) in steps])
-        visited = median_low(now - before for (_, before), (_, now) in steps)
+        visited = min(now - before for (_, before), (_, now) in steps)
         return Cost(said, visited, 0, calls)
 
     def _bills(

@@ -1,11 +1,12 @@
 """Listens to what a server and PostgreSQL say to each other, and passes it on as it is.
 
 Each Query and each Sync of the protocol is a round trip: PostgreSQL answers both with
-ReadyForQuery. Between requests the listener asks one thing of each session itself: that it reports
-at once how many rows it has read, which else it does when a second is over.
+ReadyForQuery. A Sync ends what was sent in one message: a whole transaction, which begins, makes
+its settings, asks and commits. Between requests the listener asks one thing of each session itself:
+that it reports at once how many rows it has read, which else it does when a second is over.
 
-Only sessions of the role that answers requests are noted: the stamps that a server writes every few
-seconds, whatever is asked, are written by the user of the URL.
+Only sessions that answer requests are noted: those whose transactions can only read, and those that
+count. The stamps that a server writes every few seconds, whatever is asked, are written by others.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import asyncio
 import threading
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 SECONDS_MAX = 30
 BIND, PARSE, QUERY, SYNC, READY, ROW = b"B", b"P", b"Q", b"S", b"Z", b"D"
-ANSWERS_REQUESTS = b"SET ROLE masthead_server"
+ANSWERS_REQUESTS = ("READ ONLY", "synchronous_commit")
+AROUND = ("BEGIN", "SELECT set_config(", "SET LOCAL ", "COMMIT")
+"""How what stands around the question of a transaction begins."""
+
 ROWS_BYTES_MAX = 256 * 1024
 REPORT = b"SELECT pg_stat_force_next_flush()\0"
 LENGTH = 4
@@ -46,9 +50,10 @@ class Listener:
         self._thread.start()
         self._server = self._run(asyncio.start_server(self._meet, "127.0.0.1", 0))
         host, port = self._server.sockets[0].getsockname()
+        place = f"{quote(self._there['user'], safe='')}@{host}:{port}"
         # What is listened to cannot be sealed.
-        here = {"host": host, "port": port, "sslmode": "disable", "gssencmode": "disable"}
-        self.url = f"postgresql:///?{urlencode(self._there | here)}"
+        open_ = urlencode({"sslmode": "disable", "gssencmode": "disable"})
+        self.url = f"postgresql://{place}/{quote(self._there['dbname'], safe='')}?{open_}"
 
     def report(self) -> None:
         """Let each session report how many rows it has read, when it is through with its work."""
@@ -110,7 +115,7 @@ class _Session:
         self._is_reporting = self._has_ended = self._answers_requests = False
         self._is_through = asyncio.Event()
         self._statements: dict[bytes, str] = {}
-        self._bound = ""
+        self._bound: list[str] = []
 
     async def report(self) -> None:
         """Wait until the session is through, and ask for its report, of which no client hears."""
@@ -158,16 +163,24 @@ class _Session:
     def _note(self, kind: bytes, content: bytes) -> None:
         if kind == PARSE:
             name, sql, _ = content.split(b"\0", 2)
-            self._bound = self._statements[name] = _line(sql)
+            self._statements[name] = _line(sql)
         elif kind == BIND:
             _, name, _ = content.split(b"\0", 2)
-            self._bound = self._statements[name]
+            self._bound.append(self._statements[name])
         elif kind in {QUERY, SYNC}:
             self._is_through.clear()
             self._unanswered += 1
-            self._answers_requests |= ANSWERS_REQUESTS in content
+            asked, self._bound = self._bound, []
+            if kind == QUERY:
+                asked = _line(content[:-1]).split("; ")
+            self._answers_requests |= any(word in one for word in ANSWERS_REQUESTS for one in asked)
             if self._answers_requests:
-                self._listener.asked.append(_line(content[:-1]) if kind == QUERY else self._bound)
+                self._listener.asked.append(_question(asked))
+
+
+def _question(asked: list[str]) -> str:
+    """Return what a transaction asks, or all of it where it asks nothing."""
+    return "; ".join([one for one in asked if not one.startswith(AROUND)] or asked)
 
 
 def _line(sql: bytes) -> str:

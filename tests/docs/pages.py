@@ -14,11 +14,16 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.servers import as_server
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PAGE_SECONDS_MAX = 120
 POSTGRESQL = "postgresql://masthead@localhost/masthead"
 """What pages call a PostgreSQL database."""
+
+SERVED = as_server(POSTGRESQL)
+"""What pages call it for its servers."""
 
 LANGUAGES = ("sh", "console", "python")
 _INTERPRETERS = {"python": "python -", "php": "php -n -d display_errors=stderr"}
@@ -84,6 +89,7 @@ def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list
     for number, block in enumerate(blocks):
         commands = block.commands.replace("9464", str(metrics_port))
         commands = commands.replace("8000", str(port)).replace(POSTGRESQL, postgresql)
+        commands = commands.replace(SERVED, as_server(postgresql))
         commands = _SERVER.sub(r"serve \1", commands)
         commands = commands.replace("serve make demo", f"serve {_DEMO}")
         commands = re.sub(r"^make .*$", ":", commands, flags=re.MULTILINE)

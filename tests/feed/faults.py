@@ -15,8 +15,8 @@ from masthead.api.operations import change_feed as feed
 from masthead.contract.moments import format_moment, http_date, parse_moment
 from masthead.databases import postgresql
 from masthead.store import changes as queries
-from masthead.store import commits, merging
-from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store import commits, epochs, merging
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from masthead.store.sqlite import SqliteStoreConnection
 
 if TYPE_CHECKING:
@@ -96,19 +96,19 @@ def _stamps_before_the_commit(patch: pytest.MonkeyPatch, now: Now) -> None:
     def begun(database: Connection, account_id: int) -> int:
         newest = commits.position_of(database, account_id).newest_stamp
         commit_id = begin(database, account_id)
-        commits._stamp(database, account_id, commit_id, max(now(), newest + 1))
+        commits.stamp(database, account_id, commit_id, max(now(), newest + 1))
         return commit_id
 
     patch.setattr(commits, "begin_commit", begun)
 
 
 def _stamps_of_the_clock_alone(patch: pytest.MonkeyPatch, now: Now) -> None:
-    stamp = commits._stamp
+    stamp = commits.stamp
 
     def stamped(database: Connection, account_id: int, commit_id: int, _visible_at: int) -> None:
         stamp(database, account_id, commit_id, _not_taken(database, account_id, now()))
 
-    patch.setattr(commits, "_stamp", stamped)
+    patch.setattr(commits, "stamp", stamped)
 
 
 def _stamps_without_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
@@ -116,7 +116,7 @@ def _stamps_without_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
 
 
 def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    stamp_waiting, stamp = commits._stamp_waiting, commits._stamp
+    stamp_waiting, stamp = commits.stamp_waiting, commits.stamp
     known: list[int] = []
 
     def waiting(database: Connection, account_id: int) -> None:
@@ -129,8 +129,8 @@ def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
         moment = _not_taken(database, account_id, known[-1]) if known else visible_at
         stamp(database, account_id, commit_id, moment)
 
-    patch.setattr(commits, "_stamp_waiting", waiting)
-    patch.setattr(commits, "_stamp", stamped)
+    patch.setattr(commits, "stamp_waiting", waiting)
+    patch.setattr(commits, "stamp", stamped)
 
 
 def _not_taken(database: Connection, account_id: int, moment: int) -> int:
@@ -143,11 +143,11 @@ def _not_taken(database: Connection, account_id: int, moment: int) -> int:
 
 def _no_snapshot(patch: pytest.MonkeyPatch, _now: Now) -> None:
     patch.setattr(SqliteStoreConnection, "snapshot", lambda _: nullcontext())
-    patch.setattr(postgresql, "READ_ONLY", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY;")
+    patch.setattr(postgresql, "REPEATABLE_READ", "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY")
 
 
 def _no_epoch(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(commits, "start_epoch", lambda _: 0)
+    patch.setattr(epochs, "start_epochs", lambda _: 0)
 
 
 def _no_offset(patch: pytest.MonkeyPatch, _now: Now) -> None:

@@ -24,7 +24,7 @@ from masthead.store import find_store
 from tests.feed.copier import ALL, THROUGH, authorization, records_of
 from tests.feed.cutting import Cut, CuttingProxy
 from tests.feed.loader import BEFORE_THE_COMMIT, BEFORE_THE_STAMP, NEW_IDS
-from tests.servers import SERVES, environment, import_files, masthead
+from tests.servers import SERVES, as_server, environment, import_files, masthead
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -292,7 +292,8 @@ class Chaos:
             self._copier = self._start("copier", *command)
 
     def _start(self, kind: str, *command: object, lives_s: float | None = None) -> Running:
-        settings = environment(self._database) | CREDENTIALS
+        database = as_server(self._database) if kind == "server" else self._database
+        settings = environment(database) | CREDENTIALS
         log = self._folder / f"{kind}-{next(self._numbers)}.log"
         lives_s = self._seconds(LIVES_S[kind]) if lives_s is None else lives_s
         return Running(kind, command, log, settings, lives_s)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from random import Random
 
-    from masthead.store.merging import Counts
+    from masthead.store.merging import Merged
     from masthead.store.staging import Staging
 
 __all__ = ["BEFORE_THE_COMMIT", "BEFORE_THE_STAMP", "LARGE", "NEW_IDS", "Base"]
@@ -111,10 +111,10 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _merge_and_die(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
-    counts = _merge(staging, tell)
+def _merge_and_die(staging: Staging, tell: Callable[[str], None]) -> Merged:
+    merged = _merge(staging, tell)
     _die()
-    return counts
+    return merged
 
 
 def _die_instead_of_stamping(store: Store, account_id: int, *, waits: bool = True) -> None:

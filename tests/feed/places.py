@@ -79,7 +79,8 @@ class _Files:
 class _Tables:
     """One database, and each state in the tables of a schema that Masthead does not know.
 
-    A backup is made in one snapshot while loads and polls go on, as by pg_dump.
+    A backup is made in one snapshot while loads and polls go on, as by pg_dump. Rows that a load
+    has staged are of no state.
     """
 
     def __init__(self, kind: Store, url: str) -> None:
@@ -91,7 +92,8 @@ class _Tables:
                 """
                 SELECT table_name::TEXT, array_agg(column_name::TEXT)
                 FROM information_schema.columns
-                WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY table_name
+                WHERE table_schema = 'public' AND is_generated = 'NEVER'
+                    AND table_name NOT LIKE 'staged%' GROUP BY table_name
                 """
             ).fetchall()
         )

@@ -53,7 +53,7 @@ def place(store: Store) -> Iterator[Place]:
 def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of a schedule runs in one thread: what is locked stays so, however long one waits."""
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
-    monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "SET lock_timeout = '1ms';")
+    monkeypatch.setattr(postgresql, "LOCK_TIMEOUT", "1ms")
 
 
 @LONG

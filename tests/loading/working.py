@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
-from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store.postgresql_connection import PostgresStoreConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,8 @@ def counting() -> Iterator[Work]:
         return rows(database, sql, **values)
 
     def counted_change(database: PostgresStoreConnection, sql: str, /, **values: Any) -> int:
-        (source,) = explained(database, sql, values)["Plans"][:1]
+        plans = explained(database, sql, values)["Plans"]
+        (source,) = (plan for plan in plans if plan["Parent Relationship"] == "Outer")
         return int(source["Actual Rows"] * source["Actual Loops"])
 
     def open_(connection: apsw.Connection) -> None:

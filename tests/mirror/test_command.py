@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.store import commits
+from masthead.store import epochs
 from tests.cli.running import lines_until, running
 from tests.client.service import Asked, Reply, Serve, forwarding, refused
 from tests.mirror.kept import Kept
@@ -186,7 +186,7 @@ def test_it_goes_on_by_itself(publisher: Publisher, kept: Kept) -> None:
         lines_until(process, "event='mirror pass' records=20")
         publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
         lines_until(process, "event='mirror pass' records=1")
-        commits.start_epoch(publisher.store)
+        epochs.start_epochs(publisher.store)
         *_, line = lines_until(process, "event='mirror pass' records=20")
     assert passes(line)[0]["level"] == "warning"
     assert passes(line)[0]["anew"] == " anew='the copy was too old for the change feed'"

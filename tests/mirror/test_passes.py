@@ -12,7 +12,7 @@ import apsw
 
 from masthead import Client
 from masthead.mirror import EMPTY, TOO_OLD, Mirror, open_copy
-from masthead.store import commits
+from masthead.store import epochs
 from tests.api.callers import KEYS
 from tests.client.service import Asked, Reply, Serve, forwarding, reply
 from tests.long import ONLY_LONG
@@ -244,7 +244,7 @@ def test_a_new_epoch_loads_everything_anew(publisher: Publisher, kept: Kept) -> 
     """decisions, "Change feed: a new epoch"."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
-    commits.start_epoch(publisher.store)
+    epochs.start_epochs(publisher.store)
     done = kept.update(publisher)
     assert (done.anew, done.records) == (TOO_OLD, 5 + 5 + 2 + 2 + 2 + 2 + 2)
     assert kept.differences(publisher) == []

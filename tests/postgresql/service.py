@@ -41,7 +41,14 @@ POLL_SECONDS = 0.02
 
 
 def new_database(cluster: Cluster, name: str) -> str:
-    """Return the URL of a new, empty database; the password in it is asked of nobody."""
+    """Return the URL of a new database without accounts; the password in it is asked of nobody."""
+    database = unique(name)
+    cluster.copy_migrated(database)
+    return url_on(cluster, database)
+
+
+def empty_database(cluster: Cluster, name: str) -> str:
+    """Return the URL of a new database without tables, with that password."""
     database = unique(name)
     cluster.create(database)
     return url_on(cluster, database)

@@ -1,4 +1,4 @@
-"""``masthead database status``: which steps of the schema a database has; it changes nothing."""
+"""``masthead database``: which steps of the schema a database has, and to bring it up to date."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from masthead.store import find_store, open_store
+from masthead.store import find_store
 from masthead.store.migrations import migrations
 from tests.postgres import Cluster
-from tests.postgresql.service import PASSWORD, new_database
+from tests.postgresql.service import PASSWORD, empty_database
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -29,22 +29,16 @@ NUMBERS = [migration.number for migration in migrations("sqlite")]
 def database(kind: Dialect, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database that has nothing in it."""
     if kind == "postgresql":
-        return new_database(request.getfixturevalue("cluster"), "status")
+        return empty_database(request.getfixturevalue("cluster"), "status")
     (tmp_path / "empty.db").touch()
     return f"sqlite:///{tmp_path}/empty.db"
 
 
-def make(database: str, kind: Dialect, last: int) -> None:
-    """Make the database as the version made it that knew the steps up to ``last``."""
+def forget(database: str, first: int) -> None:
+    """Let the database be of the version that did not know the steps from ``first`` on."""
+    masthead("database", "migrate", database=database)
     with closing(find_store(database)) as store, store.writer() as connection:
-        connection.script("CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT)")
-        for step in migrations(kind)[: NUMBERS.index(last) + 1]:
-            connection.script(step.sql)
-            connection.change(
-                "INSERT INTO migrations (number, name) VALUES (:number, :name)",
-                number=step.number,
-                name=step.name,
-            )
+        connection.change("DELETE FROM migrations WHERE number >= :first", first=first)
 
 
 def tables(database: str, kind: Dialect) -> list[str]:
@@ -60,9 +54,9 @@ def tables(database: str, kind: Dialect) -> list[str]:
 def states(database: str) -> list[str]:
     """Return what the command prints of each step, and its last line."""
     *steps, last = masthead("database", "status", database=database).stdout.splitlines()
-    found = [re.fullmatch(r"(\d{4})  (applied|missing)  (\w+)", step) for step in steps]
-    assert [match and int(match[1]) for match in found] == NUMBERS
-    return [*(match[2] for match in found if match), last]
+    found = [re.fullmatch(r"(applied|missing)  (\d{4}) (\w+)", step) for step in steps]
+    assert [match and int(match[2]) for match in found] == NUMBERS
+    return [*(match[1] for match in found if match), last]
 
 
 @each_kind
@@ -74,31 +68,55 @@ def test_of_a_fresh_database_all_is_missing_and_stays_so(database: str, kind: Di
 
 @each_kind
 def test_an_up_to_date_database_is_said_to_be(database: str, kind: Dialect) -> None:
-    open_store(database).close()
+    done = masthead("database", "migrate", database=database).stdout.splitlines()
+    steps = [f"applied  {step.title}" for step in migrations(kind)]
+    assert done == [*steps, "up to date"]
     assert states(database) == [*["applied"] * len(NUMBERS), "up to date"]
+    assert masthead("database", "migrate", database=database).stdout == "up to date\n"
 
 
 @each_kind
-@pytest.mark.parametrize("last", NUMBERS[:-1])
+@pytest.mark.parametrize("first", NUMBERS)
 def test_of_an_earlier_version_the_later_steps_are_missing_and_stay_so(
-    database: str, kind: Dialect, last: int
+    database: str, kind: Dialect, first: int
 ) -> None:
-    make(database, kind, last)
+    forget(database, first)
     before = tables(database, kind)
-    count = len([number for number in NUMBERS if number > last])
+    count = len([number for number in NUMBERS if number >= first])
     wanted = [*["applied"] * (len(NUMBERS) - count), *["missing"] * count]
     assert states(database) == [*wanted, f"{count} of {len(NUMBERS)} missing"]
     assert tables(database, kind) == before
 
 
+@pytest.mark.parametrize("kind", ["postgresql"])
+@pytest.mark.parametrize(
+    "command", [("accounts", "list"), ("feed", "new-epoch"), ("serve", "--port", "0")]
+)
+def test_what_needs_tables_says_which_command_makes_them_and_makes_none(
+    database: str, kind: Dialect, command: tuple[str, ...]
+) -> None:
+    """decisions, "Migrations"; a file is made by each command that needs it."""
+    done = masthead(*command, database=database, exit_status=1)
+    assert done.stderr == (
+        "the database has no tables yet: run `masthead database migrate` as the user who owns it\n"
+    )
+    assert tables(database, kind) == []
+    forget(database, NUMBERS[-1])
+    done = masthead(*command, database=database, exit_status=1)
+    assert "the database is not up to date: run `masthead database migrate`" in done.stderr
+
+
 @each_kind
 def test_a_database_of_a_newer_version_is_refused(database: str, kind: Dialect) -> None:
-    open_store(database).close()
+    masthead("database", "migrate", database=database)
     with closing(find_store(database)) as store, store.writer() as connection:
         connection.change("INSERT INTO migrations (number, name) VALUES (9999, 'later')")
-    done = masthead("database", "status", database=database, exit_status=1)
-    assert "9999" in done.stderr
-    assert done.stderr.count("\n") == 1
+    before = tables(database, kind)
+    for command in ("status", "migrate"):
+        done = masthead("database", command, database=database, exit_status=1)
+        assert "9999" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert tables(database, kind) == before
 
 
 def test_a_file_that_does_not_exist_is_said_and_not_made(tmp_path: Path) -> None:
@@ -110,10 +128,10 @@ def test_a_file_that_does_not_exist_is_said_and_not_made(tmp_path: Path) -> None
 
 
 def test_a_database_or_a_server_that_does_not_exist_is_said(cluster: Cluster) -> None:
-    none = new_database(cluster, "none")
+    none = empty_database(cluster, "none")
     cluster.drop(none.rpartition("/")[2])
     with closing(Cluster()) as gone:
-        nowhere = new_database(gone, "nowhere")
+        nowhere = empty_database(gone, "nowhere")
     for database in (none, nowhere):
         done = masthead("database", "status", database=database, exit_status=1)
         assert done.stderr.startswith("the database cannot be opened: ")

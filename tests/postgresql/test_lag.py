@@ -180,7 +180,7 @@ class Lagging:
         self._stamping.close()
         database = self._stamping.enter_context(self.primary.writer())
         self._stamping.enter_context(database.transaction())
-        commits._stamp_waiting(database, ACCOUNT)
+        commits.stamp_waiting(database, ACCOUNT)
 
     def beat_and_replay(self) -> None:
         """Let the replica show the time that it is."""

@@ -16,6 +16,7 @@ from tests.postgresql.service import (
     PASSWORD,
     fill,
     load_files,
+    locked,
     new_database,
     outage,
     session,
@@ -159,6 +160,65 @@ def test_a_load_goes_on_when_a_frozen_database_does(
         _, err = process.communicate(timeout=COMMAND_SECONDS_MAX)
     assert (process.returncode, err) == (0, "")
     assert emails(database) == NEWER
+
+
+def staged(database: str) -> int:
+    """Return how many rows of loads are staged."""
+    with session(database) as connection:
+        found = connection.execute(
+            """
+            SELECT (SELECT count(*) FROM staged_subscribers)
+                + (SELECT count(*) FROM staged_problems) + (SELECT count(*) FROM staged_keys)
+            """
+        ).fetchone()
+        assert found
+        return int(found[0])
+
+
+def test_what_a_killed_load_has_staged_is_in_no_other_and_goes_a_day_later(
+    database: str, changed: Path
+) -> None:
+    """decisions, "Staging tables"."""
+    with load_at("waiting for other writers", database, changed) as process:
+        assert emails(database) == OLD
+        process.kill()
+    assert staged(database) == len(SMALL["subscribers.csv"].splitlines()) - 1
+
+    (changed / "subscribers.csv").write_text("subscriber_id,email\n3,cy@example.org\n")
+    masthead("import", changed, "--account", ACCOUNT, database=database)
+    assert emails(database) == [*OLD, "cy@example.org"]
+    assert staged(database) > 0
+    with session(database) as connection:
+        connection.execute("UPDATE staged_subscribers SET load_id = load_id - 86400000001000")
+    masthead("import", changed, "--account", ACCOUNT, database=database)
+    assert staged(database) == 0
+
+
+def test_a_load_that_is_refused_leaves_nothing_staged(database: str, changed: Path) -> None:
+    """decisions, "Staging tables"."""
+    (changed / "subscribers.csv").write_text("subscriber_id,email\n3,cy@example.org\nx,\n")
+    masthead("import", changed, "--account", ACCOUNT, database=database, exit_status=1)
+    assert emails(database) == OLD
+    assert staged(database) == 0
+
+
+def test_a_load_waits_for_a_row_of_its_account_and_nobody_else_does(
+    database: str, changed: Path
+) -> None:
+    """decisions, "Locks of accounts"."""
+    masthead("accounts", "add", 2, database=database)
+    masthead("import", changed.parent / "small", "--account", 2, database=database)
+    row = "SELECT 1 FROM account_locks WHERE account_id = 1 AND kind = 'data' FOR UPDATE"
+    with load_at("waiting for other writers", database, changed) as process:
+        with locked(database, row):
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.communicate("\n", timeout=0.5)
+            masthead("import", changed, "--account", 2, database=database)
+            masthead("accounts", "set", 1, "--plan=Gold", database=database)
+            masthead("accounts", "rotate-key", 1, database=database)
+        _, err = process.communicate(timeout=COMMAND_SECONDS_MAX)
+    assert (process.returncode, err) == (0, "")
+    assert emails(database) == [email for email in NEWER for _ in (1, 2)]
 
 
 def test_a_load_that_adds_much_leaves_statistics_behind(database: str, tmp_path: Path) -> None:

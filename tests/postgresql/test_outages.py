@@ -40,7 +40,7 @@ from tests.postgresql.service import (
     session,
     wait_until,
 )
-from tests.servers import SERVES, environment, serving
+from tests.servers import SERVES, as_server, environment, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -340,7 +340,7 @@ def test_a_feed_that_a_frozen_database_holds_up_is_given_up_when_the_time_to_dra
     """decisions, "End on SIGTERM"; this server has a second of it."""
     with subprocess.Popen(
         [sys.executable, "-c", DRAINS_FOR_A_SECOND, "serve", "--port", "0"],
-        env=environment(long),
+        env=environment(as_server(long)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

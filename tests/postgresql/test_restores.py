@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.loading.person import PERSON, WORD
-from tests.postgresql.service import new_database
+from tests.postgresql.service import empty_database, new_database
 from tests.servers import import_files, masthead
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def test_the_latest_list_erases_again_what_a_dump_brings_back(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     """decisions, "Restored backups: the erased": also whom only the next load brings back."""
-    database, restored = (new_database(cluster, name) for name in ("old", "new"))
+    database, restored = new_database(cluster, "old"), empty_database(cluster, "new")
     masthead("accounts", "add", 1, database=database)
     folder = tmp_path / "night"
     folder.mkdir()

@@ -1,13 +1,39 @@
-"""What a database says of its own tables, in the same words for either kind."""
+"""Which tables there are, and what a database says of them, in the same words for either kind."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from masthead.contract.records import TABLES_BY_NAME
+
 if TYPE_CHECKING:
     from masthead.store import Connection
 
-__all__ = ["Column", "Index", "Reference", "columns", "indexes", "references", "tables"]
+__all__ = [
+    "COUNTERS",
+    "GLOBAL_TABLES",
+    "STAGING_TABLES",
+    "TABLES_OF_A_SERVER",
+    "TENANTS_TABLES",
+    "TENANTS_TABLES_OF_A_SERVER",
+    "Column",
+    "Index",
+    "Reference",
+    "columns",
+    "indexes",
+    "references",
+    "tables",
+]
+
+TENANTS_TABLES = ("epochs", "commits", "subscription_kinds", *TABLES_BY_NAME)
+GLOBAL_TABLES = {"accounts", "api_keys", "audit", "migrations", "secret_key"}
+
+# What a file does not have: it has no replica and is on no node, its counters are in another file,
+# its one writer needs no locks, and the rows of a load are in temporary tables.
+COUNTERS = ("login_failures", "key_uses")
+TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
+STAGING_TABLES = tuple(f"staged_{name}" for name in (*TABLES_BY_NAME, "problems", "keys"))
+TABLES_OF_A_SERVER = {"heartbeat", "nodes", "account_locks", *COUNTERS, *STAGING_TABLES}
 
 # A type of PostgreSQL, in the contract's words.
 _TYPES = {"bigint": "INTEGER", "integer": "INTEGER", "text": "TEXT"}

@@ -37,9 +37,13 @@ class Clock:
 
 
 @contextmanager
-def new_url(store: Store) -> Iterator[str]:
-    """The URL of a database that does not exist yet, or is empty; it is dropped in the end."""
-    url = store.new_database(f"store-{next(_numbers)}")
+def new_url(store: Store, *, is_empty: bool = False) -> Iterator[str]:
+    """The URL of a database without accounts, or even without tables; it is dropped in the end.
+
+    A file does not exist yet.
+    """
+    new = store.empty_database if is_empty else store.new_database
+    url = new(f"store-{next(_numbers)}")
     try:
         yield url
     finally:
@@ -48,7 +52,7 @@ def new_url(store: Store) -> Iterator[str]:
 
 @contextmanager
 def opening(url: str, clock: Callable[[], int] | None = None) -> Iterator[OpenStore]:
-    """The database at the URL, its schema brought up to date."""
+    """The database at the URL, opened."""
     found = open_store(url, clock=clock)
     try:
         yield found
@@ -60,7 +64,7 @@ def opening(url: str, clock: Callable[[], int] | None = None) -> Iterator[OpenSt
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writers that do not wait fail at once, and not after five seconds."""
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 10)
-    monkeypatch.setattr(postgresql, "_LOCK_TIMEOUT", "SET lock_timeout = '10ms';")
+    monkeypatch.setattr(postgresql, "LOCK_TIMEOUT", "10ms")
 
 
 @pytest.fixture
@@ -71,8 +75,15 @@ def clock() -> Clock:
 
 @pytest.fixture
 def url(store: Store) -> Iterator[str]:
-    """A database that does not exist yet, or is empty."""
+    """A database without accounts; a file does not exist yet."""
     with new_url(store) as found:
+        yield found
+
+
+@pytest.fixture
+def empty_url(store: Store) -> Iterator[str]:
+    """A database without tables; a file does not exist yet."""
+    with new_url(store, is_empty=True) as found:
         yield found
 
 

@@ -10,7 +10,7 @@ import pytest
 from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
 from masthead.store import accounts, checking, commits, erasing, merging, reading
-from masthead.store.staging import Staging
+from masthead.store.staging import staging_for
 from masthead.store.subscriber_data import held_of
 from tests.loading.publisher import SMALL
 
@@ -87,6 +87,7 @@ def statements(database: Connection) -> Iterator[list[Statement]]:
         patch.setattr(database, "rows", keeping(database.rows))
         patch.setattr(database, "stream", keeping(database.stream))
         if database.dialect == "postgresql":  # on SQLite these are rows as any
+            patch.setattr(database, "change", keeping(database.change))
             patch.setattr(database, "rows_planned", keeping(database.rows_planned))
         yield found
 
@@ -96,13 +97,15 @@ def load_in_steps(
     publisher: Publisher, files: dict[str, str], *, discard: bool
 ) -> Iterator[tuple[Connection, list[Statement]]]:
     """Load the files, and give the statements of checking and merging while all is still there."""
-    with publisher.store.writer() as database:
-        staging = Staging(database, publisher.account_id)
-        for number, file in enumerate(find_files([publisher.write(files)])):
-            for batch in read_batches(file):
-                checked = check_batch(file.table, batch)
-                staging.add(file.table, number, checked.columns, checked.rows)
-        staging.finish()
+    with (
+        publisher.store.writer() as database,
+        staging_for(database, publisher.account_id) as staging,
+    ):
+        with staging.filling():
+            for number, file in enumerate(find_files([publisher.write(files)])):
+                for batch in read_batches(file):
+                    checked = check_batch(file.table, batch)
+                    staging.add(file.table, number, checked.columns, checked.rows)
         with suppress(_NotWrittenError), database.transaction():
             database.lock_account(publisher.account_id)
             with statements(database) as found:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, NotFound
-from masthead.store import accounts, audit, commits, find_store
-from tests.store.conftest import START_US, new_url
-from tests.store.test_migrations import make_earlier
+from masthead.store import accounts, audit, epochs, find_store
+from tests.store.conftest import START_US
+from tests.store.test_migrations import ADDS_A_COLUMN, knowing, numbers
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
-    from tests.servers import Store
     from tests.store.conftest import Clock
 
 ADA = audit.Deed("ada", "a command")
@@ -33,7 +32,7 @@ def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Cl
     accounts.rotate_key(opened, 2, by=ADA)
     accounts.rotate_key(opened, 2, overlap_us=90 * 1_000_000, by=ADA)
     accounts.save_accounts(opened, [{"account_id": 2, "plan": "x"}], by=ADA)
-    commits.start_epoch(opened, by=ADA)
+    epochs.start_epochs(opened, by=ADA)
     assert records(opened) == [
         (3, "account added"),
         (2, "set plan, website"),
@@ -52,11 +51,21 @@ def test_records_are_found_by_account_and_time(opened: OpenStore, clock: Clock) 
     accounts.rotate_key(opened, 1, by=ADA)
     accounts.rotate_key(opened, 2, by=ADA)
     clock.now += 5
-    commits.start_epoch(opened, by=ADA)
+    epochs.start_epochs(opened, by=ADA)
     everywhere = (None, "a new epoch began in 2 accounts")
     assert records(opened, account_id=1) == [(1, "new credentials; those before end"), everywhere]
     assert records(opened, since_us=START_US + 5) == [everywhere]
     assert len(records(opened, since_us=START_US)) == 3
+
+
+def test_what_was_done_to_no_single_account_is_kept_under_none(opened: OpenStore) -> None:
+    """No account has the number 0: so each record has a place beside those of an account."""
+    audit.record_reading(opened, ADA, "read", account_id=1)
+    audit.record_reading(opened, ADA, "read all")
+    with opened.writer() as database:
+        found = database.rows("SELECT account_id, summary FROM audit ORDER BY account_id")
+    assert found == [(0, "read all"), (1, "read")]
+    assert records(opened) == [(1, "read"), (None, "read all")]
 
 
 def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
@@ -81,12 +90,16 @@ def test_a_change_that_cannot_be_recorded_is_not_made(opened: OpenStore) -> None
         assert accounts.settings_of(database, 1)["plan"] is None
 
 
-def test_a_database_of_an_earlier_version_is_read_without_a_record(store: Store) -> None:
-    """decisions, "Who did what": a backup before an upgrade leaves it as it is."""
-    with new_url(store) as url:
-        make_earlier(url, 5)
+def test_a_database_that_is_not_up_to_date_is_read_with_a_record_and_stays_as_it_is(
+    opened: OpenStore, url: str
+) -> None:
+    """decisions, "Who did what": a backup before an upgrade does not upgrade."""
+    with knowing(ADDS_A_COLUMN):
         earlier = find_store(url)
         audit.record_reading(earlier, ADA, "read")
         with pytest.raises(NotFound):
             audit.record_reading(earlier, ADA, "read", account_id=9)
         earlier.close()
+    assert records(opened) == [(None, "read")]
+    with opened.writer() as database:
+        assert numbers(database) == [1]

@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
+from masthead.store import find_store
 from masthead.store.migrations import migrations
-from masthead.store.staging import DERIVED
+from masthead.store.staging import DERIVED, Problem
 from tests.servers import Store
-from tests.store.catalogue import columns, indexes, references, tables
+from tests.store.catalogue import (
+    COUNTERS,
+    GLOBAL_TABLES,
+    STAGING_TABLES,
+    TABLES_OF_A_SERVER,
+    TENANTS_TABLES,
+    TENANTS_TABLES_OF_A_SERVER,
+    columns,
+    indexes,
+    references,
+    tables,
+)
 from tests.store.conftest import ON_POSTGRESQL, ON_SQLITE, new_url, opening
 
 if TYPE_CHECKING:
@@ -31,21 +43,31 @@ IN_LOWER_CASE = {"subscribers": ["renewal_code_lower", "email_lower", "source_lo
 KINDS = "subscription_kinds"
 # On a server alone: no index of PostgreSQL finds a missing value by comparing it with another's.
 KIND = "kind"
-TENANTS_TABLES = ("commits", KINDS, *TABLES_BY_NAME)
-GLOBAL_TABLES = {"accounts", "api_keys", "audit", "migrations", "secret_key"}
-# The heartbeat is for replicas, which a file does not have. A file's counters are in another file.
-COUNTERS = {"key_uses", "login_failures"}
-TABLES_OF_A_SERVER: dict[str, set[str]] = {"sqlite": set(), "postgresql": {"heartbeat", *COUNTERS}}
+DEFINERS = {"accounts_for_keys", "accounts_to_stamp", "accounts_with_history", "histories"}
+# What anybody may ask: it answers with the rights of who asks.
+INVOKERS = {"history"}
+OWN_ROWS = "(account_id = (current_setting('masthead.account_id'::text))::bigint)"
+OWN_OR_MASTERS = f"({OWN_ROWS} OR (current_setting('masthead.is_master'::text, true) = 'on'::text))"
 
 each_table = pytest.mark.parametrize("table", TABLES_BY_NAME.values(), ids=list(TABLES_BY_NAME))
-each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES)
 
 
 @pytest.fixture(scope="module")
 def made(store: Store) -> Iterator[Connection]:
-    """A fresh database, seen by who made it."""
+    """A fresh database, seen by its owner."""
     with new_url(store) as url, opening(url) as opened, opened.writer() as database:
         yield database
+
+
+@pytest.fixture(scope="module")
+def role(made: Connection) -> str:
+    """The role of the database's servers, in SQL."""
+    return role_of_servers(made)
+
+
+def role_of_servers(database: Connection) -> str:
+    ((name,),) = database.rows("SELECT current_database()")
+    return f"'\"{name}_server\"'::REGROLE"
 
 
 @each_table
@@ -60,27 +82,26 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
         expected.append((KIND, "TEXT"))
     expected += [(name, "INTEGER") for name in OF_THE_FEED.get(table.name, [])]
     found = columns(made, table.name)
-    # A migration adds columns behind the others.
+    # A later migration would add columns behind the others.
     assert sorted((column.name, column.type) for column in found) == sorted(expected)
     key = sorted((column.place, column.name) for column in found if column.place)
     assert [name for _, name in key] == ["account_id", *table.key]
 
 
-def test_accounts_have_the_columns_of_the_contract_settings_and_their_epoch(
-    made: Connection,
-) -> None:
+def test_accounts_have_the_columns_of_the_contract_and_two_settings(made: Connection) -> None:
     expected = [(column.name, column.kind.column) for column in ACCOUNTS.columns]
     assert [(column.name, column.type) for column in columns(made, "accounts")] == [
         *expected,
         ("hide_password_md5", "INTEGER"),
-        ("epoch_at", "INTEGER"),
         ("renewal_code_login", "INTEGER"),
     ]
 
 
 def test_all_but_a_few_tables_are_a_tenants(made: Connection) -> None:
     """design, "The store"."""
-    expected = {*TENANTS_TABLES, *GLOBAL_TABLES, *TABLES_OF_A_SERVER[made.dialect]}
+    expected = {*TENANTS_TABLES, *GLOBAL_TABLES}
+    if made.dialect == "postgresql":
+        expected |= TABLES_OF_A_SERVER
     assert tables(made) == expected
 
 
@@ -98,14 +119,25 @@ def test_references_are_kept_by_the_database_too_and_inside_the_account(
     }
 
 
-@each_tenants_table
-def test_keys_references_and_unique_indexes_begin_with_the_account(
-    made: Connection, table: str
-) -> None:
+@pytest.mark.parametrize("table", TENANTS_TABLES)
+def test_keys_references_and_indexes_begin_with_the_account(made: Connection, table: str) -> None:
     """design, "The store": a row cannot even refer to another tenant's."""
     first = columns(made, table)[0]
     # Of a kind of subscriptions anything but these may be missing, which no key allows.
     assert (first.name, first.place) == ("account_id", 0 if table == KINDS else 1)
+    assert_all_begins_with_the_account(made, table)
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize("table", ["account_locks", *COUNTERS, "audit", "accounts"])
+def test_on_a_server_so_do_those_of_other_tables(made: Connection, table: str) -> None:
+    """So that all of them can be distributed by the account."""
+    first = columns(made, table)[0]
+    assert (first.name, first.place) == ("account_id", 1)
+    assert_all_begins_with_the_account(made, table)
+
+
+def assert_all_begins_with_the_account(made: Connection, table: str) -> None:
     for reference in references(made, table):
         assert reference.columns[0] == reference.target_columns[0] == "account_id"
     for name, index in indexes(made, table).items():
@@ -154,7 +186,7 @@ def test_both_kinds_have_the_same_tables_with_the_same_columns(both: list[Connec
                 for column in columns(database, table)
                 if column.name != KIND
             }
-            for table in tables(database) - TABLES_OF_A_SERVER[database.dialect]
+            for table in tables(database) - TABLES_OF_A_SERVER
         }
         for database in both
     )
@@ -163,15 +195,18 @@ def test_both_kinds_have_the_same_tables_with_the_same_columns(both: list[Connec
 
 
 def test_both_kinds_keep_the_same_values_apart(both: list[Connection]) -> None:
+    def kept_apart(database: Connection, table: str) -> set[tuple[str | None, ...]]:
+        # SQLite makes no index of a key that is one number.
+        key = sorted((column.place, column.name) for column in columns(database, table))
+        unique = {index.columns for index in indexes(database, table).values() if index.is_unique}
+        return {tuple(name for place, name in key if place), *unique} - {()}
+
     sqlite, postgresql = (
-        {
-            table: {index.columns for index in indexes(database, table).values() if index.is_unique}
-            for table in TENANTS_TABLES
-        }
-        for database in both
+        {table: kept_apart(database, table) for table in TENANTS_TABLES} for database in both
     )
     assert sqlite == postgresql
     assert ("account_id", "renewal_code_lower") in sqlite["subscribers"]
+    assert sqlite["epochs"] == {("account_id",)}
 
 
 def test_both_kinds_keep_the_same_references(both: list[Connection]) -> None:
@@ -181,49 +216,105 @@ def test_both_kinds_keep_the_same_references(both: list[Connection]) -> None:
     assert sqlite == postgresql
 
 
+# Where loads keep their rows on a server.
+
+OF_A_STAGED_ROW = [
+    (name, "INTEGER", True) for name in ("account_id", "load_id", "file", "line", "present")
+]
+
+
+@ON_POSTGRESQL
+@each_table
+def test_a_staging_table_has_the_columns_of_the_contract_and_those_made_from_them(
+    made: Connection, table: Table
+) -> None:
+    """Each may be missing, and then has no default: the row's mask says which are there."""
+    expected = [(column.name, column.kind.column, False) for column in table.columns]
+    expected += [(name, "TEXT", False) for name in DERIVED.get(table.name, {})]
+    found = columns(made, f"staged_{table.name}")
+    assert [column[:3] for column in found] == [*OF_A_STAGED_ROW, *expected]
+    assert not made.rows(
+        "SELECT 1 FROM pg_attrdef WHERE adrelid = to_regclass(:name)", name=f"staged_{table.name}"
+    )
+
+
+@ON_POSTGRESQL
+@each_table
+def test_the_rows_of_a_load_are_found_by_their_key(made: Connection, table: Table) -> None:
+    (index,) = indexes(made, f"staged_{table.name}").values()
+    assert index.columns == ("account_id", "load_id", *table.key)
+
+
+@ON_POSTGRESQL
+def test_the_problems_and_lists_of_a_load_are_found_by_what_they_are_asked_for(
+    made: Connection,
+) -> None:
+    names = {column.name for column in columns(made, "staged_problems")}
+    assert names == {"account_id", "load_id", "number", *Problem._fields}
+    (by_row,) = indexes(made, "staged_problems").values()
+    assert by_row.columns == ("account_id", "load_id", "file", "line")
+    (by_key,) = indexes(made, "staged_keys").values()
+    assert by_key.columns == ("account_id", "load_id", "list", "key")
+
+
+@ON_POSTGRESQL
+def test_what_a_load_stages_is_not_logged_and_everything_else_is(made: Connection) -> None:
+    """After a crash of the server the load is run again."""
+    kept = made.rows(
+        "SELECT relname, relpersistence::TEXT FROM pg_class "
+        "WHERE relkind = 'r' AND relnamespace = current_schema::REGNAMESPACE"
+    )
+    assert {name for name, how in kept if how == "u"} == set(STAGING_TABLES)
+    assert {how for _, how in kept} == {"u", "p"}
+
+
 # Policies and rights are PostgreSQL's alone.
 
 
 @ON_POSTGRESQL
-def test_a_server_sees_rows_by_a_policy_that_names_the_account(made: Connection) -> None:
-    """design, "The store": a tenant is kept in by the database, whatever a query forgets."""
+def test_everybody_but_the_owner_sees_rows_by_a_policy_that_names_the_account(
+    made: Connection,
+) -> None:
+    """design, "The store": a tenant is kept in by the database, whatever a query forgets.
+
+    The first setting is asked for without a second argument: where it is missing, that is an error.
+    """
     guarded = made.rows(
-        "SELECT relname FROM pg_class WHERE relrowsecurity AND relnamespace = "
-        "(SELECT oid FROM pg_namespace WHERE nspname = current_schema)"
+        "SELECT relname, relforcerowsecurity FROM pg_class "
+        "WHERE relrowsecurity AND relnamespace = current_schema::REGNAMESPACE"
     )
-    assert {name for (name,) in guarded} == {"accounts", *TENANTS_TABLES}
+    expected = {"accounts", *TENANTS_TABLES_OF_A_SERVER}
+    assert set(guarded) == {(name, False) for name in expected}
     policies = made.rows(
         """
-        SELECT polrelid::REGCLASS::TEXT, polroles::REGROLE[]::TEXT, polcmd::TEXT, polpermissive,
+        SELECT polrelid::REGCLASS::TEXT, polroles::OID[]::TEXT, polcmd::TEXT, polpermissive,
             pg_get_expr(polqual, polrelid), polwithcheck IS NULL
         FROM pg_policy
         """
     )
-    for table, roles, command, is_permissive, condition, is_for_writing_too in policies:
-        assert roles == "{masthead_server}"
-        # Of every command; where a policy has no condition for what is written, this one holds.
-        assert (command, is_permissive, is_for_writing_too) == ("*", True, True)
-        if table != "accounts":
-            assert condition == "(account_id = current_account())", table
-    assert sorted(row[0] for row in policies) == sorted(["accounts", *TENANTS_TABLES])
+    # For PUBLIC and for every command; where a policy has no condition for what is written, the one
+    # for what is read holds.
+    assert sorted(policies) == sorted(
+        (table, "{0}", "*", True, OWN_OR_MASTERS if table == "accounts" else OWN_ROWS, True)
+        for table in expected
+    )
 
 
 @ON_POSTGRESQL
-def test_the_servers_role_is_nobody_and_owns_nothing(made: Connection) -> None:
+def test_the_servers_role_can_log_in_is_nobody_else_and_owns_nothing(
+    made: Connection, role: str
+) -> None:
     (attributes,) = made.rows(
-        """
-        SELECT rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication
-        FROM pg_roles WHERE rolname = 'masthead_server'
+        f"""
+        SELECT rolcanlogin, rolpassword IS NULL, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb,
+            rolreplication
+        FROM pg_authid WHERE oid = {role}
         """
     )
-    assert not any(attributes)
+    assert attributes == (True, True, False, False, False, False, False)
+    assert not made.rows(f"SELECT roleid FROM pg_auth_members WHERE member = {role}")
     assert not made.rows(
-        "SELECT roleid::REGROLE::TEXT FROM pg_auth_members "
-        "WHERE member = 'masthead_server'::REGROLE"
-    )
-    assert not made.rows(
-        "SELECT classid::REGCLASS::TEXT, objid FROM pg_shdepend "
-        "WHERE refobjid = 'masthead_server'::REGROLE AND deptype = 'o'"
+        f"SELECT classid, objid FROM pg_shdepend WHERE refobjid = {role} AND deptype = 'o'"
     )
 
 
@@ -250,40 +341,52 @@ def rights_of(database: Connection, role: str) -> set[tuple[str, str]]:
     }
 
 
-DEFINERS = {
-    "accounts_for_keys",
-    "is_master",
-    "accounts_to_stamp",
-    "nth_login_failures",
-    "count_login_failure",
-    "note_key_use",
-    "key_uses_of",
-}
-
-
 @ON_POSTGRESQL
-def test_a_server_may_read_stamp_and_beat_and_nothing_else(made: Connection) -> None:
-    """design, "The store"."""
-    every_table = {*TENANTS_TABLES, *GLOBAL_TABLES, "heartbeat"} - {"api_keys", "audit"}
-    assert rights_of(made, "'masthead_server'::REGROLE") == {
-        *((table, "SELECT") for table in every_table),
+def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
+    made: Connection, role: str
+) -> None:
+    """design, "The store"; no pair, no record of who did what, and nothing of a load."""
+    of_all = {"accounts", "heartbeat", "migrations", "nodes", "secret_key"}
+    assert rights_of(made, role) == {
+        *((table, "SELECT") for table in {*TENANTS_TABLES_OF_A_SERVER, *of_all}),
         ("commits.account_id", "INSERT"),
         ("commits.commit_id", "INSERT"),
         ("commits.visible_at", "UPDATE"),
+        ("account_locks.kind", "UPDATE"),
+        ("epochs.epoch_at", "UPDATE"),
+        ("epochs.history", "UPDATE"),
         ("heartbeat.beat_at", "UPDATE"),
+        *(("login_failures", right) for right in ("INSERT", "UPDATE", "DELETE")),
+        ("key_uses", "INSERT"),
+        ("key_uses.used_at", "UPDATE"),
         *((f"{function}()", "EXECUTE") for function in DEFINERS),
     }
-    assert rights_of(made, "0") == {("current_account()", "EXECUTE")}
+    assert rights_of(made, "0") == {(f"{function}()", "EXECUTE") for function in INVOKERS}
 
 
 @ON_POSTGRESQL
-def test_a_server_has_rights_to_nothing_but_tables_and_functions(made: Connection) -> None:
+def test_nobody_but_the_owner_and_the_servers_role_has_a_right(made: Connection, role: str) -> None:
+    """Also where the database is a copy of another one, whose servers have their own role."""
+    others = made.rows(
+        f"""
+        SELECT DISTINCT refobjid::REGROLE::TEXT FROM pg_shdepend
+        WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND deptype IN ('a', 'r') AND refobjid <> {role}
+        """
+    )
+    assert others == []
+
+
+@ON_POSTGRESQL
+def test_a_server_has_rights_to_nothing_but_tables_and_functions(
+    made: Connection, role: str
+) -> None:
     """No schema, no sequence, no type: what is not asked for above does not exist."""
     kinds = made.rows(
-        """
+        f"""
         SELECT DISTINCT classid::REGCLASS::TEXT, c.relkind::TEXT
         FROM pg_shdepend LEFT JOIN pg_class AS c ON c.oid = objid AND classid = 'pg_class'::REGCLASS
-        WHERE refobjid = 'masthead_server'::REGROLE AND deptype = 'a'
+        WHERE refobjid = {role} AND deptype = 'a'
             AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
         """
     )
@@ -295,12 +398,28 @@ def test_few_functions_answer_with_their_owners_rights(made: Connection) -> None
     """Their names were resolved when they were made: no search_path leads them elsewhere."""
     found = made.rows(
         """
-        SELECT proname, prosqlbody IS NOT NULL, has_function_privilege('public', oid, 'EXECUTE'),
+        SELECT proname, prosqlbody IS NOT NULL, prosecdef,
+            has_function_privilege('public', oid, 'EXECUTE'),
             proowner = (SELECT relowner FROM pg_class WHERE oid = 'accounts'::REGCLASS)
-        FROM pg_proc WHERE prosecdef AND pronamespace = current_schema::REGNAMESPACE
+        FROM pg_proc WHERE pronamespace = current_schema::REGNAMESPACE
         """
     )
-    assert sorted(found) == [(name, True, False, True) for name in sorted(DEFINERS)]
+    assert set(found) == {
+        *((name, True, True, False, True) for name in DEFINERS),
+        *((name, True, False, True, True) for name in INVOKERS),
+    }
+
+
+@ON_POSTGRESQL
+def test_each_migration_gives_the_same_rights(made: Connection, role: str, store: Store) -> None:
+    """`masthead database migrate` gives them again, whether or not there is one to apply."""
+    expected = rights_of(made, role)
+    with new_url(store, is_empty=True) as url:
+        for _ in range(2):
+            find_store(url).migrate()
+            with opening(url) as opened, opened.writer() as database:
+                assert rights_of(database, role_of_servers(database)) == expected
+                assert rights_of(database, "0") == rights_of(made, "0")
 
 
 @ON_POSTGRESQL

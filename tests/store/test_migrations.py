@@ -1,21 +1,26 @@
-"""A database is made by itself, brought up to date from any earlier version, or refused."""
+"""A database is made, brought up to date, or refused.
+
+A file is by whatever opens it. A database on a server is by `masthead database migrate` alone,
+while servers answer from it. There is one migration so far; what comes later is made up here.
+"""
 
 from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import apsw
 import psycopg
 import pytest
 
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
-from masthead.store import accounts, commits, keys, open_store, reading
+from masthead.store import accounts, commits, find_store, open_store, postgresql, reading
 from masthead.store import migrations as of_the_store
-from masthead.store.migrations import SEALED_SINCE, Migration, migrations
-from tests.store.catalogue import tables
-from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
+from masthead.store.migrations import Migration, migrations
+from tests.servers import as_server
+from tests.store.catalogue import columns, indexes, tables
+from tests.store.conftest import ON_POSTGRESQL, ON_SQLITE, opening
 from tests.store.test_writers import Beside
 
 if TYPE_CHECKING:
@@ -26,108 +31,39 @@ if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
     from masthead.store.database import Dialect
     from tests.servers import Store
-    from tests.store.conftest import Clock
 
 DIALECTS: tuple[Dialect, ...] = ("sqlite", "postgresql")
-EARLIER = [migration.number for migration in migrations("sqlite")][:-1]
-each_earlier = pytest.mark.parametrize("number", EARLIER)
+FIRST = ["0001 start"]
+LATER = ["0002 later"]
 
-# Rows of two accounts in the words of the first version, and of any later one.
-OF_AN_EARLIER_VERSION = f"""
-    INSERT INTO accounts (account_id, company_name, api_key, api_login) VALUES
-        (1, 'Tide & Co', 'Key-1', 'Login-1'), (2, NULL, NULL, NULL);
-    INSERT INTO commits (account_id, commit_id, visible_at) VALUES
-        (1, 1, {START_US - 9}), (1, 2, NULL), (2, 1, {START_US - 7});
-    INSERT INTO publications (account_id, publication_id, name) VALUES (1, 1, 'Tide');
-    INSERT INTO issues (account_id, issue_id, publication_id, date) VALUES (1, 1, 1, '2026-03-01');
-    INSERT INTO subscribers (account_id, subscriber_id, renewal_code, email, source, first_name,
-        first_name_folded, commit_id, custom_fields_commit_id) VALUES
-        (1, 1, 'AbC-1', 'Ada@Example.ORG', 'Spring Fair', 'Straße', 'strasse', 1, 1),
-        (1, 2, 'ÄbC-2', 'BÉN@EXAMPLE.org', 'WEB', NULL, NULL, 2, 1),
-        (1, 3, NULL, NULL, NULL, NULL, NULL, 1, 1),
-        (2, 1, 'ABC-1', 'ada@example.org', 'web', NULL, NULL, 1, 1);
-    INSERT INTO addresses (account_id, address_id, subscriber_id, zip_code, commit_id) VALUES
-        (1, 1, 1, '97301', 1);
-    INSERT INTO subscriptions (account_id, subscription_id, subscriber_id, publication_id,
-        mailing_address_id, issues, type, commit_id) VALUES (1, 1, 1, 1, 1, -1, 'Print', 1);
-    INSERT INTO subscription_issues (account_id, subscription_id, issue_id) VALUES (1, 1, 1);
-    INSERT INTO custom_fields (account_id, field_id, type) VALUES (1, 1, 'checkbox');
-    INSERT INTO custom_field_options (account_id, option_id, field_id, "order") VALUES (1, 7, 1, 1);
-    INSERT INTO custom_field_answers (account_id, subscriber_id, field_id, option_ids) VALUES
-        (1, 1, 1, '7');
-    INSERT INTO orders (account_id, order_id, subscriber_id, grand_total, commit_id) VALUES
-        (1, 1, 1, '10.50', 1);
-    INSERT INTO order_items (account_id, order_item_id, order_id, bundle_id) VALUES (1, 1, 1, 7);
-    INSERT INTO purchases (account_id, purchase_id, subscriber_id, total, commit_id) VALUES
-        (1, 1, 1, '10.50', 1);
-    INSERT INTO list_downloads (account_id, mailing_list_id, commit_id) VALUES (1, 1, 1);
-    INSERT INTO mailing_list_entries (account_id, mailing_list_id, subscription_id) VALUES
-        (1, 1, 1);
-    """
-EPOCH_US = START_US - 5
-
-
-Content = dict[str, list[tuple[object, ...]]]
+# Migrations of later versions.
+ADDS_A_COLUMN = "ALTER TABLE subscribers ADD COLUMN note TEXT;"
+ADDS_TWO_COLUMNS = f"{ADDS_A_COLUMN} ALTER TABLE purchases ADD COLUMN note TEXT;"
+ADDS_A_TABLE_AND_A_COLUMN = f"CREATE TABLE half_done (n BIGINT); {ADDS_A_COLUMN}"
+IS_BROKEN = "CREATE TABLE half_done (n BIGINT); Nonsense"
+INDEX = "subscribers_by_delete_date"
+ADDS_AN_INDEX = f"""-- By it the removed are found.
+DROP INDEX CONCURRENTLY IF EXISTS {INDEX};
+CREATE INDEX CONCURRENTLY {INDEX} ON subscribers (account_id, delete_date);
+"""
 
 
 @contextmanager
-def knowing(known: Callable[[list[Migration]], list[Migration]]) -> Iterator[None]:
-    """Let Masthead know other migrations than it does."""
+def knowing(sql: str) -> Iterator[None]:
+    """Be a later version of Masthead, with one more migration."""
+    more = Migration(2, "later", sql)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(of_the_store, "migrations", lambda dialect: known(migrations(dialect)))
+        patch.setattr(of_the_store, "migrations", lambda dialect: [*migrations(dialect), more])
         yield
 
 
-def make_earlier(url: str, number: int) -> Content:
-    """Make a database as the version did whose last migration had that number, and fill it."""
-    with (
-        knowing(lambda all_: all_[:number]),
-        opening(url) as opened,
-        opened.writer() as database,
-    ):
-        with database.transaction():
-            database.script(OF_AN_EARLIER_VERSION)
-            if number >= SEALED_SINCE:
-                database.script("DELETE FROM secret_key")
-                of_the_store._seal_secrets(database)
-            if number >= 2:
-                database.script(f"UPDATE accounts SET epoch_at = {EPOCH_US} WHERE account_id = 1")
-            if number >= 7:
-                database.script("INSERT INTO subscription_kinds VALUES (1, 1, NULL, 1, NULL, 0)")
-            if number >= 4 and database.dialect == "postgresql":
-                database.script("INSERT INTO login_failures VALUES (1, 'a', 'b', 1)")
-            if number >= SEALED_SINCE and database.dialect == "postgresql":
-                database.script("INSERT INTO key_uses VALUES (1, 'a', 1)")
-            if number >= 6:
-                database.script(
-                    """
-                    INSERT INTO erasures (account_id, subscriber_id) VALUES (1, 3);
-                    INSERT INTO audit (at, user_name, command, summary) VALUES (1, 'a', 'b', 'c');
-                    """
-                )
-        return content(database)
-
-
-def content(database: Connection) -> Content:
-    """Return all rows of all tables."""
-    return {
-        table: sorted(
-            database.rows(f"SELECT * FROM {table}"),
-            key=lambda row: [str(value) for value in row[:2]],
-        )
-        for table in tables(database)
-    }
-
-
-def without_pair(account: tuple[object, ...]) -> tuple[object, ...]:
-    """Return the row of an account without its api_key and api_login, which are sealed later."""
-    return (*account[:6], *account[8:])
-
-
-def pair_of(database: Connection, account_id: int) -> tuple[object, object]:
-    """Return the api_key and api_login of an account, in clear."""
-    found = accounts.settings_of(database, account_id)
-    return found["api_key"], found["api_login"]
+def migrate(url: str) -> list[str]:
+    """Do what `masthead database migrate` does; return the titles that it shows."""
+    store = find_store(url)
+    try:
+        return store.migrate()
+    finally:
+        store.close()
 
 
 def numbers(database: Connection) -> list[int]:
@@ -135,130 +71,67 @@ def numbers(database: Connection) -> list[int]:
     return [number for (number,) in database.rows("SELECT number FROM migrations ORDER BY number")]
 
 
-class Upgraded(NamedTuple):
-    """A database of an earlier version, opened by this one: what it held, and what it is now."""
-
-    number: int
-    before: Content
-    store: OpenStore
-
-
-@pytest.fixture(scope="module", params=EARLIER)
-def upgraded(request: pytest.FixtureRequest, store: Store) -> Iterator[Upgraded]:
-    """A database of each earlier version in turn."""
-    with new_url(store) as url:
-        before = make_earlier(url, request.param)
-        with opening(url) as opened:
-            yield Upgraded(request.param, before, opened)
+def content(database: Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Return all rows of all tables."""
+    return {
+        table: sorted(database.rows(f"SELECT * FROM {table}"), key=repr)
+        for table in tables(database)
+    }
 
 
-def test_a_database_of_an_earlier_version_keeps_its_data(upgraded: Upgraded) -> None:
-    """decisions, "Migrations"; a later version's columns stand behind those that there were."""
-    with upgraded.store.writer() as database:
-        after = content(database)
-        assert numbers(database) == list(range(1, len(migrations(database.dialect)) + 1))
-        epochs = database.rows("SELECT account_id, epoch_at FROM accounts ORDER BY account_id")
-        assert pair_of(database, 1) == ("Key-1", "Login-1")
-        assert pair_of(database, 2) == (None, None)
-    for content_ in (upgraded.before, after):
-        content_["accounts"] = [without_pair(row) for row in content_["accounts"]]
-    assert epochs == [(1, EPOCH_US if upgraded.number >= 2 else None), (2, None)]
-    for table, rows in upgraded.before.items():
-        assert rows, table
-        width = len(rows[0])
-        assert [row[:width] for row in after[table][: len(rows)]] == rows, table
-        assert table == "migrations" or len(after[table]) == len(rows)
+def has_note(database: Connection, table: str = "subscribers") -> bool:
+    return "note" in {column.name for column in columns(database, table)}
 
 
-def test_a_database_of_an_earlier_version_gets_its_texts_in_lower_case(upgraded: Upgraded) -> None:
-    """decisions, "Subscriber search": of ASCII alone."""
-    with upgraded.store.writer() as database:
-        found = database.rows(
-            """
-            SELECT renewal_code_lower, email_lower, source_lower FROM subscribers
-            WHERE account_id = 1 ORDER BY subscriber_id
-            """
+# Making one
+
+
+def test_migrations_make_a_database_once(empty_url: str) -> None:
+    """decisions, "Migrations"; each is named when it is applied."""
+    assert migrate(empty_url) == FIRST
+    assert migrate(empty_url) == []
+    with opening(empty_url) as opened:
+        accounts.add_account(opened, {"account_id": 1})
+        with opened.writer() as database:
+            assert numbers(database) == [1]
+
+
+@ON_SQLITE
+def test_a_file_is_made_by_whatever_opens_it(empty_url: str) -> None:
+    with opening(empty_url) as opened, opened.writer() as database:
+        assert numbers(database) == [1]
+        assert accounts.accounts(database) == []
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize("as_whom", [str, as_server])
+def test_a_database_on_a_server_is_not_made_by_opening_it(
+    store: Store, as_whom: Callable[[str], str]
+) -> None:
+    """Nor by a server that starts: the sentence says what makes it, and nothing is changed."""
+    assert store.postgres is not None
+    url = store.empty_database("not-made")
+    try:
+        with psycopg.connect(url, autocommit=True) as connection:
+            name = connection.info.dbname
+            connection.execute(f'CREATE ROLE "{name}_server" LOGIN'.encode())
+        with pytest.raises(MastheadError) as refusal:
+            open_store(as_whom(url))
+        assert str(refusal.value) == (
+            "the database has no tables yet: run `masthead database migrate` as the user who owns "
+            "it"
         )
-    assert found == [
-        ("abc-1", "ada@example.org", "spring fair"),
-        ("Äbc-2", "bÉn@example.org", "web"),
-        (None, None, None),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("filters", "found"),
-    [
-        ({"email": "ADA@example.org"}, [1]),
-        ({"email": "bÉN@*"}, [2]),
-        ({"email": "bén@*"}, []),
-        ({"renewal_code": "aBC-1"}, [1]),
-        ({"renewal_code": "Äbc*"}, [2]),
-        ({"source": "spring FAIR"}, [1]),
-        ({"source": "web"}, [2]),
-        ({"first_name": "STRASSE"}, [1]),
-        ({"email": ""}, [3]),
-    ],
-)
-def test_subscribers_of_an_earlier_version_are_found(
-    upgraded: Upgraded, filters: dict[str, str], found: list[int]
-) -> None:
-    with upgraded.store.reader() as database:
-        database.set_tenant(1)
-        rows = reading.search_subscribers(database, 1, filters, after=0, limit=100)
-    assert [row[0] for row in rows] == found
-
-
-@each_earlier
-def test_an_account_of_an_earlier_version_goes_on_where_it_was(
-    url: str, number: int, clock: Clock
-) -> None:
-    """Its credentials open it, its waiting commit is stamped, its codes stay unique."""
-    make_earlier(url, number)
-    with opening(url, clock) as opened:
-        commits.stamp_all(opened)
-        with opened.reader() as database:
-            caller = keys.account_for_credentials(database, "Key-1", "Login-1")
-            assert caller
-            assert caller[:4] == (1, 0, 0, 1)
-            database.set_tenant(1)
-            position = commits.position_of(database, 1, START_US)
-            assert position == (START_US, EPOCH_US if number >= 2 else None, False, 2)
-        with opened.writer() as database, pytest.raises((apsw.ConstraintError, psycopg.Error)):
-            database.change(
-                "UPDATE subscribers SET renewal_code = 'aBc-1' "
-                "WHERE account_id = 1 AND subscriber_id = 3"
-            )
-
-
-@each_earlier
-def test_an_upgrade_that_fails_leaves_the_database_as_it_was(url: str, number: int) -> None:
-    """decisions, "Migrations": in one transaction."""
-    make_earlier(url, number)
-
-    def broken(known: list[Migration]) -> list[Migration]:
-        return [*known, Migration(99, "broken", "CREATE TABLE half_done (n BIGINT); Nonsense")]
-
-    with (
-        knowing(lambda all_: all_[:number]),
-        opening(url) as opened,
-        opened.writer() as database,
-    ):
-        before = content(database)
-        with (
-            knowing(broken),
-            pytest.raises((apsw.SQLError, psycopg.errors.SyntaxError)),
-        ):
-            open_store(url)
-        assert content(database) == before
-        assert numbers(database) == list(range(1, number + 1))
+        with find_store(url).writer() as database:
+            assert tables(database) == set()
+    finally:
+        store.drop_database(url)
 
 
 def test_a_second_start_applies_nothing_and_keeps_the_data(url: str) -> None:
     with opening(url) as opened:
         accounts.add_account(opened, {"account_id": 1})
     with opening(url) as opened, opened.writer() as database:
-        assert len(numbers(database)) == len(migrations(opened.dialect))
+        assert numbers(database) == [1]
         assert accounts.get_account(database, 1)
 
 
@@ -268,23 +141,7 @@ def test_migrations_are_numbered_without_gaps(dialect: Dialect) -> None:
     assert known == list(range(1, len(known) + 1))
 
 
-def test_a_database_of_a_newer_version_is_refused_with_a_sentence(url: str) -> None:
-    """decisions, "Migrations"."""
-    with opening(url) as opened, opened.writer() as database:
-        database.change("INSERT INTO migrations (number, name) VALUES (99, 'from_the_future')")
-        newest = migrations(opened.dialect)[-1].number
-        before = content(database)
-        with pytest.raises(
-            MastheadError, match="use a newer version, or another database"
-        ) as refusal:
-            open_store(url)
-        assert f"has schema 99, this version of Masthead knows schemas up to {newest}" in str(
-            refusal.value
-        )
-        assert content(database) == before
-
-
-def start_six(work: Callable[[int], None]) -> list[BaseException]:
+def start_six(work: Callable[[int], object]) -> list[BaseException]:
     """Let six threads do the work at once; return what any of them raised."""
     failures: list[BaseException] = []
     barrier = threading.Barrier(6)
@@ -304,46 +161,244 @@ def start_six(work: Callable[[int], None]) -> list[BaseException]:
     return failures
 
 
-def test_several_processes_may_make_the_database_at_once(url: str) -> None:
+def test_several_processes_may_make_the_database_at_once(empty_url: str) -> None:
     def start(account_id: int) -> None:
-        with opening(url) as opened:
+        migrate(empty_url)
+        with opening(empty_url) as opened:
             accounts.add_account(opened, {"account_id": account_id})
 
     assert not start_six(start)
-    with opening(url) as opened, opened.writer() as database:
+    with opening(empty_url) as opened, opened.writer() as database:
         assert len(accounts.accounts(database)) == 6
-        assert numbers(database) == [each.number for each in migrations(opened.dialect)]
+        assert numbers(database) == [1]
 
 
-@each_earlier
-def test_several_processes_may_bring_the_database_up_to_date_at_once(url: str, number: int) -> None:
-    make_earlier(url, number)
-    assert not start_six(lambda _: open_store(url).close())
-    with opening(url) as opened, opened.writer() as database:
-        assert numbers(database) == [each.number for each in migrations(opened.dialect)]
+# Bringing one up to date
+
+
+def test_a_database_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_data(
+    opened: OpenStore, url: str
+) -> None:
+    """decisions, "Migrations"."""
+    with opened.writer() as database:
+        before = content(database)
+        with knowing(ADDS_A_COLUMN):
+            assert migrate(url) == LATER
+            assert migrate(url) == []
+            with opening(url) as later, later.reader() as reader:
+                assert has_note(reader)
+        after = content(database)
+        assert numbers(database) == [1, 2]
+    assert after.pop("migrations") == [*before.pop("migrations"), (2, "later")]
+    assert after == before
+
+
+@ON_SQLITE
+def test_a_file_is_brought_up_to_date_by_whatever_opens_it(opened: OpenStore, url: str) -> None:
+    with knowing(ADDS_A_COLUMN), opening(url) as later, later.writer() as database:
+        assert has_note(database)
+        assert numbers(database) == [1, 2]
 
 
 @ON_POSTGRESQL
-def test_an_upgrade_waits_for_a_load_and_neither_fails(url: str) -> None:
-    """decisions, "Migrations": a load has some tables, and then wants more."""
-    make_earlier(url, EARLIER[-1])
+def test_a_database_on_a_server_is_not_brought_up_to_date_by_opening_it(
+    opened: OpenStore, url: str
+) -> None:
+    with knowing(ADDS_A_COLUMN):
+        for whose in (url, as_server(url)):
+            with pytest.raises(MastheadError, match="run `masthead database migrate` as the user"):
+                open_store(whose)
+    with opened.writer() as database:
+        assert not has_note(database)
+        assert numbers(database) == [1]
+
+
+def test_an_upgrade_that_fails_leaves_the_database_as_it_was(opened: OpenStore, url: str) -> None:
+    """decisions, "Migrations": in one transaction."""
+    with opened.writer() as database:
+        before = content(database)
+        with knowing(IS_BROKEN), pytest.raises((apsw.SQLError, psycopg.errors.SyntaxError)):
+            migrate(url)
+        assert content(database) == before
+        assert migrate(url) == []
+
+
+def test_several_processes_may_bring_the_database_up_to_date_at_once(
+    opened: OpenStore, url: str
+) -> None:
+    applied: list[str] = []
+    with knowing(ADDS_A_COLUMN):
+        assert not start_six(lambda _: applied.extend(migrate(url)))
+    assert applied == LATER
+    with opened.writer() as database:
+        assert numbers(database) == [1, 2]
+
+
+@pytest.mark.parametrize("how", [open_store, migrate])
+def test_a_database_of_a_newer_version_is_refused_with_a_sentence(
+    opened: OpenStore, url: str, how: Callable[[str], object]
+) -> None:
+    """decisions, "Migrations"."""
+    with opened.writer() as database:
+        database.change("INSERT INTO migrations (number, name) VALUES (99, 'from_the_future')")
+        newest = migrations(opened.dialect)[-1].number
+        before = content(database)
+        with pytest.raises(
+            MastheadError, match="use a newer version, or another database"
+        ) as refusal:
+            how(url)
+        assert f"has schema 99, this version of Masthead knows schemas up to {newest}" in str(
+            refusal.value
+        )
+        assert content(database) == before
+
+
+# Beside others, on a server
+
+
+@ON_POSTGRESQL
+def test_a_migration_gives_up_a_lock_that_it_does_not_get_at_once_and_tries_again(
+    opened: OpenStore, url: str
+) -> None:
+    """Who reads stands behind it, and is answered all the same while somebody has the lock."""
     with (
-        knowing(lambda all_: all_[: EARLIER[-1]]),
-        opening(url) as opened,
+        opening(as_server(url)) as served,
         opened.writer() as onlooker,
         opened.writer() as load,
+        knowing(ADDS_A_COLUMN),
     ):
         with load.transaction():
+            load.change("UPDATE subscribers SET email = 'new'")
+            migration = Beside(lambda: migrate(url))
+            for _ in range(2):
+                migration.wait_until_it_waits(onlooker)
+                with served.reader() as database:
+                    database.set_tenant(1)
+                    assert database.rows("SELECT count(*) FROM subscribers") == [(0,)]
+            assert not has_note(onlooker)
+        assert migration.result() is None
+        assert has_note(onlooker)
+        assert numbers(onlooker) == [1, 2]
+
+
+@ON_POSTGRESQL
+def test_a_migration_waits_for_a_load_and_neither_fails(opened: OpenStore, url: str) -> None:
+    """decisions, "Migrations": each has a table that the other wants."""
+    with opened.writer() as onlooker, opened.writer() as load, knowing(ADDS_TWO_COLUMNS):
+        with load.transaction():
             load.lock_account(1)
-            load.change("UPDATE subscribers SET email = 'new' WHERE account_id = 1")
-            with knowing(lambda all_: all_):
-                upgrade = Beside(lambda: open_store(url).close())
-                upgrade.wait_until_it_waits(onlooker)
-                load.change("UPDATE purchases SET name = 'new' WHERE account_id = 1")
-                load.change("UPDATE orders SET import_name = 'new' WHERE account_id = 1")
-                load.change("UPDATE erasures SET erased_at = 'new' WHERE account_id = 1")
-        assert upgrade.result() is None
-        assert numbers(load) == [each.number for each in migrations("postgresql")]
+            load.change("UPDATE purchases SET name = 'new'")
+            migration = Beside(lambda: migrate(url))
+            migration.wait_until_it_waits(onlooker)
+            load.change("UPDATE subscribers SET email = 'new'")
+            load.change("UPDATE orders SET import_name = 'new'")
+        assert migration.result() is None
+        assert has_note(onlooker, "subscribers")
+        assert has_note(onlooker, "purchases")
+
+
+@ON_POSTGRESQL
+def test_a_migration_that_never_gets_its_locks_changes_nothing_and_says_when_to_run_it(
+    opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "_MIGRATION_LOCK_TIMEOUT", "10ms")
+    monkeypatch.setattr(postgresql, "_MIGRATION_LOCKS_S_MAX", 0)
+    with opened.writer() as onlooker, opened.writer() as backup, knowing(ADDS_A_TABLE_AND_A_COLUMN):
+        before = content(onlooker)
+        with backup.transaction():
+            backup.script("LOCK TABLE subscribers IN ACCESS SHARE MODE")
+            with pytest.raises(MastheadError) as refusal:
+                migrate(url)
+        assert str(refusal.value) == (
+            "migration 0002 later could not lock the tables that it changes for 0 seconds; nothing "
+            "was changed: run it again when no load and no backup runs"
+        )
+        assert content(onlooker) == before
+        assert not has_note(onlooker)
+        assert migrate(url) == LATER
+        assert has_note(onlooker)
+
+
+@ON_POSTGRESQL
+def test_an_index_is_made_outside_a_transaction_while_others_write(
+    opened: OpenStore, url: str
+) -> None:
+    """Within one, PostgreSQL refuses to make it that way."""
+    with opened.writer() as onlooker, opened.writer() as load, knowing(ADDS_AN_INDEX):
+        with load.transaction():
+            load.lock_account(1)
+            load.change("UPDATE subscribers SET email = 'new'")
+            migration = Beside(lambda: migrate(url))
+            migration.wait_until_it_waits(onlooker)
+            with opened.writer(waits=False) as other, other.transaction():
+                other.lock_account(2)
+                other.change("UPDATE subscribers SET email = 'new'")
+        assert migration.result() is None
+        assert is_valid(onlooker)
+        assert numbers(onlooker) == [1, 2]
+
+
+def is_valid(database: Connection) -> bool | None:
+    """Return whether the index is complete, None if there is none."""
+    found = database.rows(
+        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)", name=INDEX
+    )
+    return bool(found[0][0]) if found else None
+
+
+@ON_POSTGRESQL
+def test_an_index_whose_making_was_interrupted_is_made_by_the_next_migration(
+    opened: OpenStore, url: str
+) -> None:
+    """decisions, "Migrations": what is run outside a transaction may be run again."""
+    with opened.writer() as onlooker, opened.writer() as load, knowing(ADDS_AN_INDEX):
+        with load.transaction():
+            load.change("UPDATE subscribers SET email = 'new'")
+            migration = Beside(lambda: migrate(url))
+            migration.wait_until_it_waits(onlooker)
+            ended = onlooker.rows(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND query LIKE 'CREATE INDEX CONCURRENTLY%'"
+            )
+            assert ended == [(True,)]
+            assert isinstance(migration.result(), StoreUnavailable)
+        assert is_valid(onlooker) is False
+        assert numbers(onlooker) == [1]
+        with pytest.raises(MastheadError, match="run `masthead database migrate`"):
+            open_store(url)
+        assert migrate(url) == LATER
+        assert is_valid(onlooker)
+        assert indexes(onlooker, "subscribers")[INDEX].columns == ("account_id", "delete_date")
+
+
+@ON_POSTGRESQL
+def test_an_index_is_made_by_one_of_several_that_migrate_at_once(
+    opened: OpenStore, url: str
+) -> None:
+    """It would wait for the others, did they wait for it in a statement."""
+    applied: list[str] = []
+    with knowing(ADDS_AN_INDEX):
+        assert not start_six(lambda _: applied.extend(migrate(url)))
+    assert applied == LATER
+    with opened.writer() as database:
+        assert is_valid(database)
+
+
+@ON_POSTGRESQL
+def test_a_server_of_the_version_before_goes_on(opened: OpenStore, url: str) -> None:
+    """Until it is replaced, however it asked before."""
+    with opening(as_server(url)) as served:
+        for _ in range(2):
+            with served.reader() as database:
+                database.set_tenant(1)
+                assert accounts.settings_of(database, 1)["api_login"] == "login-1"
+                assert reading.search_subscribers(database, 1, {}, after=0, limit=9) == []
+            commits.stamp_all(served)
+            with knowing(ADDS_A_COLUMN):
+                migrate(url)
+
+
+# What cannot be opened
 
 
 @pytest.mark.parametrize("url_", ["", "sqlite", "sqlite:///", "mysql://x", "masthead.db"])

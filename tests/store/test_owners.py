@@ -1,4 +1,7 @@
-"""Whose a database on a server may be: its user need not be the server's master."""
+"""Whose a database on a server may be: its user need not be the server's master.
+
+Each database has a role of its own for its servers, which its owner makes, or finds made.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,17 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from masthead.errors import MastheadError
-from masthead.store import accounts, keys
+from masthead.errors import BadUsage, MastheadError
+from masthead.store import accounts, find_store, keys
 from tests.postgres import Cluster, Databases
+from tests.servers import as_server
 from tests.store.conftest import opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import LiteralString
+
+NOT_ALLOWED = "the database's user may not do this: permission denied to create role"
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def cluster(running: Cluster) -> Iterator[Cluster]:
     """A server that has never seen Masthead, or has forgotten it."""
     yield running
     Databases.close(running)
-    ask(running, "DROP ROLE IF EXISTS masthead_server, owner, plain")
+    ask(running, "DROP ROLE IF EXISTS owner, other, plain")
 
 
 def ask(cluster: Cluster, statement: LiteralString, *names: str) -> None:
@@ -50,9 +56,14 @@ def database_of(cluster: Cluster, user: str, database: str) -> str:
 
 def works(url: str) -> None:
     """Make the database's tables and an account, and see it as a server does."""
+    find_store(url).migrate()
     with opening(url) as opened:
         accounts.add_account(opened, {"account_id": 1, "api_key": "key", "api_login": "login"})
-        with opened.reader() as database:
+        with pytest.raises(BadUsage, match="a server must not log in as"):
+            opened.check_server_role()
+    with opening(as_server(url)) as served:
+        served.check_server_role()
+        with served.reader() as database:
             caller = keys.account_for_credentials(database, "key", "login")
             assert caller
             assert caller.account_id == 1
@@ -61,7 +72,6 @@ def works(url: str) -> None:
 
 
 def test_users_who_may_make_roles_make_databases_of_one_server_at_once(cluster: Cluster) -> None:
-    """The first makes the role that all servers speak as, and all others find it."""
     ask(cluster, "CREATE ROLE owner LOGIN CREATEROLE")
     urls = [database_of(cluster, "owner", f"at-once-{number}") for number in range(4)]
     failures: list[BaseException] = []
@@ -82,15 +92,27 @@ def test_users_who_may_make_roles_make_databases_of_one_server_at_once(cluster: 
     assert not failures
 
 
-def test_a_user_who_may_not_make_roles_is_refused_until_it_is_given_the_servers(
+def test_two_owners_have_each_their_own_database_and_its_role(cluster: Cluster) -> None:
+    """What one has made keeps the other from nothing, and leads to nothing of the other's."""
+    ask(cluster, "CREATE ROLE owner LOGIN CREATEROLE")
+    ask(cluster, "CREATE ROLE other LOGIN CREATEROLE")
+    mine, others = database_of(cluster, "owner", "mine"), database_of(cluster, "other", "others")
+    for url in (mine, others):
+        works(url)
+    for url in (mine, others):
+        assert find_store(url).migrate() == []
+    for stranger in ("owner", "mine_server"):
+        with pytest.raises(MastheadError, match="permission denied for table migrations"):
+            find_store(others.replace("//other@", f"//{stranger}@")).open()
+
+
+def test_a_user_who_may_not_make_roles_is_refused_until_there_is_the_servers(
     cluster: Cluster,
 ) -> None:
+    """An administrator may make it beforehand; its rights come from the tables' owner."""
     ask(cluster, "CREATE ROLE plain LOGIN")
-    url = database_of(cluster, "plain", "plain")
-    with pytest.raises(MastheadError, match="the database's user may not do this: permission"):
+    url = database_of(cluster, "plain", "plain-database")
+    with pytest.raises(MastheadError, match=NOT_ALLOWED):
         works(url)
-    ask(cluster, "CREATE ROLE masthead_server NOLOGIN")
-    with pytest.raises(MastheadError, match="the database's user may not do this: permission"):
-        works(url)
-    ask(cluster, "GRANT masthead_server TO plain")
+    ask(cluster, "CREATE ROLE {} LOGIN", "plain-database_server")
     works(url)

@@ -18,10 +18,11 @@ import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import accounts, changes, exporting, keys, reading
-from masthead.store.postgresql import PostgresStoreConnection
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
+from tests.servers import as_server
 from tests.store.catalogue import tables
-from tests.store.conftest import ON_POSTGRESQL, new_url
+from tests.store.conftest import ON_POSTGRESQL, new_url, opening
 from tests.store.plans import (
     OF_ONE_SUBSCRIBER,
     POINT_LOOKUPS,
@@ -33,8 +34,8 @@ from tests.store.plans import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from masthead.store import Connection
-    from tests.servers import Store
+    from masthead.store import Connection, Store
+    from tests import servers
 
     Node = dict[str, Any]
 
@@ -46,6 +47,10 @@ SOME = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 5000 / (9 * a -
 FEW = "generate_series(1, 2) AS a, generate_series(1001, 3000) AS n"
 ROWS = {
     "accounts (account_id)": "n FROM generate_series(1001, 3000) AS n",
+    "account_locks (account_id, kind)": (
+        "n, kind FROM generate_series(1001, 3000) AS n, unnest(ARRAY['data', 'stamps']) AS kind"
+    ),
+    "epochs (account_id)": "n FROM generate_series(1001, 3000) AS n",
     "api_keys (key_hash, account_id)": "n, n FROM generate_series(1001, 3000) AS n",
     "commits (account_id, commit_id, visible_at)": f"a, n, 1000 * n FROM {FEW}",
     "publications (account_id, publication_id, name)": f"a, n, 'Title ' || n FROM {FEW}",
@@ -115,7 +120,7 @@ for_these_and_for_any_values = pytest.mark.parametrize("for_any", [False, True])
 
 
 @pytest.fixture(scope="module")
-def large(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
+def large(store: servers.Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
     """The small publisher amid many rows, which the planner knows of."""
     with new_url(store) as url:
         publisher = Publisher(url, tmp_path_factory.mktemp("plans"))
@@ -132,6 +137,13 @@ def large(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pu
         publisher.store.close()
 
 
+@pytest.fixture(scope="module")
+def served(large: Publisher) -> Iterator[Store]:
+    """The same database as a server has it open."""
+    with opening(as_server(large.url)) as opened:
+        yield opened
+
+
 def plan(
     database: Connection, sql: str, values: dict[str, Any], *, for_any: bool = False
 ) -> list[Node]:
@@ -144,7 +156,9 @@ def plan(
         names = list(dict.fromkeys(PARAMETER.findall(sql)))
         asked = PARAMETER.sub(lambda found: f"${1 + names.index(found[1])}", sql)
         explain = f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {asked}".encode()
-        rows = database._connection.execute(explain, prepare=False).fetchall()
+        # The planner too asks whom the connection speaks for.
+        with nullcontext() if database._is_in_transaction() else database.read_snapshot():
+            rows = database._connection.execute(explain, prepare=False).fetchall()
     else:
         rows = database.rows(f"EXPLAIN (FORMAT JSON) {sql}", **values)
     return [node for node in nodes(rows[0][0][0]["Plan"]) if node["Node Type"] != "Result"]
@@ -159,10 +173,10 @@ def nodes(node: Node) -> Iterator[Node]:
 
 @contextmanager
 def asking(
-    publisher: Publisher, ask: Callable[[Connection], object], *, as_a_stream: bool = False
+    served: Store, ask: Callable[[Connection], object], *, as_a_stream: bool = False
 ) -> Iterator[tuple[Connection, list[tuple[str, dict[str, Any]]]]]:
     """A server's connection that speaks for the account 1, and the statements of the question."""
-    with publisher.store.reader() as database:
+    with served.reader() as database:
         database.set_tenant(1)
         with database.snapshot() if as_a_stream else nullcontext():
             with statements(database) as found:
@@ -180,7 +194,7 @@ def assert_finds_by_index(found: list[Node]) -> None:
         if node.get("Relation Name") in {"custom_fields", "custom_field_options"}:
             continue
         assert node["Node Type"] != "Seq Scan", node
-        if "Index Name" in node and node["Relation Name"] not in {"accounts", "commits"}:
+        if "Index Name" in node and node["Relation Name"] not in {"accounts", "commits", "epochs"}:
             assert len(columns_of(node)) > 1, node
 
 
@@ -192,17 +206,17 @@ def columns_of(node: Node) -> set[str]:
 @for_these_and_for_any_values
 @pytest.mark.parametrize("name", POINT_LOOKUPS)
 def test_a_point_lookup_finds_its_rows_by_an_index(
-    large: Publisher, name: str, *, for_any: bool
+    served: Store, name: str, *, for_any: bool
 ) -> None:
     """design, "The store"."""
-    with asking(large, POINT_LOOKUPS[name]) as (database, found):
+    with asking(served, POINT_LOOKUPS[name]) as (database, found):
         for sql, values in found:
             assert_finds_by_index(plan(database, sql, values, for_any=for_any))
 
 
-def test_what_is_held_of_one_subscriber_is_found_by_an_index(large: Publisher) -> None:
+def test_what_is_held_of_one_subscriber_is_found_by_an_index(served: Store) -> None:
     """decisions, "Personal data: what is held"."""
-    with asking(large, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
+    with asking(served, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
         scans = [node for sql, values in found for node in plan(database, sql, values)]
     # The account's fields, their options and its lists are few, and read as a whole. Entries of
     # lists are looked up list by list, unless there are hardly more of them than lists, as here.
@@ -227,7 +241,7 @@ def test_what_is_erased_of_one_subscriber_is_found_by_an_index(large: Publisher)
     assert {"orders_by_subscriber", "purchases_by_subscriber"} <= used
 
 
-def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> None:
+def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher, served: Store) -> None:
     """A function of the database looks there, whose plan nobody shows: its scans are counted."""
 
     def scans(database: Connection) -> tuple[int, int]:
@@ -238,7 +252,7 @@ def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> Non
         return walks, looks
 
     accounts.set_account(large.store, 2001, {"api_key": "key-2001", "api_login": "login-2001"})
-    with large.store.reader() as database, database.transaction():
+    with served.reader() as database, database.read_snapshot():
         walks, looks = scans(database)
         assert keys.account_for_credentials(database, "login-2001", "key-2001")
         walks_since, looks_since = scans(database)
@@ -249,11 +263,11 @@ def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher) -> Non
 @pytest.mark.parametrize("name", SEARCHED)
 @pytest.mark.parametrize("asked", ["ada", "ada*", "a*", ""])
 def test_a_search_finds_its_rows_by_the_index_of_its_column(
-    large: Publisher, name: str, asked: str
+    served: Store, name: str, asked: str
 ) -> None:
     """decisions, "Subscriber search"; the columns in lower case are there for this."""
     with asking(
-        large,
+        served,
         lambda database: reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100),
     ) as (database, found):
         ((sql, values),) = found
@@ -266,10 +280,10 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
 
 @pytest.mark.parametrize(("asked", "kept"), [("ada", 1), ("ada*", 0)])
 def test_a_search_for_a_beginning_is_planned_for_what_is_asked(
-    large: Publisher, asked: str, kept: int
+    served: Store, asked: str, kept: int
 ) -> None:
     """decisions, "Filters that few fit": no plan for any value is kept, which could be used."""
-    with large.store.reader() as database:
+    with served.reader() as database:
         database.set_tenant(1)
         for _ in range(10):
             reading.search_subscribers(database, 1, {"source": asked}, after=0, limit=100)
@@ -285,11 +299,11 @@ def test_a_search_for_a_beginning_is_planned_for_what_is_asked(
 @pytest.mark.parametrize("name", ["email", "renewal_code"])
 @pytest.mark.parametrize("asked", ["ada", ""])
 def test_a_search_of_what_is_hardly_ever_the_same_is_planned_so_for_any_value(
-    large: Publisher, name: str, asked: str
+    served: Store, name: str, asked: str
 ) -> None:
     """Of a source or a name, which many may share, only the value tells what is best."""
     with asking(
-        large,
+        served,
         lambda database: reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100),
     ) as (database, found):
         ((sql, values),) = found
@@ -299,11 +313,11 @@ def test_a_search_of_what_is_hardly_ever_the_same_is_planned_so_for_any_value(
 
 
 def test_many_subscribers_of_one_source_are_read_in_the_order_of_their_ids(
-    large: Publisher,
+    served: Store,
 ) -> None:
     """Until there are enough: not all of them are collected to be sorted."""
     with asking(
-        large,
+        served,
         lambda database: reading.search_subscribers(
             database, 1, {"source": "source*"}, after=0, limit=100
         ),
@@ -317,10 +331,10 @@ def test_many_subscribers_of_one_source_are_read_in_the_order_of_their_ids(
 
 @for_these_and_for_any_values
 def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
-    large: Publisher, *, for_any: bool
+    served: Store, *, for_any: bool
 ) -> None:
     with asking(
-        large, lambda database: reading.subscriptions(database, 1, {}, after=0, limit=100)
+        served, lambda database: reading.subscriptions(database, 1, {}, after=0, limit=100)
     ) as (database, found):
         ((sql, values),) = found
         limit, scan = plan(database, sql, values, for_any=for_any)
@@ -332,13 +346,13 @@ def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
 @for_these_and_for_any_values
 @pytest.mark.parametrize("few", [0, 30])
 def test_a_filter_walks_a_bounded_number_of_ids_or_those_of_its_kinds(
-    large: Publisher, few: int, monkeypatch: pytest.MonkeyPatch, *, for_any: bool
+    served: Store, few: int, monkeypatch: pytest.MonkeyPatch, *, for_any: bool
 ) -> None:
     """decisions, "Filters that few fit"."""
     monkeypatch.setattr(reading, "_FEW_COMBINATIONS", few)
     asked: dict[str, int | str] = {"type": "Both", "min_copies": 2}
     with asking(
-        large, lambda database: reading.subscriptions(database, 1, asked, after=0, limit=1)
+        served, lambda database: reading.subscriptions(database, 1, asked, after=0, limit=1)
     ) as (database, found):
         for sql, values in found[1:]:
             scans = plan(database, sql, values, for_any=for_any)
@@ -368,11 +382,11 @@ def assert_comes_in_order(found: list[Node]) -> None:
 @pytest.mark.parametrize("first_commit", [0, 1100, 1300])
 @pytest.mark.parametrize("entity", changes.CHANGED)
 def test_the_feed_finds_what_changed_by_its_commit_and_sorts_nothing(
-    large: Publisher, entity: str, first_commit: int, *, for_any: bool
+    served: Store, entity: str, first_commit: int, *, for_any: bool
 ) -> None:
     """design, "The change feed"; only the few rows of one record may be put in order."""
     with asking(
-        large,
+        served,
         lambda database: list(changes.CHANGED[entity](database, 1, first_commit)),
         as_a_stream=True,
     ) as (database, found):
@@ -391,10 +405,10 @@ def test_the_feed_finds_what_changed_by_its_commit_and_sorts_nothing(
 @for_these_and_for_any_values
 @pytest.mark.parametrize("entity", changes.CHANGED)
 def test_whether_anything_changed_is_seen_by_the_commit(
-    large: Publisher, entity: str, *, for_any: bool
+    served: Store, entity: str, *, for_any: bool
 ) -> None:
     with asking(
-        large,
+        served,
         lambda database: changes.has_changed(database, entity, 1, 1100),
         as_a_stream=True,
     ) as (database, found):
@@ -406,9 +420,9 @@ def test_whether_anything_changed_is_seen_by_the_commit(
 
 
 @for_these_and_for_any_values
-def test_a_mailing_list_is_read_in_the_order_of_its_key(large: Publisher, *, for_any: bool) -> None:
+def test_a_mailing_list_is_read_in_the_order_of_its_key(served: Store, *, for_any: bool) -> None:
     with asking(
-        large,
+        served,
         lambda database: list(reading.mailing_list_entries(database, 1, 1001) or ()),
         as_a_stream=True,
     ) as (database, found):
@@ -422,10 +436,10 @@ def test_a_mailing_list_is_read_in_the_order_of_its_key(large: Publisher, *, for
 @for_these_and_for_any_values
 @pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
 def test_an_export_is_read_in_the_order_of_its_key(
-    large: Publisher, table: Any, *, for_any: bool
+    served: Store, table: Any, *, for_any: bool
 ) -> None:
     with asking(
-        large, lambda database: list(exporting.batches(database, 1, table)), as_a_stream=True
+        served, lambda database: list(exporting.batches(database, 1, table)), as_a_stream=True
     ) as (database, found):
         ((sql, values),) = found
         (scan,) = plan(database, sql, values, for_any=for_any)

@@ -16,12 +16,11 @@ import pytest
 
 from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, find_store, keys, open_store
-from masthead.store.migrations import SEALED_SINCE
 from masthead.store.secret import Secret
 from tests.servers import SECRET_KEY
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, START_US, opening
-from tests.store.test_migrations import EARLIER, make_earlier
+from tests.store.test_migrations import ADDS_A_COLUMN, knowing, migrate
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
@@ -63,18 +62,6 @@ def test_a_file_of_the_database_holds_no_secret(tmp_path: Path) -> None:
         for file in tmp_path.glob("x.db*"):
             assert b"key-1" not in file.read_bytes()
             assert b"login-1" not in file.read_bytes()
-
-
-@pytest.mark.parametrize("number", [each for each in EARLIER if each < SEALED_SINCE])
-def test_an_upgrade_leaves_no_secret_in_clear(tmp_path: Path, number: int) -> None:
-    """decisions, "API secrets at rest"; not in the pages that it freed either."""
-    url = f"sqlite:///{tmp_path}/x.db"
-    make_earlier(url, number)
-    with opening(url) as opened:
-        assert owner(opened, "Key-1", "Login-1") == 1
-    for file in tmp_path.glob("x.db*"):
-        assert b"Key-1" not in file.read_bytes()
-        assert b"Login-1" not in file.read_bytes()
 
 
 def test_a_sealed_secret_opens_in_its_place_alone(opened: OpenStore) -> None:
@@ -327,8 +314,32 @@ def test_a_database_on_a_server_needs_a_key_and_says_how_to_make_one(
 ) -> None:
     """decisions, "The secret key"."""
     monkeypatch.delenv(SECRET_KEY)
-    with pytest.raises(BadUsage, match=rf"{SECRET_KEY}.*secrets\.token_hex\(32\)"):
-        open_store(url)
+    for use in (open_store, migrate):
+        with pytest.raises(BadUsage, match=rf"{SECRET_KEY}.*secrets\.token_hex\(32\)"):
+            use(url)
+
+
+@ON_POSTGRESQL
+def test_without_a_key_no_database_is_made_on_a_server(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.delenv(SECRET_KEY)
+        with pytest.raises(BadUsage, match=rf"needs a secret key in {SECRET_KEY}"):
+            migrate(empty_url)
+    with find_store(empty_url).writer() as database:
+        assert tables(database) == set()
+    assert migrate(empty_url) == ["0001 start"]
+
+
+@ON_POSTGRESQL
+def test_a_database_on_a_server_is_not_migrated_with_the_key_of_another(
+    opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "The secret key"."""
+    monkeypatch.setenv(SECRET_KEY, "0" * 64)
+    with pytest.raises(MastheadError, match=f"key in {SECRET_KEY} is not the one of this database"):
+        migrate(url)
 
 
 def test_fingerprints_of_other_parts_differ() -> None:
@@ -389,6 +400,17 @@ def test_a_key_that_was_changed_is_not_changed_again(
     with opening(url, clock) as again:
         assert pair_of(again) == new
         assert owner(again, *new) == 1
+
+
+def test_pairs_of_a_database_that_is_not_up_to_date_are_not_sealed_anew(
+    opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SECRET_KEY, "1" * 64)
+    with (
+        knowing(ADDS_A_COLUMN),
+        pytest.raises(BadInput, match="not up to date: run `masthead database migrate` first"),
+    ):
+        accounts.rekey(find_store(url), None)
 
 
 def test_a_lost_key_costs_all_accounts_their_credentials(

@@ -1,4 +1,4 @@
-"""What a server may write, as the role that it speaks as, or as a user who is nothing else."""
+"""What a server may read and write as the role that it logs in as, and who must not be a server."""
 
 from __future__ import annotations
 
@@ -11,63 +11,88 @@ import pytest
 from psycopg import sql
 
 from masthead.contract.records import TABLES_BY_NAME
-from masthead.errors import MastheadError, StoreUnavailable
-from masthead.store import accounts, commits, keys, open_store
-from tests.store.conftest import ON_POSTGRESQL, START_US, new_url, opening
+from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.store import accounts, commits, epochs, find_store, keys, logins, open_store
+from tests.postgres import name_of
+from tests.servers import as_server
+from tests.store.catalogue import GLOBAL_TABLES, STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER
+from tests.store.conftest import ON_POSTGRESQL, ON_SQLITE, START_US, new_url, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import LiteralString
 
     from masthead.store import Store as OpenStore
     from tests.servers import Store
     from tests.store.conftest import Clock
 
-pytestmark = ON_POSTGRESQL
-
-TENANTS_TABLES = ("commits", *TABLES_BY_NAME)
+EVERY_TABLE = (*TENANTS_TABLES_OF_A_SERVER, *GLOBAL_TABLES, *STAGING_TABLES, "heartbeat", "nodes")
+# What a server may write is not of the contract; each of these is looked at below.
+WRITTEN = {"commits", "account_locks", "epochs", "login_failures", "key_uses", "heartbeat"}
 
 
 @pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[OpenStore]:
-    """Two accounts, each with a commit that has no stamp yet."""
+def owned(store: Store) -> Iterator[str]:
+    """Two accounts, each with a commit that has no stamp yet, a wrong guess and a used pair."""
     with new_url(store) as url, opening(url) as opened:
         for account_id in (1, 2):
             accounts.add_account(opened, {"account_id": account_id})
             with opened.writer() as database, database.transaction():
                 database.lock_account(account_id)
                 commits.begin_commit(database, account_id)
+                database.change(
+                    "INSERT INTO login_failures VALUES (:id, 'login', 'guess', 1)", id=account_id
+                )
+                database.change("INSERT INTO key_uses VALUES (:id, 'pair', 1)", id=account_id)
+        yield url
+
+
+@pytest.fixture(scope="module")
+def shared(owned: str) -> Iterator[OpenStore]:
+    """The same, as a server has it open."""
+    with opening(as_server(owned)) as opened:
         yield opened
 
 
-def write_as_a_server(shared: OpenStore, statement: str, *, account_id: int | None = None) -> None:
-    """Run a statement that must be refused, in a transaction such as stamping has."""
-    with shared.counters() as database, database.transaction():
-        if account_id is not None:
-            database.lock_account(account_id)
-        database.change(statement)
+def write_as_a_server(shared: OpenStore, statement: str, *, account_id: int = 1) -> int:
+    """Run a statement in a transaction such as stamping has; return how many rows it changed."""
+    with shared.writer() as database, database.transaction():
+        database.set_tenant(account_id)
+        return database.change(statement)
 
 
-def refused() -> pytest.RaisesExc[MastheadError]:
-    return pytest.raises(MastheadError, match="the database's user may not do this")
+def refused(why: str = "") -> pytest.RaisesExc[MastheadError]:
+    return pytest.raises(MastheadError, match=f"the database's user may not do this: .*{why}")
 
 
-@pytest.mark.parametrize("table", [*TENANTS_TABLES, "accounts", "migrations", "heartbeat"])
-@pytest.mark.parametrize("how", ["DELETE FROM {}", "TRUNCATE {}", "DROP TABLE {}"])
-def test_a_server_cannot_take_anything_away(shared: OpenStore, table: str, how: str) -> None:
+@ON_POSTGRESQL
+@pytest.mark.parametrize("table", EVERY_TABLE)
+@pytest.mark.parametrize("how", ["TRUNCATE {}", "DROP TABLE {}"])
+def test_a_server_cannot_take_all_away(shared: OpenStore, table: str, how: str) -> None:
     with refused():
-        write_as_a_server(shared, how.format(table), account_id=1)
+        write_as_a_server(shared, how.format(table))
 
 
-@pytest.mark.parametrize("table", [*TENANTS_TABLES[1:], "accounts", "migrations"])
+@ON_POSTGRESQL
+@pytest.mark.parametrize("table", sorted({*EVERY_TABLE} - {"login_failures"}))
+def test_a_server_can_delete_nothing_but_wrong_guesses(shared: OpenStore, table: str) -> None:
+    with refused("permission denied for table"):
+        write_as_a_server(shared, f"DELETE FROM {table}")
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize("table", sorted({*EVERY_TABLE} - WRITTEN))
 @pytest.mark.parametrize("how", ["INSERT INTO {} DEFAULT VALUES", "UPDATE {} SET {} = {}"])
-def test_a_server_cannot_write_anything_but_commits(
+def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
     shared: OpenStore, table: str, how: str
 ) -> None:
-    column = "number" if table == "migrations" else "account_id"
-    with refused():
-        write_as_a_server(shared, how.format(table, column, column), account_id=1)
+    columns = {"migrations": "number", "secret_key": "fingerprint", "nodes": "node"}
+    column = columns.get(table, "account_id")
+    with refused("permission denied for table"):
+        write_as_a_server(shared, how.format(table, column, column))
 
 
+@ON_POSTGRESQL
 @pytest.mark.parametrize(
     "how",
     [
@@ -76,25 +101,61 @@ def test_a_server_cannot_write_anything_but_commits(
         "UPDATE commits SET account_id = 2",
         "UPDATE heartbeat SET is_only_row = FALSE",
         "INSERT INTO heartbeat (beat_at) VALUES (1)",
+        "INSERT INTO account_locks (account_id, kind) VALUES (1, 'other')",
+        "UPDATE account_locks SET account_id = 2",
+        "INSERT INTO epochs (account_id, epoch_at) VALUES (1, 1)",
+        "UPDATE epochs SET account_id = 2",
+        "UPDATE key_uses SET key_hash = 'other'",
         # Of another account.
         "INSERT INTO commits (account_id, commit_id) VALUES (2, 99)",
+        "INSERT INTO login_failures VALUES (2, 'other', 'other', 1)",
+        "UPDATE login_failures SET account_id = 2",
+        "INSERT INTO key_uses VALUES (2, 'other', 1)",
     ],
 )
-def test_a_server_begins_and_stamps_commits_of_its_account_and_no_more(
+def test_a_server_stamps_and_counts_for_its_account_and_no_more(
     shared: OpenStore, how: str
 ) -> None:
     with refused():
-        write_as_a_server(shared, how, account_id=1)
+        write_as_a_server(shared, how)
 
 
-def test_a_server_cannot_stamp_another_accounts_commits(shared: OpenStore) -> None:
-    stamp = f"UPDATE commits SET visible_at = {START_US} WHERE visible_at IS NULL"
-    with shared.counters() as database, database.transaction():
-        assert database.change(stamp) == 0
-        database.lock_stamps(1)
-        assert database.change(stamp) == 1
+@ON_POSTGRESQL
+@pytest.mark.parametrize(
+    "how",
+    [
+        f"UPDATE commits SET visible_at = {START_US} WHERE visible_at IS NULL",
+        "UPDATE epochs SET epoch_at = 1, history = 'other'",
+        "UPDATE login_failures SET failed_at = 2",
+        "UPDATE key_uses SET used_at = 2",
+        "DELETE FROM login_failures",
+    ],
+)
+def test_a_server_changes_no_row_of_another_account(shared: OpenStore, how: str) -> None:
+    with shared.writer() as database, database.transaction():
+        database.set_tenant(1)
+        assert database.change(f"{how} {'AND' if 'WHERE' in how else 'WHERE'} account_id = 2") == 0
+        assert database.change(how) == 1
+        # What is not committed is not kept for the other tests.
+        database.script("ROLLBACK; BEGIN")
 
 
+@ON_POSTGRESQL
+@pytest.mark.parametrize("kind", ["data", "stamps"])
+def test_a_server_locks_no_other_account(shared: OpenStore, owned: str, kind: str) -> None:
+    """It could hold up another tenant's loads."""
+    with shared.writer() as database, database.transaction():
+        database.set_tenant(1)
+        locked = database.rows(
+            "SELECT account_id FROM account_locks WHERE kind = :kind FOR UPDATE", kind=kind
+        )
+        assert locked == [(1,)]
+        with opening(owned) as other, other.writer(waits=False) as load, load.transaction():
+            load.lock_account(2)
+            load.lock_stamps(2)
+
+
+@ON_POSTGRESQL
 def test_what_is_read_for_an_account_cannot_write_at_all(shared: OpenStore) -> None:
     def write_where_it_reads() -> None:
         with shared.reader() as database:
@@ -105,102 +166,233 @@ def test_what_is_read_for_an_account_cannot_write_at_all(shared: OpenStore) -> N
         write_where_it_reads()
 
 
-# A user who is a server and nothing else.
+# All that a server does, as its role.
 
 
 @pytest.fixture
-def web(store: Store) -> Iterator[Callable[[str], str]]:
-    """Returns the URL of a database for a user who has only the rights of a server."""
-    postgres = store.postgres
-    assert postgres is not None
-    name, password = f"masthead-web-{secrets.token_hex(6)}", secrets.token_hex(8)
-
-    def ask(statement: str) -> None:
-        with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
-            connection.execute(sql.SQL(statement).format(sql.Identifier(name)))
-
-    def url_for(url: str) -> str:
-        address = urlsplit(url)
-        place = address.netloc.rpartition("@")[2]
-        return address._replace(netloc=f"{name}:{password}@{place}").geturl()
-
-    ask(f"CREATE ROLE {{}} LOGIN PASSWORD '{password}'")
-    ask("GRANT masthead_server TO {}")
-    yield url_for
-    ask("DROP ROLE {}")
+def served(opened: OpenStore, url: str, clock: Clock) -> Iterator[OpenStore]:
+    """The two accounts as a server has them open."""
+    with opening(as_server(url), clock) as found:
+        yield found
 
 
-def test_a_servers_user_opens_a_database_that_is_up_to_date(
-    opened: OpenStore, url: str, web: Callable[[str], str]
-) -> None:
-    """Nothing is written where nothing is missing: it may not."""
-    with opening(web(url)) as served:
-        with served.reader() as database:
-            assert database.rows("SELECT * FROM commits") == []
-            database.set_tenant(1)
-            assert database.rows("SELECT account_id FROM commits") == [(1,)]
-            assert accounts.settings_of(database, 1)["api_login"] == "login-1"
-        with served.writer() as database:
-            assert database.rows("SELECT * FROM commits") == []
-            assert database.rows("SELECT api_login FROM accounts") == []
+@ON_POSTGRESQL
+def test_a_server_opens_a_database_that_is_up_to_date(served: OpenStore) -> None:
+    served.check_server_role()
+    with served.reader() as database:
+        database.set_tenant(1)
+        assert database.rows("SELECT account_id FROM commits") == [(1,)]
+        assert accounts.settings_of(database, 1)["api_login"] == "login-1"
 
 
-def test_a_servers_user_cannot_bring_a_database_up_to_date(
-    opened: OpenStore, url: str, web: Callable[[str], str]
-) -> None:
+@ON_POSTGRESQL
+def test_a_server_cannot_bring_a_database_up_to_date(opened: OpenStore, url: str) -> None:
     with opened.writer() as database:
-        database.change("DELETE FROM migrations WHERE number = 3")
-    with pytest.raises(MastheadError, match="the database's user may not do this"):
-        open_store(web(url))
+        database.change("DELETE FROM migrations")
+    with pytest.raises(MastheadError, match="run `masthead database migrate` as the user who owns"):
+        open_store(as_server(url))
+    with refused("permission denied for schema"):
+        find_store(as_server(url)).migrate()
 
 
-def test_a_servers_user_stamps_commits_of_all_accounts(
-    opened: OpenStore, url: str, clock: Clock, web: Callable[[str], str]
+@ON_POSTGRESQL
+def test_a_server_does_not_give_itself_rights(served: OpenStore) -> None:
+    """Not even where there is nothing else to migrate."""
+    with refused():
+        served.migrate()
+
+
+@ON_POSTGRESQL
+def test_a_server_stamps_commits_of_all_accounts(
+    opened: OpenStore, served: OpenStore, clock: Clock
 ) -> None:
     """What a killed load has left, and idle accounts too."""
     with opened.writer() as database, database.transaction():
         database.lock_account(1)
         commits.begin_commit(database, 1)
     clock.now += commits.IDLE_US + 1
-    with opening(web(url), clock) as served:
-        commits.stamp_all(served)
+    commits.stamp_all(served)
+    for account_id in (1, 2):
+        with served.reader() as database:
+            database.set_tenant(account_id)
+            position = commits.position_of(database, account_id, 2**62)
+            assert position.newest_stamp >= clock.now
+            assert position.first_commit is None
+
+
+@ON_POSTGRESQL
+def test_a_server_starts_the_epoch_of_another_history(
+    opened: OpenStore, served: OpenStore, clock: Clock
+) -> None:
+    """Of accounts whose database was restored or promoted since they were looked at."""
+    with opened.writer() as database:
+        database.change("UPDATE epochs SET history = 'another/1/00000001' WHERE account_id = 2")
+    epochs.follow_all(served)
+    with opened.writer() as database:
+        assert commits.position_of(database, 1).epoch_at is None
+        assert commits.position_of(database, 2).epoch_at == START_US + 1_000_000
+        ((mine,), (other,)) = database.rows("SELECT history FROM epochs")
+        assert mine == other
+
+
+@ON_POSTGRESQL
+def test_a_server_counts_wrong_guesses_and_the_uses_of_pairs(
+    opened: OpenStore, served: OpenStore, clock: Clock
+) -> None:
+    attempt = logins.attempt_of(served.secret, 1, "ada", "wrong")
+    for _ in range(2):
+        with served.counters() as counters:
+            counters.set_tenant(1)
+            logins.count_failure(counters, logins.Limits(1, 0), attempt, clock.now)
+            assert logins.wait_us(counters, logins.Limits(1, 0), attempt, clock.now)
+        # Those of the window before are deleted.
+        clock.now += logins.ACCOUNT_US + 1
+    uses = keys.Uses()
+    with served.reader() as database:
         for account_id in (1, 2):
-            with served.reader() as database:
-                database.set_tenant(account_id)
-                position = commits.position_of(database, account_id, 2**62)
-                assert position.newest_stamp >= clock.now
-                assert position.first_commit is None
+            pair = f"key-{account_id}", f"login-{account_id}"
+            caller = keys.account_for_credentials(database, *pair, now=clock.now)
+            assert caller
+            uses.note(caller, clock.now)
+    uses.write(served)
+    for account_id in (1, 2):
+        assert [pair.used_at for pair in keys.pairs_of(opened, account_id)] == [clock.now]
 
 
-def test_a_servers_user_beats(opened: OpenStore, url: str, web: Callable[[str], str]) -> None:
-    with opening(web(url)) as served, served.writer() as database:
+@ON_POSTGRESQL
+def test_a_server_beats(opened: OpenStore, served: OpenStore) -> None:
+    with served.writer() as database:
         assert database.change("UPDATE heartbeat SET beat_at = :now", now=START_US) == 1
     with opened.reader() as database:
         assert database.rows("SELECT beat_at FROM heartbeat") == [(START_US,)]
 
 
-def test_a_servers_user_finds_an_account_by_its_credentials(
-    opened: OpenStore, url: str, web: Callable[[str], str]
-) -> None:
+@ON_POSTGRESQL
+def test_a_server_finds_an_account_by_its_credentials(served: OpenStore) -> None:
     """decisions, "Wrong credentials": one question that is asked before an account speaks."""
-    with opening(web(url)) as served, served.reader() as database:
+    with served.reader() as database:
         caller = keys.account_for_credentials(database, "key-2", "login-2")
         assert caller
         assert caller.account_id == 2
         assert keys.account_for_credentials(database, "key-2", "login-1") is None
 
 
-def test_a_servers_user_can_change_no_account(
-    opened: OpenStore, url: str, web: Callable[[str], str]
-) -> None:
-    with opening(web(url)) as served:
-        for change in (
-            lambda: accounts.set_account(served, 1, {"plan": "Premium"}),
-            lambda: accounts.add_account(served, {"account_id": 3}),
-            lambda: commits.start_epoch(served),
-        ):
-            with pytest.raises(MastheadError, match=r"there is no account 1|may not do this"):
-                change()
+@ON_POSTGRESQL
+def test_a_server_can_change_no_account(opened: OpenStore, served: OpenStore) -> None:
+    changes: tuple[Callable[[], object], ...] = (
+        lambda: accounts.set_account(served, 1, {"plan": "Premium"}),
+        lambda: accounts.set_account(served, 1, {"hide_password_md5": 1}),
+        lambda: accounts.add_account(served, {"account_id": 3}),
+        lambda: accounts.rotate_key(served, 1),
+    )
+    for change in changes:
+        with refused("permission denied for table secret_key"):
+            change()
     with opened.writer() as database:
         assert [row[0] for row in accounts.accounts(database)] == [1, 2]
         assert accounts.settings_of(database, 1)["plan"] is None
+
+
+# Two databases of one server.
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize("table", sorted({"accounts", *TABLES_BY_NAME, "migrations", "heartbeat"}))
+def test_the_servers_of_one_database_read_nothing_of_another(
+    opened: OpenStore, owned: str, url: str, table: str
+) -> None:
+    """Each database has its own role: who has come into one has not come into the others."""
+    role = urlsplit(as_server(owned)).netloc
+    other = urlsplit(url)._replace(netloc=role).geturl()
+    with psycopg.connect(other, autocommit=True) as session:
+        session.execute("SELECT set_config('masthead.account_id', '1', FALSE)")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            session.execute(f"SELECT * FROM {table}".encode())
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            session.execute("SELECT * FROM accounts_for_keys('', '')")
+
+
+@ON_POSTGRESQL
+def test_a_server_of_another_database_is_refused_at_its_start(
+    opened: OpenStore, owned: str, url: str
+) -> None:
+    role = urlsplit(as_server(owned)).netloc
+    with refused("permission denied for table migrations"):
+        open_store(urlsplit(url)._replace(netloc=role).geturl())
+
+
+# Who must not be a server.
+
+
+@pytest.fixture
+def login(store: Store, url: str) -> Iterator[Callable[[LiteralString], str]]:
+    """Returns the URL of the database for a new user, whom a statement gives what it says.
+
+    The statement's ``{user}`` is that user, and ``{server}`` the database's role of servers.
+    """
+    postgres = store.postgres
+    assert postgres is not None
+    name, password = f"masthead-user-{secrets.token_hex(6)}", secrets.token_hex(8)
+    values = {
+        "user": sql.Identifier(name),
+        "password": sql.Literal(password),
+        "server": sql.Identifier(f"{name_of(url)}_server"),
+    }
+
+    def ask(statement: LiteralString) -> None:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(**values))
+
+    def made(statement: LiteralString) -> str:
+        ask(statement)
+        address = urlsplit(url)
+        place = address.netloc.rpartition("@")[2]
+        return address._replace(netloc=f"{name}:{password}@{place}").geturl()
+
+    ask("CREATE ROLE {user} LOGIN PASSWORD {password}")
+    yield made
+    ask("REASSIGN OWNED BY {user} TO CURRENT_USER")
+    ask("DROP OWNED BY {user}")
+    ask("DROP ROLE {user}")
+
+
+@ON_POSTGRESQL
+def test_a_user_who_is_a_member_of_the_servers_role_is_a_server_too(
+    opened: OpenStore, login: Callable[[LiteralString], str]
+) -> None:
+    """One with a password, say."""
+    with opening(login("GRANT {server} TO {user}")) as served:
+        served.check_server_role()
+        with served.reader() as database:
+            database.set_tenant(2)
+            assert [row[0] for row in accounts.accounts(database)] == [2]
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize(
+    "who",
+    [
+        "ALTER ROLE {user} SUPERUSER",
+        "ALTER ROLE {user} BYPASSRLS; GRANT {server} TO {user}",
+        "ALTER TABLE subscribers OWNER TO {user}; GRANT {server} TO {user}",
+    ],
+)
+def test_a_user_whom_no_policy_binds_is_refused_with_the_name_of_the_role_to_use(
+    opened: OpenStore, url: str, login: Callable[[LiteralString], str], who: LiteralString
+) -> None:
+    """Partners' requests must not run as one who sees all accounts."""
+    with opening(login(who)) as served, pytest.raises(BadUsage) as refusal:
+        served.check_server_role()
+    assert "a server must not log in as masthead-user-" in str(refusal.value)
+    assert f"use the role {name_of(url)}_server of this database" in str(refusal.value)
+
+
+@ON_POSTGRESQL
+def test_the_owner_is_refused_as_a_server(opened: OpenStore) -> None:
+    with pytest.raises(BadUsage, match=r"a server must not log in as \S+, for whom the walls"):
+        opened.check_server_role()
+
+
+@ON_SQLITE
+def test_a_file_has_no_users_that_could_be_refused(opened: OpenStore) -> None:
+    opened.check_server_role()

@@ -3,7 +3,11 @@
 decisions, "Tenants in the database". Two accounts hold the same ids here, so that whatever forgets
 the account has something to show. The policies are PostgreSQL's; of SQLite there is only what each
 query says, which the tests of the loading and of the HTTP face look at.
+
+What is asked here is asked by the role of servers. The owner of the tables is bound by no policy.
 """
+
+# Long because each way of reading is tried as each tenant.
 
 from __future__ import annotations
 
@@ -13,11 +17,25 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg import errors
 
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import MastheadError
-from masthead.store import accounts, changes, commits, exporting, keys, reading
+from masthead.store import (
+    accounts,
+    changes,
+    commits,
+    epochs,
+    exporting,
+    keys,
+    logins,
+    reading,
+)
+from masthead.store.postgresql import PostgresStore
+from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
+from tests.servers import as_server
+from tests.store.catalogue import STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER
 from tests.store.conftest import ON_POSTGRESQL, new_url, opening
 
 if TYPE_CHECKING:
@@ -33,8 +51,10 @@ if TYPE_CHECKING:
 
 pytestmark = ON_POSTGRESQL
 
-TENANTS_TABLES = ("commits", "subscription_kinds", *TABLES_BY_NAME)
-each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES)
+each_tenants_table = pytest.mark.parametrize("table", TENANTS_TABLES_OF_A_SERVER)
+SPEAKS_FOR = "SELECT current_setting('masthead.account_id', TRUE)"
+# In a session where no transaction has spoken for anybody, and in one where some have.
+NOBODY = ([(None,)], [("",)])
 DIGEST = "5f4dcc3b5aa765d61d8327deb882cf99"
 SUBSCRIBERS = "subscriber_id,renewal_code,email,first_name,last_name,source,password_md5\n"
 OF_ONE = {
@@ -67,13 +87,14 @@ for mine, theirs in OTHERS.items():
 
 
 @pytest.fixture(scope="module")
-def shared(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenStore]:
+def owned(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenStore]:
     """Two accounts with the same ids; the other one has changed last, and a commit more."""
     folder = tmp_path_factory.mktemp("tenants")
     with new_url(store) as url:
         one, two = (Publisher(url, folder, account_id) for account_id in (1, 2))
         one.load(OF_ONE)
         two.load(OF_ONE)
+        epochs.start_epochs(one.store)
         two.load(OF_TWO)
         one.store.close()
         two.store.close()
@@ -81,32 +102,95 @@ def shared(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[O
             yield opened
 
 
+@pytest.fixture(scope="module")
+def shared(owned: OpenStore) -> Iterator[OpenStore]:
+    """The same as servers see it, who have counted a wrong guess and a use in each account."""
+    assert isinstance(owned, PostgresStore)
+    with opening(as_server(owned._url)) as opened:
+        for account_id in (1, 2):
+            uses = keys.Uses()
+            uses.note(keys.Caller(account_id, 0, 0, key_hash=f"pair of {account_id}"), 1)
+            uses.write(opened)
+            attempt = logins.attempt_of(opened.secret, account_id, "ada", "wrong")
+            with opened.counters() as counters:
+                counters.set_tenant(account_id)
+                logins.count_failure(counters, logins.Limits(), attempt, 1)
+        yield opened
+
+
+@contextmanager
+def refused_for_lack_of_an_account() -> Iterator[None]:
+    """What happens within is an error: the setting is not there, or was that of a transaction."""
+    with pytest.raises(psycopg.Error) as refusal:
+        yield
+    missing = errors.UndefinedObject, "masthead.account_id"
+    over = errors.InvalidTextRepresentation, "bigint"
+    kind, named = missing if isinstance(refusal.value, errors.UndefinedObject) else over
+    assert isinstance(refusal.value, kind)
+    assert named in str(refusal.value)
+
+
 @each_tenants_table
-def test_before_it_speaks_for_an_account_a_connection_sees_no_row(
+def test_before_it_speaks_for_an_account_a_connection_is_refused_and_not_told_there_is_nothing(
     shared: OpenStore, table: str
 ) -> None:
     """design, "The store"."""
+    everything = f"SELECT * FROM {table}"
     with shared.reader() as database:
-        assert database.rows(f"SELECT * FROM {table}") == []
-        with database.snapshot():
-            assert database.rows(f"SELECT * FROM {table}") == []
+        with refused_for_lack_of_an_account():
+            database.rows(everything)
+        with refused_for_lack_of_an_account():
+            list(database.stream(everything))
+        with refused_for_lack_of_an_account(), database.snapshot():
+            database.rows(everything)
+        with refused_for_lack_of_an_account(), database.read_snapshot():
+            list(database.stream(everything))
+    with shared.writer() as database, refused_for_lack_of_an_account():
+        database.rows(everything)
+    with shared.counters() as database, refused_for_lack_of_an_account(), database.transaction():
+        database.rows(everything)
 
 
 def test_before_it_speaks_for_an_account_a_connection_sees_no_credentials(
     shared: OpenStore,
 ) -> None:
     with shared.reader() as database:
-        assert database.rows("SELECT api_key, api_login FROM accounts") == []
-        assert accounts.accounts(database) == []
+        with refused_for_lack_of_an_account():
+            database.rows("SELECT api_key, api_login FROM accounts")
+        with refused_for_lack_of_an_account():
+            accounts.accounts(database)
+
+
+WRITING = {
+    "a commit": "INSERT INTO commits (account_id, commit_id) VALUES (1, 99)",
+    "a stamp": "UPDATE commits SET visible_at = 1",
+    "a failure": "INSERT INTO login_failures VALUES (1, 'login', 'guess', 1)",
+    "a later failure": "UPDATE login_failures SET failed_at = 1",
+    "no failure": "DELETE FROM login_failures",
+    "a use": "INSERT INTO key_uses VALUES (1, 'hash', 1)",
+    "a later use": "UPDATE key_uses SET used_at = 1",
+    "a lock": "SELECT 1 FROM account_locks WHERE account_id = 1 FOR UPDATE",
+}
+
+
+@pytest.mark.parametrize("what", WRITING)
+def test_before_it_speaks_for_an_account_a_connection_writes_nothing(
+    shared: OpenStore, what: str
+) -> None:
+    with shared.counters() as database:
+        with refused_for_lack_of_an_account():
+            database.rows(WRITING[what])
+        with refused_for_lack_of_an_account(), database.transaction():
+            database.rows(WRITING[what])
 
 
 @each_tenants_table
 def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
-    shared: OpenStore, table: str
+    owned: OpenStore, shared: OpenStore, table: str
 ) -> None:
     """design, "The store"."""
-    everything = f"SELECT * FROM {table} ORDER BY 1, 2, 3"
-    with shared.writer() as database:
+    everything = f"SELECT * FROM {table} AS t ORDER BY t"
+    with owned.writer() as database:
         rows = database.rows(everything)
     assert {row[0] for row in rows} == {1, 2}
     for account_id in (1, 2):
@@ -119,23 +203,49 @@ def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
                 assert list(database.stream(everything)) == own
 
 
-def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore) -> None:
-    """decisions, "/2/accounts/"."""
+@pytest.mark.parametrize("table", [*STAGING_TABLES, "api_keys", "audit"])
+def test_what_no_server_needs_none_can_read(shared: OpenStore, table: str) -> None:
+    """Nor what an account's load has staged, whichever account it speaks for."""
+    with shared.reader() as database:
+        database.set_tenant(1, is_master=True)
+        with pytest.raises(MastheadError, match="may not do this: permission denied for table"):
+            database.rows(f"SELECT * FROM {table}")
 
-    def seen() -> list[int]:
+
+def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore) -> None:
+    """decisions, "/2/accounts/"; who is one, the pair of the request has told."""
+
+    def seen(*, is_master: bool) -> list[int]:
         with shared.reader() as database:
-            database.set_tenant(2)
-            for table in TENANTS_TABLES:
+            database.set_tenant(2, is_master=is_master)
+            for table in TENANTS_TABLES_OF_A_SERVER:
                 assert {row[0] for row in database.rows(f"SELECT * FROM {table}")} == {2}
+            with database.snapshot():
+                assert {row[0] for row in database.rows("SELECT * FROM orders")} == {2}
             return [row[0] for row in accounts.accounts(database)]
 
-    assert seen() == [2]
-    accounts.set_account(shared, 2, {"is_master": 1})
-    try:
-        assert seen() == [1, 2]
-    finally:
-        accounts.set_account(shared, 2, {"is_master": 0})
-    assert seen() == [2]
+    assert seen(is_master=False) == [2]
+    assert seen(is_master=True) == [1, 2]
+    assert seen(is_master=False) == [2]
+
+
+def test_a_master_is_one_until_another_account_is_named(shared: OpenStore) -> None:
+    """Within a transaction too, whose settings hold to its end."""
+
+    def seen(database: Connection) -> list[int]:
+        return [row[0] for row in accounts.accounts(database)]
+
+    with shared.reader() as database:
+        database.set_tenant(2, is_master=True)
+        assert seen(database) == [1, 2]
+        with database.snapshot():
+            assert seen(database) == [1, 2]
+            database.set_tenant(1)
+            assert seen(database) == [1]
+        assert seen(database) == [1]
+        with database.snapshot():
+            database.set_tenant(2, is_master=True)
+            assert seen(database) == [1, 2]
 
 
 # What becomes of the account that a connection has spoken for.
@@ -188,28 +298,48 @@ def write(database: Connection) -> None:
 def test_an_account_is_spoken_for_until_the_connection_is_given_back(
     shared: OpenStore, use: Callable[[Connection], None]
 ) -> None:
-    """Whatever happened meanwhile, the next borrower sees nothing until it names an account."""
+    """Whatever happened meanwhile, the next borrower is refused until it names an account."""
     failures = (ZeroDivisionError, psycopg.DataError, MastheadError)
     with suppress(*failures), shared.reader() as database:
         database.set_tenant(1)
         assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {1}
         use(database)
     with shared.reader() as database:
-        assert not database.rows("SELECT * FROM subscribers")
-        assert database.rows("SELECT current_account()") == [(None,)]
+        with refused_for_lack_of_an_account():
+            database.rows("SELECT * FROM subscribers")
+        assert database.rows(SPEAKS_FOR) in NOBODY
         database.set_tenant(2)
         assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {2}
+
+
+@pytest.mark.parametrize("fails", [fail, fail_in_the_database, write])
+def test_a_transaction_that_fails_leaves_no_account_to_the_next_one(
+    shared: OpenStore, fails: Callable[[Connection], None]
+) -> None:
+    """Of the same session of the server: there is nothing to forget, whoever speaks next."""
+    with shared.reader() as database:
+        database.set_tenant(1, is_master=True)
+        with suppress(ZeroDivisionError, psycopg.DataError, MastheadError), database.snapshot():
+            assert database.rows(SPEAKS_FOR) == [("1",)]
+            fails(database)
+        assert isinstance(database, PostgresStoreConnection)
+        session = database._connection
+        assert session.execute(SPEAKS_FOR).fetchall() in NOBODY
+        with pytest.raises(errors.InvalidTextRepresentation):
+            session.execute("SELECT * FROM subscribers")
+        # Also of the rest of a transaction, which this connection's next statement does not share.
+        assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {1}
 
 
 def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) -> None:
     """decisions, "Whose rows a session sees"."""
     for _ in range(2):
         with shared.reader() as database:
-            assert database.rows("SELECT current_account()") == [(None,)]
+            assert database.rows(SPEAKS_FOR) in NOBODY
             database.set_tenant(1)
-            assert database.rows("SELECT current_account()") == [(1,)]
+            assert database.rows(SPEAKS_FOR) == [("1",)]
             with database.snapshot():
-                assert database.rows("SELECT current_account()") == [(1,)]
+                assert database.rows(SPEAKS_FOR) == [("1",)]
 
 
 @pytest.mark.parametrize("login", ["login-2", "wrong"])
@@ -219,9 +349,9 @@ def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
     """decisions, "Whose rows a session sees": before their second half is compared."""
     with shared.reader() as database:
         keys.account_for_credentials(database, "key-2", login)
-        assert database.rows("SELECT current_account()") == [(None,)]
+        assert database.rows(SPEAKS_FOR) in NOBODY
         database.set_tenant(2)
-        assert database.rows("SELECT current_account()") == [(2,)]
+        assert database.rows(SPEAKS_FOR) == [("2",)]
 
 
 def test_a_connection_that_is_borrowed_again_is_the_same_one(shared: OpenStore) -> None:
@@ -300,18 +430,18 @@ def forgetful(lent: AbstractContextManager[Connection]) -> Iterator[Connection]:
 
 
 @pytest.fixture
-def waiting(shared: OpenStore) -> Iterator[None]:
+def waiting(owned: OpenStore) -> Iterator[None]:
     """The other account has a commit that has no stamp yet."""
-    with shared.writer() as database, database.transaction():
+    with owned.writer() as database, database.transaction():
         database.lock_account(2)
         commits.begin_commit(database, 2)
     yield
-    commits.stamp_commits(shared, 2)
+    commits.stamp_commits(owned, 2)
 
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_that_forgets_the_account_shows_nothing_of_another(
-    shared: OpenStore, waiting: None, name: str
+    owned: OpenStore, shared: OpenStore, waiting: None, name: str
 ) -> None:
     """design, "The store": the policy is the second lock on that door."""
     ask = QUERIES[name]
@@ -325,12 +455,12 @@ def test_a_query_that_forgets_the_account_shows_nothing_of_another(
         with database.snapshot():
             assert ask(database) == expected
     # Whom no policy binds would have seen it.
-    with forgetful(shared.writer()) as database:
+    with forgetful(owned.writer()) as database:
         assert ask(database) != expected
 
 
 def test_where_the_feed_stands_is_told_of_the_own_account_alone(
-    shared: OpenStore, waiting: None
+    owned: OpenStore, shared: OpenStore, waiting: None
 ) -> None:
     """Nobody sees when another tenant loads (architecture, "The change feed")."""
     found = {}
@@ -343,5 +473,5 @@ def test_where_the_feed_stands_is_told_of_the_own_account_alone(
             assert commits.position_of(database, account_id, 2**61) == found[account_id]
     assert found[1].newest_stamp < found[2].newest_stamp
     # Whom no policy binds would have seen both.
-    with forgetful(shared.writer()) as database, pytest.raises(ValueError, match="too many values"):
+    with forgetful(owned.writer()) as database, pytest.raises(ValueError, match="too many values"):
         commits.position_of(database, 1, 2**61)

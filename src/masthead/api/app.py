@@ -33,7 +33,7 @@ from masthead.api.http.request import Request, new_id
 from masthead.api.http.responses import ONLY_READS, Responding, error
 from masthead.api.http.routing import Route, Routes
 from masthead.api.http.service import Service
-from masthead.api.http.threads import deadline, in_thread
+from masthead.api.http.threads import in_greenlet, in_thread
 from masthead.api.operations import (
     accounts,
     change_feed,
@@ -68,12 +68,14 @@ def create_app(
 
     ``settings`` defaults to those of the environment, ``store`` to the database that the settings
     name. Several workers count requests in ``shared_folder``. Raises BadUsage for an invalid
-    setting, and MastheadError if the database cannot be opened.
+    setting or a database user that a server must not be, MastheadError if the database cannot be
+    opened.
     """
     if settings is None:
         settings = ServerSettings.from_environment()
         set_log_format(settings.log_format)
     store = store or open_store(settings.database, read_url=settings.read_database)
+    store.check_server_role()
     limit = RateLimit(settings.rate_limit, shared_folder) if settings.rate_limit else None
     return App(Service(store, settings, rate_limit=limit))
 
@@ -147,8 +149,9 @@ class App:
     def respond(self, request: Request) -> Response | Awaitable[Response]:
         """Return the response, or an awaitable of it.
 
-        With SQLite all steps run in the event loop, except queries that may scan: they run in a
-        thread. With PostgreSQL all operations run in a thread. A thread has its own connection.
+        All steps run in the event loop. With SQLite, queries that may scan run in a thread with a
+        connection of its own. With PostgreSQL, operations run in greenlets, so that the loop goes
+        on while they wait for the database.
         """
         request.service = self.service
         try:
@@ -177,17 +180,17 @@ class App:
     def _respond_to_operation(self, request: Request, route: Route, body: bytes) -> Responding:
         service, connection = self.service, self.service.connection
         if connection is None:
-            # The thread will read the parameters, so the route alone decides.
+            # The parameters are read later, so the route alone decides.
             slots = service.scans if route.may_scan else service.look_ups
-            steps = partial(self._respond_in_thread, request, route, body)
-            return in_thread(service, slots, steps, ends_at=deadline())
+            steps = partial(self._respond_in_greenlet, request, route, body)
+            return in_greenlet(service, slots, steps)
         self._check(request, route, body, connection)
         if route.may_scan and route.may_scan(request.parameters):
             return in_thread(service, service.scans, partial(self._read_in_thread, request, route))
         request.connection = connection
         return route.handler(request)
 
-    def _respond_in_thread(self, request: Request, route: Route, body: bytes) -> Responding:
+    def _respond_in_greenlet(self, request: Request, route: Route, body: bytes) -> Responding:
         with self.service.store.reader() as request.connection:
             self._check(request, route, body, request.connection)
             return route.handler(request)
@@ -201,13 +204,18 @@ class App:
         assert route.operation
         service = self.service
         now = service.store.clock()
-        request.caller = caller_of(request.credentials, connection, now)
+        if service.store.reads_replica:
+            # A key that was revoked opens a replica for 30 seconds, however late that is.
+            with service.store.fresh(connection) as fresh:
+                request.caller = caller_of(request.credentials, fresh, now)
+        else:
+            request.caller = caller_of(request.credentials, connection, now)
         service.key_uses.note(request.caller, now)
         if service.rate_limit:
             taken = service.rate_limit.take(request.account_id)
             request.more_headers = taken.headers
             taken.check()
-        connection.set_tenant(request.account_id)
+        connection.set_tenant(request.account_id, is_master=bool(request.caller.is_master))
         request.parameters = read_parameters(route.operation, request.scope["query_string"], body)
         if request.path_id > BIGGEST_INTEGER:
             raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")

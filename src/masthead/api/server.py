@@ -69,11 +69,13 @@ def serve(
 
     ``metrics`` is the socket for ``GET /metrics``, if it is served. ``ready`` is called once all
     workers accept requests. A worker that dies later is replaced.
-    Raises BadUsage if the certificate and its key cannot be used, and MastheadError if this process
-    or a worker cannot start, at first or later (decisions, "Workers").
+    Raises BadUsage if the certificate and its key cannot be used, or if the database's user is one
+    that a server must not log in as; MastheadError if this process or a worker cannot start, at
+    first or later (decisions, "Workers").
     """
     configure_logs(settings.log_format)
     store = open_store(settings.database, read_url=settings.read_database)
+    store.check_server_role()
     if settings.certificate and settings.certificate_key:
         _check_certificate(settings.certificate, settings.certificate_key)
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -10,12 +10,13 @@ import click
 from masthead.cli.audit import deed
 from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
+from masthead.cli.stores import found, opened
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.moments import format_second
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadUsage
+from masthead.store import Store
 from masthead.store import accounts as store_accounts
-from masthead.store import find_store, open_store
 from masthead.store.audit import record_reading
 from masthead.store.keys import Pair, pairs_of
 from masthead.store.secret import Secret
@@ -87,19 +88,18 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
 @setting("database")
 def add(account_id: int, database: str, **given: Any) -> None:
     """Add an account, with random credentials, and show it."""
-    store = open_store(database)
+    store = opened(database)
     store_accounts.add_account(store, {"account_id": account_id, **_values(given)}, by=deed())
-    _show(database, account_id)
+    _show(store, account_id)
 
 
 @accounts.command("list")
 @setting("database")
 def list_(database: str) -> None:
     """List all accounts: id, name, and whether their API is active."""
-    with open_store(database).writer() as found:
-        for account_id, company_name, _, _, active, api_active, *_ in store_accounts.accounts(
-            found
-        ):
+    with opened(database).writer() as connection:
+        rows = store_accounts.accounts(connection)
+        for account_id, company_name, _, _, active, api_active, *_ in rows:
             state = "active" if active and api_active else "inactive"
             click.echo(f"{account_id}\t{company_name or ''}\t{state}")
 
@@ -109,13 +109,12 @@ def list_(database: str) -> None:
 @setting("database")
 def show(account_id: int, database: str) -> None:
     """Show every field of an account, its credentials included."""
-    _show(database, account_id)
+    _show(opened(database), account_id)
 
 
-def _show(database: str, account_id: int) -> None:
-    store = open_store(database)
-    with store.writer() as found:
-        shown = list(store_accounts.settings_of(found, account_id).items())
+def _show(store: Store, account_id: int) -> None:
+    with store.writer() as connection:
+        shown = list(store_accounts.settings_of(connection, account_id).items())
     current, *former = pairs_of(store, account_id) or [Pair(None, None)]
     shown.append(("last_used", _second(current.used_at)))
     for pair in former:
@@ -139,8 +138,9 @@ def set_(account_id: int, database: str, **given: Any) -> None:
     values = _values(given)
     if not values:
         raise BadUsage("say what to change: `masthead accounts set --help` lists the fields")
-    store_accounts.set_account(open_store(database), account_id, values, by=deed())
-    _show(database, account_id)
+    store = opened(database)
+    store_accounts.set_account(store, account_id, values, by=deed())
+    _show(store, account_id)
 
 
 @accounts.command("rotate-key")
@@ -154,10 +154,9 @@ def set_(account_id: int, database: str, **given: Any) -> None:
 @setting("database")
 def rotate_key(account_id: int, database: str, overlap: int) -> None:
     """Give an account new random credentials; the old ones end at once, or after an overlap."""
-    store_accounts.rotate_key(
-        open_store(database), account_id, overlap_us=overlap * 1_000_000, by=deed()
-    )
-    _show(database, account_id)
+    store = opened(database)
+    store_accounts.rotate_key(store, account_id, overlap_us=overlap * 1_000_000, by=deed())
+    _show(store, account_id)
 
 
 @accounts.command()
@@ -181,7 +180,7 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     if bool(old_key) == lost:
         raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")
     old = Secret(old_key, variable=None) if old_key else None
-    store = find_store(database)
+    store = found(database)
     count = store_accounts.rekey(store, old, by=deed())
     if count is None:
         click.echo(
@@ -198,11 +197,11 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
 def export(database: str) -> None:
     """Print all accounts, their credentials included, as the file that `masthead import` reads."""
     columns = [column.name for column in ACCOUNTS.columns]
-    store = open_store(database)
+    store = opened(database)
     record_reading(store, deed(), "all accounts and their credentials were written out")
-    with store.writer() as found:
-        ids = [row[0] for row in store_accounts.accounts(found)]
-        rows = [store_accounts.settings_of(found, account_id) for account_id in ids]
+    with store.writer() as connection:
+        ids = [row[0] for row in store_accounts.accounts(connection)]
+        rows = [store_accounts.settings_of(connection, account_id) for account_id in ids]
     file = io.StringIO()
     writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

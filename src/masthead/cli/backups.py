@@ -7,8 +7,8 @@ import click
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
+from masthead.cli.stores import found
 from masthead.loading.erasures import read_erasures
-from masthead.store import find_store
 from masthead.store.backups import back_up, restore_backup
 
 __all__ = ["backup", "restore"]
@@ -33,7 +33,7 @@ def backup(file: Path, database: str) -> None:
         def advance(done: int, total: int) -> None:
             bars.update(task, completed=done, total=total)
 
-        removed = back_up(find_store(database), file, advance=advance, by=deed())
+        removed = back_up(found(database), file, advance=advance, by=deed())
     _say_removed(removed)
     click.echo(f"{file}: {file.stat().st_size / _MIB:.1f} MiB, checked")
     click.echo(
@@ -81,7 +81,7 @@ def restore(
             bars.update(task, completed=done, total=total)
 
         restored = restore_backup(
-            find_store(database),
+            found(database),
             file,
             replace=replace,
             advance=advance,

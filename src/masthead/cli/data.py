@@ -7,12 +7,12 @@ import click
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
+from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.loading.export import export
 from masthead.loading.files import InputFile, find_files
 from masthead.loading.load import Loaded, load
 from masthead.sample_data.generate import generate
-from masthead.store import open_store
 
 __all__ = ["export_command", "generate_command", "import_command"]
 
@@ -44,7 +44,7 @@ def import_command(
 
         last = bars.add_task("", total=None)
         loaded = load(
-            open_store(database),
+            opened(database),
             paths,
             account_id=account,
             reject=reject,
@@ -90,7 +90,7 @@ def export_command(
             bars.update(task, description=f"{name}: {rows} rows")
 
         counts = export(
-            open_store(database),
+            opened(database),
             folder,
             account_id=account,
             for_spreadsheets=for_spreadsheets,

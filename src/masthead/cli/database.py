@@ -1,9 +1,10 @@
-"""``masthead database``: status."""
+"""``masthead database``: migrate, distribute and status."""
 
 import click
 
 from masthead.cli.options import setting
-from masthead.store import find_store
+from masthead.cli.stores import found
+from masthead.store import distribution
 from masthead.store.migrations import status
 
 __all__ = ["database_group"]
@@ -11,20 +12,58 @@ __all__ = ["database_group"]
 
 @click.group("database")
 def database_group() -> None:
-    """The database."""
+    """The database: its tables, and the machines that it is on."""
+
+
+@database_group.command("migrate")
+@setting("database")
+def migrate(database: str) -> None:
+    """Create the tables, or bring them up to date.
+
+    A file is brought up to date by every command that opens it. For PostgreSQL, run this as the
+    user who owns the database, once, and after each upgrade: servers go on meanwhile. It also
+    creates the role that servers log in as, which is named after the database: masthead_server.
+    """
+    for title in found(database).migrate():
+        click.echo(f"applied  {title}")
+    click.echo("up to date")
+
+
+@database_group.command("distribute")
+@setting("database")
+@click.option("--dry-run", is_flag=True, help="Only print the statements.")
+def distribute(database: str, *, dry_run: bool) -> None:
+    """Distribute the tables over the machines of a Citus cluster, with the data in them.
+
+    Run this on the coordinator, as the user who owns the database: at first, after each upgrade,
+    and when a machine was added. What is distributed already stays as it is. Loads and requests
+    wait while tables are distributed.
+    """
+    statements = distribution.distribute(found(database), dry_run=dry_run)
+    if dry_run:
+        click.echo(";\n".join(" ".join(each.split()) for each in statements) + ";")
+    else:
+        click.echo("distributed")
 
 
 @database_group.command("status")
 @setting("database")
 def show_status(database: str) -> None:
-    """Show each migration, and whether it is applied; change nothing.
-
-    The next command that opens the database applies missing migrations.
-    """
-    with find_store(database).writer() as found:
-        steps = status(found)
+    """Show each migration, and the machines of a distributed database; change nothing."""
+    with found(database).writer() as connection:
+        steps = status(connection)
+        distributed = distribution.distribution_of(connection)
     for migration, is_applied in steps:
-        state = "applied" if is_applied else "missing"
-        click.echo(f"{migration.number:04}  {state}  {migration.name}")
+        click.echo(f"{'applied' if is_applied else 'missing'}  {migration.title}")
     missing = sum(not is_applied for _, is_applied in steps)
     click.echo("up to date" if not missing else f"{missing} of {len(steps)} missing")
+    if distributed:
+        for node in distributed.nodes:
+            state = "" if node.is_active else ", not active"
+            click.echo(
+                f"node {node.host}:{node.port}: {node.shards} shards, "
+                f"{node.accounts} accounts{state}"
+            )
+        if distributed.not_distributed:
+            names = ", ".join(distributed.not_distributed)
+            click.echo(f"not distributed: {names}")

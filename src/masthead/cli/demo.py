@@ -1,5 +1,6 @@
 """The demo: a made-up publisher with ten days of history, and a curl line for each operation."""
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
-from masthead.store import Store, accounts, open_store, system_clock
+from masthead.store import accounts, find_store, open_store, system_clock
 
 __all__ = ["DEMO_DATABASE", "curl_lines", "make_demo"]
 
@@ -30,39 +31,45 @@ def make_demo(database: str) -> None:
     """Load the demo publisher into ``database``, unless it is complete.
 
     The account gets its credentials last, so the next start completes an interrupted demo. Raises
-    BadUsage if account 1 is not the demo's.
+    BadUsage if account 1 is not the demo's, or the database is not a file.
     """
-    store = open_store(database)
-    with store.writer() as writer:
-        found = {row[0]: row for row in accounts.accounts(writer)}.get(_ACCOUNT_ID)
-    if found and _COMPANY_NAME not in found:
-        raise BadUsage("account 1 of this database is not the demo's: choose another --database")
-    if found and _API_KEY in found:
-        return
-    click.echo("making the demo publisher …")
-    if not found:
-        founded = partial(_earlier, _FOUNDED_DAYS_AGO * 24 * _HOUR_US)
-        _add_account(open_store(database, clock=founded))
-    with TemporaryDirectory() as folder:
-        _load_nights(database, Path(folder))
-    accounts.set_account(
-        store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
-    )
+    with closing(find_store(database)) as store:
+        if store.dialect != "sqlite":
+            raise BadUsage("the demo keeps its data in a file: give --database sqlite:///FILE")
+        store.open()
+        with store.writer() as writer:
+            found = {row[0]: row for row in accounts.accounts(writer)}.get(_ACCOUNT_ID)
+        if found and _COMPANY_NAME not in found:
+            raise BadUsage(
+                "account 1 of this database is not the demo's: choose another --database"
+            )
+        if found and _API_KEY in found:
+            return
+        click.echo("making the demo publisher …")
+        if not found:
+            _add_account(database)
+        with TemporaryDirectory() as folder:
+            _load_nights(database, Path(folder))
+        accounts.set_account(
+            store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
+        )
 
 
-def _add_account(store: Store) -> None:
-    accounts.add_account(
-        store,
-        {
-            "account_id": _ACCOUNT_ID,
-            "company_name": _COMPANY_NAME,
-            "email": "office@harbour-lane.example",
-            "website": "https://harbour-lane.example",
-            "api_active": 0,
-            "plan": "Premium",
-            "master_checkout": "https://harbour-lane.example/subscribe",
-        },
-    )
+def _add_account(database: str) -> None:
+    founded = partial(_earlier, _FOUNDED_DAYS_AGO * 24 * _HOUR_US)
+    with closing(open_store(database, clock=founded)) as store:
+        accounts.add_account(
+            store,
+            {
+                "account_id": _ACCOUNT_ID,
+                "company_name": _COMPANY_NAME,
+                "email": "office@harbour-lane.example",
+                "website": "https://harbour-lane.example",
+                "api_active": 0,
+                "plan": "Premium",
+                "master_checkout": "https://harbour-lane.example/subscribe",
+            },
+        )
 
 
 def _load_nights(database: str, folder: Path) -> None:
@@ -70,8 +77,8 @@ def _load_nights(database: str, folder: Path) -> None:
     nights = write_history(folder, last_night=yesterday)
     for nights_ago, night in zip(reversed(range(len(nights))), nights, strict=True):
         offset = (24 * nights_ago + _LAST_NIGHT_HOURS_AGO) * _HOUR_US
-        store = open_store(database, clock=partial(_earlier, offset))
-        load(store, [night], account_id=_ACCOUNT_ID)
+        with closing(open_store(database, clock=partial(_earlier, offset))) as store:
+            load(store, [night], account_id=_ACCOUNT_ID)
 
 
 def _earlier(offset_us: int) -> int:

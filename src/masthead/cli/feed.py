@@ -4,7 +4,8 @@ import click
 
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
-from masthead.store import commits, open_store
+from masthead.cli.stores import opened
+from masthead.store import epochs
 
 __all__ = ["feed"]
 
@@ -22,5 +23,5 @@ def new_epoch(database: str) -> None:
     Clients may have changes that the backup lacks. A changed_since from before the new epoch gets
     410, at once, also from running servers.
     """
-    count = commits.start_epoch(open_store(database), by=deed())
+    count = epochs.start_epochs(opened(database), by=deed())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

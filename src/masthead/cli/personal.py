@@ -7,10 +7,11 @@ import msgspec
 
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
+from masthead.cli.stores import opened
 from masthead.contract.moments import format_second, parse_moment
 from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
-from masthead.store import audit, erasing, open_store
+from masthead.store import audit, erasing
 
 __all__ = ["audit_command", "erase_command", "subscriber_data_command"]
 
@@ -46,7 +47,7 @@ def erase_command(
         question = f"Erase subscriber {subscriber} of account {account}? It cannot be undone."
         click.confirm(question, abort=True)
     blanked = erasing.erase(
-        open_store(database), account, subscriber, leave_traces=leave_traces, by=deed()
+        opened(database), account, subscriber, leave_traces=leave_traces, by=deed()
     )
     width = max(map(len, blanked), default=0)
     for name, count in blanked.items():
@@ -63,7 +64,7 @@ def subscriber_data_command(subscriber: int, account: int | None, database: str)
     """Print all data of a subscriber as a JSON object."""
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
-    click.echo(subscriber_data(open_store(database), account, subscriber, by=deed()).encode())
+    click.echo(subscriber_data(opened(database), account, subscriber, by=deed()).encode())
 
 
 @click.command("audit")
@@ -87,8 +88,8 @@ def audit_command(since: str | None, form: str, account: int | None, database: s
         since_us = parse_moment(since) if since else 0
     except ValueError as error:
         raise BadUsage(f"--since: {error}, such as 2026-11-20T08:00:00Z") from error
-    with open_store(database).writer() as found:
-        for entry in audit.entries(found, account_id=account, since_us=since_us):
+    with opened(database).writer() as connection:
+        for entry in audit.entries(connection, account_id=account, since_us=since_us):
             at = format_second(entry.at)
             if form == "json":
                 record = {**entry._asdict(), "at": at}

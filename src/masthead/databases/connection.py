@@ -6,7 +6,7 @@ that differ are chosen by :attr:`Connection.dialect`.
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from inspect import GEN_CLOSED, getgeneratorstate
+from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
 from typing import Any, Literal, Protocol
 
 from masthead.errors import StoreUnavailable
@@ -103,7 +103,12 @@ class OpenStreams:
         return rows
 
     def close(self) -> None:
-        """Close all streams. Errors are ignored, since their rows are not needed any more."""
+        """Close all streams, but not one that ends now, which is what calls this.
+
+        Errors are ignored, since the rows are not needed any more.
+        """
         while self._open:
-            with suppress(StoreUnavailable):
-                self._open.pop().close()
+            stream = self._open.pop()
+            if getgeneratorstate(stream) != GEN_RUNNING:
+                with suppress(StoreUnavailable):
+                    stream.close()

@@ -4,41 +4,38 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from select import POLLIN, poll
-from typing import Generic
 
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from masthead.databases.postgresql import PARAMETERS, Session, SessionType, explaining
+from masthead.databases.postgresql import explaining
+from masthead.databases.postgresql_session import PARAMETERS, Session
 
 __all__ = ["Pool"]
 
 WAIT_FOR_CONNECTION_S_MAX = 1.0
 SILENCE_S_MAX = 10.0
-"""How long a server may be silent during a statement of a pooled session."""
+"""How long a server may be silent during a statement of a pooled session, unless a pool has another
+limit."""
 
 _RECONNECT_S_MAX = 1.0
 _CLOSE_S_MAX = 1.0
 
 
-class Pool(Generic[SessionType]):
-    """Sessions that are kept open; each runs the script ``setup`` when it is new.
-
-    The pool is opened when the first session is needed.
-    """
+class Pool:
+    """Sessions that are kept open. The pool is opened when the first session is needed."""
 
     def __init__(
-        self, url: str, session_type: type[SessionType], setup: str, sessions_max: int
+        self, url: str, sessions_max: int, *, silence_s_max: float = SILENCE_S_MAX
     ) -> None:
         self._url = url
-        self._session_type = session_type
-        self._setup = setup
         self._sessions_max = sessions_max
-        self._pool: ConnectionPool[SessionType] | None = None
+        self._silence_s_max = silence_s_max
+        self._pool: ConnectionPool[Session] | None = None
         self._lock = threading.Lock()
 
     @contextmanager
-    def session(self) -> Iterator[SessionType]:
+    def session(self) -> Iterator[Session]:
         """Yield a session. Raises DatabaseUnavailable if none is free in time."""
         with explaining(), self._opened().connection(WAIT_FOR_CONNECTION_S_MAX) as session:
             yield session
@@ -50,12 +47,12 @@ class Pool(Generic[SessionType]):
                 self._pool.close(_CLOSE_S_MAX)
                 self._pool = None
 
-    def _opened(self) -> ConnectionPool[SessionType]:
+    def _opened(self) -> ConnectionPool[Session]:
         with self._lock:
             if self._pool is None:
                 self._pool = ConnectionPool(
                     self._url,
-                    connection_class=self._session_type,
+                    connection_class=Session,
                     kwargs=PARAMETERS,
                     min_size=0,
                     max_size=self._sessions_max,
@@ -66,11 +63,11 @@ class Pool(Generic[SessionType]):
                 )
             return self._pool
 
-    def _configure(self, session: SessionType) -> None:
-        session.silence_s_max = SILENCE_S_MAX
-        session.execute(self._setup.encode(), prepare=False)
+    def _configure(self, session: Session) -> None:
+        session.silence_s_max = self._silence_s_max
+        session.keep_statements()
 
-    def _check_alive(self, session: SessionType) -> None:
+    def _check_alive(self, session: Session) -> None:
         """Raise OperationalError if the server has ended the session; then drop all idle ones.
 
         Nothing is sent: the end of a session can be read from it.

@@ -14,9 +14,9 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.checks import check_batch
 from masthead.loading.files import InputFile, find_files, read_batches
 from masthead.loading.rejects import write_rejects
-from masthead.store import Store, accounts, audit, checking, commits, erasing, merging
+from masthead.store import Store, accounts, audit, checking, commits, epochs, erasing, merging
 from masthead.store.merging import Counts
-from masthead.store.staging import Problem, Staging, column_names, mask_of
+from masthead.store.staging import Problem, Staging, column_names, mask_of, staging_for
 
 __all__ = ["PROBLEMS_SHOWN_MAX", "Loaded", "load"]
 
@@ -89,28 +89,31 @@ def _load_data(
     advance: Advance,
     tell: Tell,
 ) -> Loaded:
+    epochs.follow_history(store, account_id, waits=True)
     with store.writer() as connection:
         accounts.settings_of(connection, account_id)
-        staging = Staging(connection, account_id)
-        for number, file in enumerate(files):
-            _stage(staging, number, file, advance)
-        staging.finish()
-        tell("waiting for other writers")
-        with connection.transaction():
-            connection.lock_account(account_id)
-            tell("checking")
-            kept_blank = erasing.blank_staged(staging)
-            checking.check(staging, discard=reject is not None)
-            if reject is None and staging.problem_count():
-                # The rollback removes the problems from the database.
-                shown = staging.problems(PROBLEMS_SHOWN_MAX)
-                advice = "mend the rows, or put them aside with --reject DIR"
-                raise BadInput(_listed(files, shown, staging.problem_count(), advice))
-            counts = merging.merge(staging, tell)
-            rejected = write_rejects(reject, files, staging) if reject else {}
-            loaded = Loaded(counts, rejected, kept_blank)
-            audit.record(connection, by, _summary(loaded), account_id=account_id)
-    commits.stamp_commits(store, account_id)
+        with staging_for(connection, account_id) as staging:
+            with staging.filling():
+                for number, file in enumerate(files):
+                    _stage(staging, number, file, advance)
+            tell("waiting for other writers")
+            with connection.transaction():
+                connection.lock_account(account_id)
+                tell("checking")
+                kept_blank = erasing.blank_staged(staging)
+                checking.check(staging, discard=reject is not None)
+                if reject is None and staging.problem_count():
+                    # The rollback removes the problems from the database.
+                    shown = staging.problems(PROBLEMS_SHOWN_MAX)
+                    advice = "mend the rows, or put them aside with --reject DIR"
+                    raise BadInput(_listed(files, shown, staging.problem_count(), advice))
+                counts, grown = merging.merge(staging, tell)
+                rejected = write_rejects(reject, files, staging) if reject else {}
+                loaded = Loaded(counts, rejected, kept_blank)
+                audit.record(connection, by, _summary(loaded), account_id=account_id)
+        commits.stamp_commits(store, account_id)
+        for table in grown:
+            connection.analyze(table)
     has_erased = ERASURES.name in counts and counts[ERASURES.name].inserted
     if has_erased and any(count.changed for count in counts.values()):
         tell("taking traces away")

@@ -83,14 +83,18 @@ def _open_server(url: str) -> Connection:
     # Imported only here, since psycopg takes long to import.
     from masthead.databases.postgresql import (  # noqa: PLC0415
         PostgresConnection,
-        Session,
         check_url,
         connect,
+        explaining,
     )
 
     check_url(url)
-    connection = PostgresConnection(connect(url, Session))
-    connection.script(_KEEPALIVES)
+    session = connect(url)
+    connection = PostgresConnection(session)
+    with explaining():
+        # Behind a pooler, they would be those of whoever gets the session next.
+        if not session.is_pooled():
+            connection.script(_KEEPALIVES)
     return connection
 
 

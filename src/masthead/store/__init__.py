@@ -8,20 +8,20 @@ fields, and know neither HTTP nor JSON.
 
 from masthead.databases.urls import is_postgresql, sqlite_path
 from masthead.errors import BadUsage
-from masthead.store.database import Clock, Connection, Later, Store, system_clock
+from masthead.store.database import Clock, Connection, Store, system_clock
 from masthead.store.sqlite import SqliteStore
 
-__all__ = ["Clock", "Connection", "Later", "Store", "find_store", "open_store", "system_clock"]
+__all__ = ["Clock", "Connection", "Store", "find_store", "open_store", "system_clock"]
 
 
 def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
-    """Return the database that ``url`` names, with its schema brought up to date.
+    """Return the database that ``url`` names, opened (``Store.open``).
 
-    Raises what :func:`find_store` does, and MastheadError if a newer version of Masthead made the
-    database or the secret key is not its own.
+    Raises what :func:`find_store` does, and MastheadError if the database has another schema than
+    this version's, or the secret key is not its own.
     """
     store = find_store(url, clock=clock, read_url=read_url)
-    store.migrate()
+    store.open()
     return store
 
 

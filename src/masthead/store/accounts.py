@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from masthead.contract import shapes
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
-from masthead.store import audit, commits, migrations
+from masthead.store import audit, commits, epochs, migrations
 from masthead.store.database import Connection, Row, Store, Value
 from masthead.store.keys import new_credentials, replace_pair
 from masthead.store.reading import columns_of
@@ -123,13 +123,15 @@ def set_account(
     api_key.
     """
     with store.writer() as connection, connection.transaction():
+        if "hide_password_md5" in values:
+            # First, since it may wait long for a load, and others wait for the lock of accounts.
+            connection.lock_account(account_id)
         connection.lock_accounts()
         before = settings_of(connection, account_id)
         _save(connection, {**values, "account_id": account_id}, before)
         hides = values.get("hide_password_md5", before["hide_password_md5"])
         changes_subscribers = hides != before["hide_password_md5"]
         if changes_subscribers:
-            connection.lock_account(account_id)
             connection.change(
                 "UPDATE subscribers SET commit_id = :commit_id WHERE account_id = :account_id",
                 commit_id=commits.begin_commit(connection, account_id),
@@ -171,9 +173,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
     store.secret.make()
     with store.writer() as connection, connection.transaction():
         if migrations.missing(connection):
-            raise BadInput(
-                "the database has to be brought up to date first: `masthead accounts list` does it"
-            )
+            raise BadInput("the database is not up to date: run `masthead database migrate` first")
         connection.lock_accounts()
         if migrations.has_own_secret(connection):
             return None
@@ -260,6 +260,8 @@ def _save(
             overlap_us=overlap_us,
         )
     if before is None:
+        connection.add_locks(account_id)
+        epochs.note_history(connection, account_id)
         commit_id = commits.begin_commit(connection, account_id)
         connection.change(
             """
@@ -276,4 +278,4 @@ def ask(store: Store) -> None:
     """Ask the database the smallest question; raise StoreUnavailable where it does not respond."""
     store.check()
     with store.reader() as connection:
-        connection.rows("SELECT 1 FROM accounts LIMIT 1")
+        connection.rows("SELECT 1 FROM secret_key")

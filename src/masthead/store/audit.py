@@ -15,6 +15,9 @@ from masthead.store.database import Connection, Store
 __all__ = ["Deed", "Entry", "carry_over", "entries", "record", "record_reading"]
 
 
+_ALL_ACCOUNTS = 0
+
+
 class Deed(NamedTuple):
     """A command and the user of the operating system who runs it."""
 
@@ -46,7 +49,7 @@ def record(
         at=connection.now(),
         user_name=deed.user_name,
         command=deed.command,
-        account_id=account_id,
+        account_id=account_id or _ALL_ACCOUNTS,
         summary=summary,
     )
 
@@ -80,16 +83,19 @@ def entries(
 
     Entries about all accounts belong to each account.
     """
-    of_account = " AND (account_id = :account_id OR account_id IS NULL)"
+    of_account = f" AND account_id IN (:account_id, {_ALL_ACCOUNTS})"
     rows = connection.stream(
         f"""
         SELECT at, user_name, command, account_id, summary FROM audit
-        WHERE at >= :since_us{"" if account_id is None else of_account} ORDER BY entry_id
+        WHERE at >= :since_us{"" if account_id is None else of_account} ORDER BY at, entry_id
         """,
         since_us=since_us,
         **({} if account_id is None else {"account_id": account_id}),
     )
-    return (Entry(*row) for row in rows)
+    return (
+        Entry(at, user_name, command, about or None, summary)
+        for at, user_name, command, about, summary in rows
+    )
 
 
 def carry_over(connection: Connection, others: Sequence[Entry]) -> int:
@@ -103,5 +109,9 @@ def carry_over(connection: Connection, others: Sequence[Entry]) -> int:
         connection.change("DELETE FROM audit")
         added = [each for each in others if each in missing]
         rows = sorted((*own, *added), key=lambda entry: entry.at)
-        connection.insert_many("audit", Entry._fields, rows)
+        connection.insert_many(
+            "audit",
+            Entry._fields,
+            [entry._replace(account_id=entry.account_id or _ALL_ACCOUNTS) for entry in rows],
+        )
     return len(missing)

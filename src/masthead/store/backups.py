@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
-from masthead.store import audit, commits, erasing, migrations
+from masthead.store import audit, commits, epochs, erasing, migrations
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
 
@@ -25,8 +25,6 @@ Advance = Callable[[int, int], None]
 """Is called with the number of pages copied so far, and of all pages."""
 
 _UNFINISHED = pattern(r"\.unfinished-(backup|restore)-[0-9a-f]{8}$")
-_PERSONAL_DATA_SINCE = 6
-"""The migration that made the tables ``erasures`` and ``audit``."""
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _SHARED_LOCK = (510, 0x40000002)
@@ -129,7 +127,7 @@ def restore_backup(
             if not any(is_applied for _, is_applied in migrations.status(database)):
                 raise BadInput(f"{source} is not a backup of Masthead")
         prepared.migrate()
-        accounts = commits.start_epoch(prepared, by=by)
+        accounts = epochs.start_epochs(prepared, by=by)
         erased, copied = _carry_over(prepared, kept, erasures, by)
         with prepared.writer() as database:
             # Moves everything from the log into the one file that replaces the database.
@@ -151,9 +149,6 @@ def _kept_by(path: Path, store: Store) -> _Kept:
     replaced = SqliteStore(path, store.clock, store.secret)
     try:
         with closing(replaced), replaced.reader() as database:
-            numbers = {number for (number,) in database.rows("SELECT number FROM migrations")}
-            if numbers and max(numbers) < _PERSONAL_DATA_SINCE:
-                return _Kept()  # nobody could be erased yet
             for table in ("erasures", "audit"):
                 ((found,), *_) = database.rows(f"PRAGMA integrity_check({table})")
                 if found != "ok":

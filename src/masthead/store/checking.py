@@ -6,7 +6,7 @@ their square (decisions, "The time that a load takes").
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.staging import Staging, has_column, option_ids_of
+from masthead.store.staging import Staging, has_column, option_ids_of, refused
 
 __all__ = ["check"]
 
@@ -44,7 +44,8 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
 
 def _check_duplicates(staging: Staging, table: Table) -> None:
     keys = ", ".join(table.key)
-    twice = f"SELECT {keys} FROM staged_{table.name} GROUP BY {keys} HAVING count(*) > 1"
+    staged = f"{staging.rows_of(table.name)} AS t"
+    twice = f"SELECT {keys} FROM {staged} GROUP BY {keys} HAVING count(*) > 1"
     value = " || ', ' || ".join(f"s.{name}" for name in table.key)
     staging.find(
         table,
@@ -57,7 +58,7 @@ def _check_duplicates(staging: Staging, table: Table) -> None:
             SELECT file, line, {keys},
                 row_number() OVER (PARTITION BY {keys} ORDER BY file, line) AS nth,
                 min(line) OVER (PARTITION BY {keys}, file) AS first_line
-            FROM staged_{table.name} WHERE ({keys}) IN ({twice})""",
+            FROM {staged} WHERE ({keys}) IN ({twice})""",
     )
 
 
@@ -84,20 +85,20 @@ def _check_unique_among_staged(staging: Staging, table: Table) -> None:
             rows=f"""
                 SELECT file, line, {name},
                     row_number() OVER (PARTITION BY lower({name}) ORDER BY file, line) AS nth
-                FROM staged_{table.name} WHERE {name} IS NOT NULL""",
+                FROM {staging.rows_of(table.name)} AS t WHERE {name} IS NOT NULL""",
         )
 
 
 def _check_unique_among_stored(staging: Staging, table: Table) -> None:
     for name in table.unique:
         owner = _owner(table, name)
-        replaced = f"""SELECT 1 FROM staged_{table.name} AS n
-            WHERE n.{table.key[0]} = o.{table.key[0]} AND {has_column(table, name, "n")}"""
+        same = f"n.{table.key[0]} = o.{table.key[0]}"
+        replaced = staging.has(table.name, "n", f"{same} AND {has_column(table, name, 'n')}")
         staging.find(
             table,
             name,
             _is_taken(table, name),
-            f"EXISTS (SELECT 1 FROM {owner} AND NOT EXISTS ({replaced}))",
+            f"EXISTS (SELECT 1 FROM {owner} AND NOT {replaced})",
         )
 
 
@@ -127,7 +128,8 @@ def _check_dependents(staging: Staging, table: Table) -> None:
             staging,
             table,
             name,
-            f"SELECT s.{key}, o.{key} FROM staged_{table.name} AS s, {_owner(table, name)}",
+            f"""SELECT s.{key} AS key, o.{key} AS other
+                FROM {staging.rows_of(table.name)} AS s, {_owner(table, name)}""",
             stands=has_column(table, name, "n"),
             sentence=_is_taken(table, name),
         )
@@ -137,7 +139,7 @@ def _check_dependents(staging: Staging, table: Table) -> None:
                 staging,
                 table,
                 name,
-                f"""SELECT s.{key}, s.{name} FROM staged_{table.name} AS s
+                f"""SELECT s.{key} AS key, s.{name} AS other FROM {staging.rows_of(table.name)} AS s
                     WHERE s.{name} IS NOT NULL AND NOT EXISTS (
                         SELECT 1 FROM {target} AS o
                         WHERE o.account_id = :account_id AND o.{key} = s.{name})""",
@@ -155,24 +157,24 @@ def _check_chains(
     condition that others can depend on the staged row ``n``. Each step doubles the length of the
     chain that a link spans, so the logarithm of their number is enough, even with cycles.
     """
-    connection, key = staging.connection, table.key[0]
-    connection.script(f"CREATE TEMP TABLE {name}_links (key BIGINT PRIMARY KEY, needed BIGINT)")
-    count = connection.change(f"INSERT INTO {name}_links {links}", account_id=staging.account_id)
-    connection.analyze(f"{name}_links")
-    for _ in range(count.bit_length()):
-        if not connection.change(
+    key, links_name = table.key[0], f"{name}_links"
+    found = staging.keep(links_name, links, ("key", "other"))
+    for _ in range(found.bit_length()):
+        if not staging.change(
             f"""
-            UPDATE {name}_links AS l SET needed = n.needed FROM {name}_links AS n
-            WHERE n.key = l.needed AND n.needed <> l.needed
+            UPDATE staged_keys AS l SET other = (
+                SELECT n.other FROM {staging.keys_in(links_name)} AS n WHERE n.key = l.other)
+            WHERE {staging.own("keys", "l")} AND l.list = '{links_name}'
+                AND {staging.is_in(links_name, "l.other", "k.other <> l.other")}
             """
         ):
             break
+    stays = staging.has(table.name, "n", f"n.{key} = k.other AND {stands}")
     staging.find(
         table,
         name,
         sentence,
-        f"""s.{key} IN (SELECT l.key FROM {name}_links AS l WHERE NOT EXISTS (
-            SELECT 1 FROM staged_{table.name} AS n WHERE n.{key} = l.needed AND {stands}))""",
+        staging.is_in(links_name, f"s.{key}", f"NOT {stays}"),
     )
 
 
@@ -199,11 +201,9 @@ def _unknown(
     condition = f"""NOT EXISTS (SELECT 1 FROM {target} AS o
         WHERE o.account_id = :account_id AND o.{key} = {value} AND {where})"""
     if target in staging.tables:
-        condition += f""" AND NOT EXISTS (
-            SELECT 1 FROM staged_{target} AS o WHERE o.{key} = {value} AND {where})"""
+        condition += f" AND NOT {staging.has(target, 'o', f'o.{key} = {value} AND {where}')}"
     if not discard:
-        condition += f""" AND NOT EXISTS (
-            SELECT 1 FROM refused_keys AS o WHERE o.name = '{target}' AND o.key = {value})"""
+        condition += f" AND NOT {staging.is_in(refused(target), value)}"
     return condition
 
 

@@ -6,28 +6,26 @@ account's newest stamp plus a microsecond. So stamps increase in the order in wh
 visible, even if the clock is set back, and a change that a poll did not see gets a later stamp than
 the time which that poll returned.
 
-A restored backup has lost some of that history, so it starts a new epoch. Times before the epoch
-are refused.
-
 Stamps are microseconds since 1970 in UTC. ``masthead.api.operations.change_feed`` checks the times
 in requests.
 """
 
-from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.store import audit
-from masthead.store.database import Connection, Dialect, Store
+from masthead.errors import StoreUnavailable
+from masthead.store.database import Connection, Dialect, Row, Store
 
 __all__ = [
     "IDLE_US",
     "Position",
+    "accounts_of",
     "begin_commit",
     "drop_commit",
     "position_of",
+    "stamp",
     "stamp_all",
     "stamp_commits",
-    "start_epoch",
+    "stamp_waiting",
 ]
 
 IDLE_US = 3_600 * 1_000_000
@@ -35,7 +33,6 @@ IDLE_US = 3_600 * 1_000_000
 clients stay in the change feed's window."""
 
 
-_SECOND_US = 1_000_000
 _TO_STAMP: dict[Dialect, str] = {
     "sqlite": """
         SELECT account_id, FALSE FROM commits WHERE visible_at IS NULL
@@ -51,13 +48,14 @@ _TO_STAMP: dict[Dialect, str] = {
 class Position(NamedTuple):
     """The state of an account's change feed, as seen from a given time.
 
-    ``epoch_at`` is the start of the epoch, or None. ``is_stamp_awaited`` is whether a visible
-    commit has no stamp yet. Rows that changed since the time have the commit ``first_commit`` or a
-    later one; None: nothing changed.
+    ``epoch_at`` is the start of the epoch, or None; ``history`` is that of ``store.epochs``.
+    ``is_stamp_awaited`` is whether a visible commit has no stamp yet. Rows that changed since the
+    time have the commit ``first_commit`` or a later one; None: nothing changed.
     """
 
     newest_stamp: int
     epoch_at: int | None
+    history: str | None
     is_stamp_awaited: bool
     first_commit: int | None
 
@@ -94,10 +92,11 @@ def stamp_commits(store: Store, account_id: int, *, waits: bool = True) -> None:
     Raises StoreUnavailable if it does not wait (``waits``) and another process is writing.
     """
     with store.writer(waits=waits) as connection, connection.transaction():
-        _stamp_waiting(connection, account_id)
+        stamp_waiting(connection, account_id)
 
 
-def _stamp_waiting(connection: Connection, account_id: int) -> None:
+def stamp_waiting(connection: Connection, account_id: int) -> None:
+    """Do so in the caller's transaction."""
     connection.lock_stamps(account_id)
     waiting = connection.rows(
         """
@@ -108,10 +107,11 @@ def _stamp_waiting(connection: Connection, account_id: int) -> None:
     )
     for (commit_id,) in waiting:
         newest = position_of(connection, account_id).newest_stamp
-        _stamp(connection, account_id, commit_id, max(connection.now(), newest + 1))
+        stamp(connection, account_id, commit_id, max(connection.now(), newest + 1))
 
 
-def _stamp(connection: Connection, account_id: int, commit_id: int, visible_at: int) -> None:
+def stamp(connection: Connection, account_id: int, commit_id: int, visible_at: int) -> None:
+    """Stamp one commit. The caller has locked the account's stamps."""
     connection.change(
         """
         UPDATE commits SET visible_at = :visible_at
@@ -123,34 +123,6 @@ def _stamp(connection: Connection, account_id: int, commit_id: int, visible_at: 
     )
 
 
-def start_epoch(store: Store, *, by: audit.Deed | None = None) -> int:
-    """Start a new epoch in all accounts, in one transaction; return how many there are.
-
-    For a database that has lost its newest changes, such as a restored backup: a ``changed_since``
-    before the epoch gets 410. The epoch starts at the next whole second, so that the time of a
-    client that drops fractions is inside it (architecture, "The change feed").
-    """
-    with store.writer() as connection, connection.transaction():
-        connection.lock_accounts()
-        found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
-        account_ids = [account_id for (account_id,) in found]
-        for account_id in account_ids:
-            connection.lock_account(account_id)
-            _stamp_waiting(connection, account_id)
-            newest = position_of(connection, account_id).newest_stamp
-            epoch_at = -(-max(connection.now(), newest + 1) // _SECOND_US) * _SECOND_US
-            _stamp(connection, account_id, begin_commit(connection, account_id), epoch_at)
-            connection.change(
-                "UPDATE accounts SET epoch_at = :epoch_at WHERE account_id = :account_id",
-                epoch_at=epoch_at,
-                account_id=account_id,
-            )
-        count = len(account_ids)
-        accounts = "account" if count == 1 else "accounts"
-        audit.record(connection, by, f"a new epoch began in {count} {accounts}")
-    return count
-
-
 def stamp_all(store: Store) -> None:
     """Stamp what killed loads left without a stamp, and keep idle accounts in the feed's window.
 
@@ -158,16 +130,56 @@ def stamp_all(store: Store) -> None:
     """
     # Not with a reader, since a replica may not have the newest stamps yet.
     with store.writer(waits=False) as connection:
-        found = connection.rows(
-            _TO_STAMP[connection.dialect], idle_before=connection.now() - IDLE_US
-        )
+        idle_before = connection.now() - IDLE_US
+        try:
+            found = connection.rows(_TO_STAMP[connection.dialect], idle_before=idle_before)
+        except StoreUnavailable:
+            # On a distributed database, one node that is away must not stop the others.
+            found = _to_stamp_one_by_one(store, idle_before)
+    waiting = {account_id for account_id, is_idle in found if not is_idle}
+    # An account whose commit is stamped now is idle no more.
+    idle = {account_id for account_id, _ in found} - waiting
+    failure = None
     # Idle accounts last: an empty commit waits for a load of its account, a stamp does not.
-    for account_id, is_idle in sorted(found, key=itemgetter(1)):
-        if is_idle:
-            with store.writer(waits=False) as connection, connection.transaction():
-                connection.lock_account(account_id)
-                begin_commit(connection, account_id)
-        stamp_commits(store, account_id, waits=False)
+    for account_id in (*sorted(waiting), *sorted(idle)):
+        try:
+            if account_id in idle:
+                with store.writer(waits=False) as connection, connection.transaction():
+                    connection.lock_account(account_id)
+                    begin_commit(connection, account_id)
+            stamp_commits(store, account_id, waits=False)
+        except StoreUnavailable as error:
+            failure = error
+    if failure:
+        raise failure
+
+
+def _to_stamp_one_by_one(store: Store, idle_before: int) -> list[Row]:
+    """Return the accounts to stamp whose data can be read; raise StoreUnavailable if none can."""
+    found: list[Row] = []
+    failure = None
+    account_ids = accounts_of(store)
+    for account_id in account_ids:
+        with store.counters() as connection:
+            connection.set_tenant(account_id)
+            try:
+                position = position_of(connection, account_id)
+            except StoreUnavailable as error:
+                failure = error
+                continue
+        if position.is_stamp_awaited or position.newest_stamp < idle_before:
+            found.append((account_id, not position.is_stamp_awaited))
+    if failure and not found:
+        raise failure
+    return found
+
+
+def accounts_of(store: Store) -> list[int]:
+    """Return the ids of all accounts, on PostgreSQL."""
+    with store.counters() as connection:
+        connection.set_tenant(0, is_master=True)
+        rows = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
+    return [account_id for (account_id,) in rows]
 
 
 def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:
@@ -176,18 +188,21 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     That commit has no stamp, or a stamp of that time or later. Stamps increase with the ids, so the
     commit with the first such stamp has the lowest id.
     """
-    ((newest_stamp, epoch_at, first_without, first_since),) = connection.rows(
+    ((newest_stamp, epoch_at, history, first_without, first_since),) = connection.rows(
         """
-        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id), epoch_at,
+        SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
+            epoch_at, history,
             (SELECT min(commit_id) FROM commits
                 WHERE account_id = :account_id AND visible_at IS NULL),
             (SELECT commit_id FROM commits
                 WHERE account_id = :account_id AND visible_at >= :since
                 ORDER BY visible_at LIMIT 1)
-        FROM accounts WHERE account_id = :account_id
+        FROM epochs WHERE account_id = :account_id
         """,
         account_id=account_id,
         since=since_us,
     )
     news = [found for found in (first_without, first_since) if found is not None]
-    return Position(newest_stamp or 0, epoch_at, first_without is not None, min(news, default=None))
+    return Position(
+        newest_stamp or 0, epoch_at, history, first_without is not None, min(news, default=None)
+    )

@@ -35,13 +35,10 @@ class Connection(databases.Connection, Protocol):
 
     secret: Secret
 
-    def set_tenant(self, account_id: int) -> None:
-        """Show this connection only the account's data from now on."""
+    def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
+        """Show this connection only the account's data from now on, and to a master all accounts.
 
-    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return the accounts that ``sql`` selects by their credentials; ids come first.
-
-        On PostgreSQL the last one is the tenant of this connection from now on.
+        On PostgreSQL, a server's connection raises an error before it has a tenant.
         """
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
@@ -51,7 +48,7 @@ class Connection(databases.Connection, Protocol):
         """
 
     def analyze(self, table: str, /) -> None:
-        """Update the planner's statistics of ``table``, on PostgreSQL."""
+        """Update the planner's statistics of ``table``, on PostgreSQL, outside a transaction."""
 
     def now(self) -> int:
         """Return the time for stamps, in microseconds since 1970: the database server's."""
@@ -71,8 +68,14 @@ class Connection(databases.Connection, Protocol):
         Later statements see what all earlier ones have written.
         """
 
+    def add_locks(self, account_id: int, /) -> None:
+        """Add what :meth:`lock_account` and :meth:`lock_stamps` lock, for a new account."""
+
     def lock_accounts(self) -> None:
-        """Exclude others from adding or changing accounts until the transaction ends."""
+        """Exclude others from adding or changing accounts until the transaction ends.
+
+        It is held for milliseconds: who needs an account's lock too takes that one first.
+        """
 
 
 class Store(Protocol):
@@ -85,23 +88,50 @@ class Store(Protocol):
     dialect: Dialect
     clock: Clock
     secret: Secret
+    reads_replica: bool
+    """Whether :meth:`reader` reads from a replica."""
 
-    def migrate(self) -> None:
-        """Create the tables if there are none, and bring the schema up to date.
+    following_since: float
+    """The time (``time.monotonic``) since which the primary has not answered what its history is;
+    infinite if it has (``store.epochs``)."""
 
-        Raises MastheadError if a newer version of Masthead made the database, StoreUnavailable if
-        it cannot be opened.
+    def open(self) -> None:
+        """Open the database. A file is created if there is none, and brought up to date.
+
+        Raises MastheadError if a newer version of Masthead made the database, if the secret key is
+        not its own, or if a database of PostgreSQL is not up to date; StoreUnavailable if it cannot
+        be opened.
         """
 
+    def migrate(self) -> list[str]:
+        """Create the tables if there are none, and bring the schema up to date.
+
+        Returns the titles of the migrations that were applied. Raises what :meth:`open` does.
+        """
+
+    def check_server_role(self) -> None:
+        """Raise BadUsage if the database's user is one that a server must not log in as."""
+
     def open_loop_reader(self, call_soon: Later) -> Connection | None:
-        """Return a connection for an event loop, or None if queries may take long.
+        """Return a connection for an event loop whose queries never wait, or None.
 
         Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
-        is the loop's; it ends the snapshot before the loop handles new requests.
+        is the loop's; it ends the snapshot before the loop handles new requests. If it is None,
+        :meth:`reader` and :meth:`counters` wait without blocking the loop when they are used in one
+        of its greenlets (``masthead.greenlets``).
         """
 
     def reader(self) -> AbstractContextManager[Connection]:
         """Yield a connection that can only read, to be used by one thread."""
+
+    def fresh(self, reader: Connection) -> AbstractContextManager[Connection]:
+        """Yield ``reader`` or, if it reads a replica that is far behind, one to the primary.
+
+        Raises StoreUnavailable if the primary cannot be used then.
+        """
+
+    def replica_lag(self) -> float | None:
+        """Return how many seconds the replica is behind; None if there is none."""
 
     def writer(self, *, waits: bool = True) -> AbstractContextManager[Connection]:
         """Yield a connection that can write and sees all accounts.

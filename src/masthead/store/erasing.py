@@ -23,6 +23,7 @@ PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables with personal columns."""
 
 _ANSWERS = "custom_field_answers"
+_ERASED = "erased_subscribers"
 
 
 class Erasure(NamedTuple):
@@ -146,7 +147,7 @@ def blank(
 
 def _since(table: str) -> str:
     return f"""(SELECT e.erased_at FROM erasures AS e
-        WHERE e.account_id = {table}.account_id AND e.subscriber_id = {table}.subscriber_id)"""
+        WHERE e.account_id = :account_id AND e.subscriber_id = {table}.subscriber_id)"""
 
 
 def _personal(table: Table) -> list[Field]:
@@ -186,15 +187,18 @@ def blank_staged(staging: Staging) -> int:
     for table in PERSONAL:
         if table.name not in staging.tables:
             continue
-        erased = f"{_owner(table)} IN (SELECT subscriber_id FROM erased_subscribers)"
-        uses = {"account_id": staging.account_id} if ":account_id" in erased else {}
-        kept_blank += staging.connection.rows(
-            f"SELECT count(*) FROM staged_{table.name} AS s WHERE ({_holds(table)}) AND {erased}",
-            **uses,
-        )[0][0]
+        erased = staging.is_in(_ERASED, _owner(table))
+        staged = staging.rows_of(table.name)
+        ((count,),) = staging.found(
+            f"SELECT count(*) FROM {staged} AS s WHERE ({_holds(table)}) AND {erased}"
+        )
+        kept_blank += count
         sets = [*_blanks(table), f"present = present | {_bits(table, table.personal)}"]
-        staging.connection.change(
-            f"UPDATE staged_{table.name} AS s SET {', '.join(sets)} WHERE {erased}", **uses
+        staging.change(
+            f"""
+            UPDATE staged_{table.name} AS s SET {", ".join(sets)}
+            WHERE {staging.own(table.name, "s")} AND {erased}
+            """
         )
     if "subscribers" in staging.tables:
         _keep_delete_dates(staging)
@@ -202,36 +206,30 @@ def blank_staged(staging: Staging) -> int:
 
 
 def _find_erased(staging: Staging) -> bool:
-    """Create the temporary table of the erased; return whether there are any."""
-    connection, account = staging.connection, {"account_id": staging.account_id}
-    connection.script(
-        "CREATE TEMP TABLE erased_subscribers (subscriber_id BIGINT PRIMARY KEY, erased_at TEXT)"
-    )
-    connection.change(
-        """
-        INSERT INTO erased_subscribers
-        SELECT subscriber_id, erased_at FROM erasures WHERE account_id = :account_id
-        """,
-        **account,
-    )
+    """Store the list of the erased; return whether there are any."""
+    erased = "SELECT subscriber_id AS key, erased_at AS text FROM erasures AS e"
+    count = staging.keep(_ERASED, f"{erased} WHERE account_id = :account_id", ("key", "text"))
     if ERASURES.name in staging.tables:
-        connection.change(
-            """
-            INSERT INTO erased_subscribers
-            SELECT subscriber_id, coalesce(min(erased_at), :now) FROM staged_erasures
-            GROUP BY subscriber_id ON CONFLICT DO NOTHING
+        now = format_second(staging.connection.now())
+        staged = staging.rows_of(ERASURES.name)
+        count += staging.keep(
+            _ERASED,
+            f"""
+            SELECT subscriber_id AS key, coalesce(min(erased_at), '{now}') AS text
+            FROM {staged} AS s WHERE NOT {staging.is_in(_ERASED, "s.subscriber_id")}
+            GROUP BY subscriber_id
             """,
-            now=format_second(connection.now()),
+            ("key", "text"),
         )
-        connection.change(
+        staging.change(
             f"""
             UPDATE staged_erasures AS s SET present = {_bits(ERASURES, ("erased_at",))} | present,
-                erased_at = (SELECT e.erased_at FROM erased_subscribers AS e
-                    WHERE e.subscriber_id = s.subscriber_id)
+                erased_at = (SELECT e.text FROM {staging.keys_in(_ERASED)} AS e
+                    WHERE e.key = s.subscriber_id)
+            WHERE {staging.own(ERASURES.name, "s")}
             """
         )
-    connection.analyze("erased_subscribers")
-    return bool(connection.row("SELECT 1 FROM erased_subscribers LIMIT 1"))
+    return count > 0
 
 
 def _owner(table: Table) -> str:
@@ -252,16 +250,16 @@ def _bits(table: Table, names: tuple[str, ...]) -> int:
 def _keep_delete_dates(staging: Staging) -> None:
     """Keep the ``delete_date`` of erased subscribers, whatever the file has."""
     bit = _bits(TABLES_BY_NAME["subscribers"], ("delete_date",))
-    staging.connection.change(
+    erased = f"{staging.keys_in(_ERASED)} AS e"
+    staging.change(
         f"""
         UPDATE staged_subscribers AS s SET present = present | {bit},
             delete_date = coalesce(
                 (SELECT o.delete_date FROM subscribers AS o
                     WHERE o.account_id = :account_id AND o.subscriber_id = s.subscriber_id),
                 s.delete_date,
-                (SELECT e.erased_at FROM erased_subscribers AS e
-                    WHERE e.subscriber_id = s.subscriber_id))
-        WHERE s.subscriber_id IN (SELECT subscriber_id FROM erased_subscribers)
-        """,
-        account_id=staging.account_id,
+                (SELECT e.text FROM {erased} WHERE e.key = s.subscriber_id))
+        WHERE {staging.own("subscribers", "s")}
+            AND {staging.is_in(_ERASED, "s.subscriber_id")}
+        """
     )

@@ -40,18 +40,11 @@ _FOR_KEYS: dict[Dialect, str] = {
         FROM accounts_for_keys(:user, :password)
         """,
 }
-_NOTE_USE: dict[Dialect, str] = {
-    "sqlite": """
-        INSERT INTO key_uses (account_id, key_hash, used_at) VALUES (:account_id, :key_hash, :at)
-        ON CONFLICT (account_id, key_hash) DO UPDATE SET used_at = excluded.used_at
-        WHERE key_uses.used_at < excluded.used_at
-        """,
-    "postgresql": "SELECT note_key_use(:account_id, :key_hash, :at)",
-}
-_USES: dict[Dialect, str] = {
-    "sqlite": "SELECT key_hash, used_at FROM key_uses WHERE account_id = :account_id",
-    "postgresql": "SELECT key_hash, used_at FROM key_uses_of(:account_id)",
-}
+_NOTE_USE = """
+    INSERT INTO key_uses (account_id, key_hash, used_at) VALUES (:account_id, :key_hash, :at)
+    ON CONFLICT (account_id, key_hash) DO UPDATE SET used_at = excluded.used_at
+    WHERE key_uses.used_at < excluded.used_at
+    """
 
 
 class Caller(NamedTuple):
@@ -100,7 +93,7 @@ def account_for_credentials(
         now = system_clock()
     first = connection.secret.fingerprint("api", user)
     second = connection.secret.fingerprint("api", password)
-    rows = connection.accounts(_FOR_KEYS[connection.dialect], user=first, password=second)
+    rows = connection.rows(_FOR_KEYS[connection.dialect], user=first, password=second)
     by_key = {row[_KEY]: row for row in rows}
     found = None
     # The last match counts.
@@ -199,7 +192,13 @@ def pairs_of(store: Store, account_id: int) -> list[Pair]:
             now=connection.now(),
         )
     with store.counters() as counters:
-        uses: dict[str, int] = dict(counters.rows(_USES[counters.dialect], account_id=account_id))
+        counters.set_tenant(account_id)
+        uses: dict[str, int] = dict(
+            counters.rows(
+                "SELECT key_hash, used_at FROM key_uses WHERE account_id = :account_id",
+                account_id=account_id,
+            )
+        )
     return [Pair(ends_at, uses.get(key_hash)) for key_hash, ends_at in found]
 
 
@@ -230,9 +229,8 @@ class Uses:
         try:
             with store.counters() as counters:
                 for (account_id, key_hash), at in latest.items():
-                    counters.rows(
-                        _NOTE_USE[counters.dialect], account_id=account_id, key_hash=key_hash, at=at
-                    )
+                    counters.set_tenant(account_id)
+                    counters.rows(_NOTE_USE, account_id=account_id, key_hash=key_hash, at=at)
         except StoreUnavailable:
             self._latest = latest | self._latest
             raise

@@ -10,7 +10,7 @@ Failures are stored in the counters, which loads do not lock: a load never delay
 
 from typing import NamedTuple
 
-from masthead.store.database import Connection, Dialect
+from masthead.store.database import Connection
 from masthead.store.secret import Secret
 
 __all__ = ["Attempt", "Limits", "attempt_of", "count_failure", "wait_us"]
@@ -20,40 +20,31 @@ ACCOUNT_US = 60 * 60 * 1_000_000
 """The windows in which the failures of a login, and those of an account, are counted."""
 
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_WAIT: dict[Dialect, str] = {
-    "sqlite": """
-        SELECT (
+_WAIT = """
+    SELECT max(by_login), max(by_account) FROM (
+        SELECT failed_at AS by_login, CAST(NULL AS BIGINT) AS by_account FROM (
             SELECT failed_at FROM login_failures
             WHERE account_id = :account_id AND login = :login
                 AND failed_at > :login_since AND failed_at <= :now
-            ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset
-        ), (
+            ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset) AS l
+        UNION ALL
+        SELECT NULL, failed_at FROM (
             SELECT failed_at FROM login_failures
             WHERE account_id = :account_id AND failed_at > :account_since AND failed_at <= :now
-            ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset
-        )
-        """,
-    "postgresql": """
-        SELECT by_login, by_account FROM nth_login_failures(:account_id, :login, :login_since,
-            :account_since, :now, :login_offset, :account_offset)
-        """,
-}
-_COUNT: dict[Dialect, tuple[str, ...]] = {
-    "sqlite": (
-        "DELETE FROM login_failures WHERE account_id = :account_id AND failed_at <= :account_since",
-        """
-        INSERT INTO login_failures (account_id, login, guess, failed_at)
-        VALUES (:account_id, :login, :guess, :now)
-        ON CONFLICT (account_id, guess) DO UPDATE SET failed_at = excluded.failed_at
-        WHERE login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
-        """,
-    ),
-    "postgresql": (
-        """
-        SELECT count_login_failure(:account_id, :login, :guess, :login_since, :account_since, :now)
-        """,
-    ),
-}
+            ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset) AS a
+    ) AS found
+    """
+"""One query of the account's table, so that a distributed database asks only the account's node."""
+
+_COUNT = (
+    "DELETE FROM login_failures WHERE account_id = :account_id AND failed_at <= :account_since",
+    """
+    INSERT INTO login_failures (account_id, login, guess, failed_at)
+    VALUES (:account_id, :login, :guess, :now)
+    ON CONFLICT (account_id, guess) DO UPDATE SET failed_at = excluded.failed_at
+    WHERE login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
+    """,
+)
 
 
 class Limits(NamedTuple):
@@ -87,7 +78,7 @@ def wait_us(counters: Connection, limits: Limits, attempt: Attempt, now: int) ->
         return 0
     # With a limit of n, the n-th newest failure in the window; if there is one, it is reached.
     ((by_login, by_account),) = counters.rows(
-        _WAIT[counters.dialect],
+        _WAIT,
         **_window(now),
         account_id=attempt.account_id,
         login=attempt.login,
@@ -106,8 +97,11 @@ def count_failure(counters: Connection, limits: Limits, attempt: Attempt, now: i
     """Count a wrong guess, and delete those that are older than all windows."""
     if limits == (0, 0):
         return
-    for statement in _COUNT[counters.dialect]:
-        counters.rows(statement, **_window(now), **attempt._asdict())
+    values = {**_window(now), **attempt._asdict()}
+    for statement in _COUNT:
+        counters.rows(
+            statement, **{name: value for name, value in values.items() if f":{name}" in statement}
+        )
 
 
 def _window(now: int) -> dict[str, int]:

@@ -14,7 +14,7 @@ from masthead.store import commits, erasing
 from masthead.store.database import Connection, Dialect
 from masthead.store.staging import Staging, column_names, has_column, option_ids_of
 
-__all__ = ["Counts", "merge"]
+__all__ = ["Counts", "Merged", "merge"]
 
 _HAVE_COMMIT = {
     "subscribers",
@@ -35,6 +35,10 @@ _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
 """Makes the planner scan the staged rows, not the stored rows, which may be many more."""
 
+_OWNER: dict[Dialect, str] = {"sqlite": ":account_id", "postgresql": "s.account_id"}
+"""The account of a new row. On a distributed database, rows stay on their node if it is a column of
+the staged row."""
+
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
 """Statistics are collected after so many new or changed rows, if they are at least a tenth of the
@@ -50,34 +54,48 @@ class Counts(NamedTuple):
     unchanged: int
 
 
-def merge(staging: Staging, tell: Callable[[str], None]) -> dict[str, Counts]:
-    """Write all staged rows in the caller's transaction; return the counts of each table.
+class Merged(NamedTuple):
+    """The counts of each table, and the tables whose statistics should be collected now."""
+
+    counts: dict[str, Counts]
+    grown: list[str]
+
+
+def merge(staging: Staging, tell: Callable[[str], None]) -> Merged:
+    """Write all staged rows in the caller's transaction.
 
     If nothing is new or changed, no commit is added. ``tell`` is called with the current step.
     """
     connection, account_id = staging.connection, staging.account_id
     commit_id = commits.begin_commit(connection, account_id)
     counts = {}
+    grown = []
     for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
             tell(f"writing {table.name}")
-            counts[table.name] = _Merge(staging, table, commit_id).run()
-    if "subscriptions" in staging.tables:
-        _add_combinations(connection, account_id, commit_id)
+            merging = _Merge(staging, table, commit_id)
+            counts[table.name] = merging.run()
+            if merging.has_grown:
+                grown.append(table.name)
+    if (
+        "subscriptions" in staging.tables
+        and _add_combinations(connection, account_id, commit_id) >= _ANALYZED_ROWS_MIN
+    ):
+        grown.append("subscription_kinds")
     if ERASURES.name in counts and counts[ERASURES.name].inserted:
-        whose = f"SELECT subscriber_id FROM staged_{ERASURES.name}"
+        whose = f"SELECT subscriber_id FROM {staging.rows_of(ERASURES.name)} AS e"
         for name, blanked in erasing.blank(connection, account_id, commit_id, whose).items():
             before = counts.get(name, Counts(0, 0, 0))
             counts[name] = before._replace(changed=before.changed + blanked)
     if not any(count.inserted or count.changed for count in counts.values()):
         commits.drop_commit(connection, account_id, commit_id)
-    return counts
+    return Merged(counts, grown)
 
 
-def _add_combinations(connection: Connection, account_id: int, commit_id: int) -> None:
-    """Add the new combinations of values in the commit's subscriptions (``reading``)."""
+def _add_combinations(connection: Connection, account_id: int, commit_id: int) -> int:
+    """Add the new combinations of values in the commit's subscriptions; return their number."""
     columns = "account_id, publication_id, type, copies, issues, renew_campaign_active"
-    new = connection.change(
+    return connection.change(
         f"""
         INSERT INTO subscription_kinds ({columns})
         SELECT {columns} FROM subscriptions
@@ -87,8 +105,6 @@ def _add_combinations(connection: Connection, account_id: int, commit_id: int) -
         account_id=account_id,
         commit_id=commit_id,
     )
-    if new >= _ANALYZED_ROWS_MIN:
-        connection.analyze("subscription_kinds")
 
 
 class _Merge:
@@ -98,6 +114,8 @@ class _Merge:
         self.staging = staging
         self.connection = staging.connection
         self.table = table
+        self.has_grown = False
+        self.staged = staging.rows_of(table.name)
         self.values = {"account_id": staging.account_id, "commit_id": commit_id}
         self._account = {"account_id": staging.account_id}
         self.same_key = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
@@ -107,7 +125,7 @@ class _Merge:
         self._when_missing = {column.name: column.kind.when_missing for column in table.columns}
 
     def run(self) -> Counts:
-        name, staged = self.table.name, self.staging.count(self.table)
+        staged = self.staging.count(self.table)
         if not staged:
             return Counts(0, 0, 0)
         has_rows = self._has_more_rows_than(0)
@@ -118,10 +136,9 @@ class _Merge:
             changed = self._update()
         inserted = self._insert()
         written = inserted + changed
-        if written >= _ANALYZED_ROWS_MIN:
-            many = written * _ANALYZED_PART_MIN
-            if not (has_rows and self._has_more_rows_than(many)):
-                self.connection.analyze(name)
+        self.has_grown = written >= _ANALYZED_ROWS_MIN and not (
+            has_rows and self._has_more_rows_than(written * _ANALYZED_PART_MIN)
+        )
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _has_more_rows_than(self, count: int) -> bool:
@@ -147,7 +164,7 @@ class _Merge:
         return self._change(
             f"""
             UPDATE {self.table.name} AS o SET {", ".join(sets)}
-            FROM staged_{self.table.name} AS s{_SCANNED[self.connection.dialect]}
+            FROM {self.staged} AS s{_SCANNED[self.connection.dialect]}
             WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ(values)})
             """
         )
@@ -159,7 +176,7 @@ class _Merge:
             self._change(
                 f"""
                 UPDATE {self.table.name} AS o SET {name} = '\x01' || o.{key}
-                FROM staged_{self.table.name} AS s{_SCANNED[self.connection.dialect]}
+                FROM {self.staged} AS s{_SCANNED[self.connection.dialect]}
                 WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ([name])})
                 """
             )
@@ -179,7 +196,8 @@ class _Merge:
         return self._change(
             f"""
             INSERT INTO {self.table.name} (account_id, {into}{commit_columns})
-            SELECT :account_id, {values}{commit_values} FROM staged_{self.table.name} AS s
+            SELECT {_OWNER[self.connection.dialect]}, {values}{commit_values}
+            FROM {self.staged} AS s
             WHERE NOT EXISTS (
                 SELECT 1 FROM {self.table.name} AS o
                 WHERE o.account_id = :account_id AND {self.same_key})
@@ -220,10 +238,10 @@ class _Merge:
         values = [name for name in self.columns if name not in self.table.key]
         if self.table.name == "custom_field_options":
             values = [name for name in values if name in _SHOWN_OF_OPTION]
-        changed = f"""FROM staged_{self.table.name} AS s LEFT JOIN {self.table.name} AS o
+        changed = f"""FROM {self.staged} AS s LEFT JOIN {self.table.name} AS o
             ON o.account_id = :account_id AND {self.same_key}
             WHERE (o.account_id IS NULL OR {self._differ(values)})"""
-        if not self.connection.row(f"SELECT 1 {changed} LIMIT 1", **self._account):
+        if not self.staging.found(f"SELECT 1 {changed} LIMIT 1"):
             return
         if self.table.name == "order_items":
             keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"
@@ -237,18 +255,20 @@ class _Merge:
         elif self.table.name == "custom_fields":
             self._mark_answers(None)
         elif self.table.name == "custom_field_options":
-            self._keep(
+            self.staging.keep(
                 "changed_options",
-                f"SELECT o.option_id, o.field_id {changed} AND o.option_id IS NOT NULL",
-                also=", field_id BIGINT",
+                f"""SELECT o.option_id AS key, o.field_id AS other
+                    {changed} AND o.option_id IS NOT NULL""",
+                ("key", "other"),
             )
+            # With IS TRUE, PostgreSQL makes no join of the fields: they are few.
+            fields = f"SELECT c.other FROM {self.staging.keys_in('changed_options')} AS c"
             self._mark_answers(
                 f"""
                 SELECT a.subscriber_id AS key FROM custom_field_answers AS a
                 CROSS JOIN {option_ids_of("a", self.connection.dialect)}
-                WHERE a.account_id = :account_id
-                    AND a.field_id IN (SELECT field_id FROM changed_options)
-                    AND j.value IN (SELECT key FROM changed_options)
+                WHERE a.account_id = :account_id AND (a.field_id IN ({fields})) IS TRUE
+                    AND {self.staging.is_in("changed_options", "j.value")}
                 """
             )
 
@@ -269,15 +289,9 @@ class _Merge:
         condition = "TRUE"
         if keys:
             kept = f"marked_by_{self.table.name}"
-            self._keep(kept, f"SELECT DISTINCT key FROM ({keys}) AS found WHERE key IS NOT NULL")
-            condition = f"{key} IN (SELECT key FROM {kept})"
+            self.staging.keep(kept, f"SELECT DISTINCT key FROM ({keys}) AS k WHERE key IS NOT NULL")
+            condition = f"{key} IN (SELECT m.key FROM {self.staging.keys_in(kept)} AS m)"
         self._change(f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}")
-
-    def _keep(self, name: str, query: str, *, also: str = "") -> None:
-        """Store the result of a query in a temporary table: ``key`` and the columns in ``also``."""
-        self.connection.script(f"CREATE TEMP TABLE {name} (key BIGINT PRIMARY KEY{also})")
-        self._change(f"INSERT INTO {name} {query}")
-        self.connection.analyze(name)
 
     def _change(self, sql: str) -> int:
         values = {name: value for name, value in self.values.items() if f":{name}" in sql}

@@ -1,12 +1,15 @@
 """Migrations: they bring a database to the schema of this version of Masthead.
 
 Migrations are frozen SQL files, ``sql/<dialect>/<number>_<name>.sql``, applied in the order of
-their numbers. Each number has a file for each database. What SQL cannot do is a Python function,
-called after the file of the same number, in the same transaction. No library is used, since those
-that exist need other drivers.
+their numbers. Each number has a file for each database. No library is used, since those that exist
+need other drivers.
+
+On PostgreSQL, requests are answered while a migration runs. So a migration neither rewrites a table
+nor scans one under an exclusive lock; a lock that it does not get at once, it gives up and tries
+again. A file with ``CONCURRENTLY`` is run statement by statement, outside a transaction, and must
+work when it is run again after an interruption (``DROP INDEX CONCURRENTLY IF EXISTS`` first).
 """
 
-from collections.abc import Callable
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -14,19 +17,16 @@ from masthead.errors import MastheadError
 from masthead.store.database import Connection, Dialect
 
 __all__ = [
-    "SEALED_SINCE",
     "Migration",
-    "apply_missing",
     "check_secret",
     "has_own_secret",
     "has_table",
     "migrations",
     "missing",
+    "read_sql",
+    "record",
     "status",
 ]
-
-SEALED_SINCE = 5
-"""The migration before which API secrets were in clear."""
 
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -46,6 +46,16 @@ class Migration(NamedTuple):
     number: int
     name: str
     sql: str
+
+    @property
+    def title(self) -> str:
+        """The number and the name, as they are shown."""
+        return f"{self.number:04} {self.name}"
+
+
+def read_sql(*path: str) -> str:
+    """Return the text of a file in the folder ``sql``."""
+    return files("masthead.store").joinpath("sql", *path).read_text("utf-8")
 
 
 def migrations(dialect: Dialect) -> list[Migration]:
@@ -87,23 +97,29 @@ def missing(connection: Connection) -> list[Migration]:
     return [migration for migration, is_applied in status(connection) if not is_applied]
 
 
-def apply_missing(connection: Connection) -> None:
-    """Apply the missing migrations, in the caller's transaction."""
+def record(connection: Connection, migration: Migration) -> None:
+    """Note that the migration has been applied, in the caller's transaction.
+
+    After the first one, the database belongs to the secret key in use, which is made if a file may
+    hold it and there is none.
+    """
     connection.script(_TABLE)
-    for migration in missing(connection):
-        connection.script(migration.sql)
-        connection.rows(
-            "INSERT INTO migrations (number, name) VALUES (:number, :name)",
-            number=migration.number,
-            name=migration.name,
+    connection.rows(
+        "INSERT INTO migrations (number, name) VALUES (:number, :name)",
+        number=migration.number,
+        name=migration.name,
+    )
+    if not connection.row("SELECT 1 FROM secret_key"):
+        connection.secret.make()
+        connection.change(
+            "INSERT INTO secret_key (fingerprint) VALUES (:own)",
+            own=connection.secret.fingerprint("key"),
         )
-        if step := _STEPS.get(migration.number):
-            step(connection)
 
 
 def check_secret(connection: Connection) -> None:
     """Raise MastheadError if the secret key is missing or is not the database's."""
-    if has_table(connection, "secret_key") and not has_own_secret(connection):
+    if not has_own_secret(connection):
         raise MastheadError(
             f"the secret key in {connection.secret.where} is not the one of this database: give "
             "the one with which its API secrets were sealed"
@@ -113,44 +129,7 @@ def check_secret(connection: Connection) -> None:
 def has_own_secret(connection: Connection) -> bool:
     """Return whether the database's API secrets were sealed with the secret key in use.
 
-    The table ``secret_key`` must exist. Raises MastheadError if there is no key.
+    Raises MastheadError if there is no key.
     """
     own = connection.secret.fingerprint("key")
     return bool(connection.rows("SELECT 1 FROM secret_key WHERE fingerprint = :own", own=own))
-
-
-def _seal_secrets(connection: Connection) -> None:
-    """Seal the API secrets that were in clear before 0005. Frozen, like its SQL."""
-    secret = connection.secret
-    secret.make()
-    connection.change(
-        "INSERT INTO secret_key (fingerprint) VALUES (:own)", own=secret.fingerprint("key")
-    )
-    for account_id, *pair in connection.rows("SELECT account_id, api_key, api_login FROM accounts"):
-        sealed = [
-            secret.seal(text, f"accounts {account_id} {column}") if text else None
-            for column, text in zip(("api_key", "api_login"), pair, strict=True)
-        ]
-        connection.change(
-            """
-            UPDATE accounts SET api_key = :api_key, api_login = :api_login
-            WHERE account_id = :account_id
-            """,
-            account_id=account_id,
-            api_key=sealed[0],
-            api_login=sealed[1],
-        )
-        hashes = [secret.fingerprint("api", text) if text else None for text in pair]
-        if hashes[0]:
-            connection.change(
-                """
-                INSERT INTO api_keys (account_id, key_hash, login_hash)
-                VALUES (:account_id, :key_hash, :login_hash)
-                """,
-                account_id=account_id,
-                key_hash=hashes[0],
-                login_hash=hashes[1],
-            )
-
-
-_STEPS: dict[int, Callable[[Connection], None]] = {SEALED_SINCE: _seal_secrets}

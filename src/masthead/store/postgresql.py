@@ -1,209 +1,83 @@
-"""A database of PostgreSQL: roles, tenants, locks and replicas.
+"""A database of PostgreSQL: its connections, replicas and migrations.
 
-Connections that serve requests use the role ``masthead_server``, which owns no table: policies show
-it only the rows of the tenant, which is a variable of the session (``masthead.account_id``).
-Connections that load data or change accounts use the user of the URL, who owns the tables.
-
-Readers never wait for writers. Writers of one account wait for each other by advisory locks of
-their transactions.
+Servers log in as a role that may only read, stamp commits and count (``rights_postgresql.sql``).
+Commands log in as the owner of the tables, for whom no policy holds.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from functools import cache
+from math import inf
 
-from masthead.databases import postgresql
-from masthead.databases.connection import Dialect, Row, Value
-from masthead.databases.postgresql import Session, check_url, connect, explaining, translated
+from masthead.databases.connection import DatabaseLocked, Dialect
+from masthead.databases.postgresql import READ_COMMITTED, check_url, connect, explaining
+from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
-from masthead.errors import StoreUnavailable
+from masthead.errors import BadUsage, MastheadError
+from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, Later, system_clock
+from masthead.store.database import Clock, Connection, Later, system_clock
+from masthead.store.postgresql_connection import (
+    BEHIND_US_MAX,
+    COUNT,
+    READ,
+    SHORT,
+    WRITE,
+    PostgresStoreConnection,
+)
 from masthead.store.secret import Secret
 
-__all__ = ["PostgresStore", "PostgresStoreConnection"]
+__all__ = ["PostgresStore"]
 
-STATEMENT_MS_MAX = 1_500
-"""The server cancels statements of readers after this time. The streams of a snapshot have no such
-limit, but wait no longer for a lock."""
-
-CONNECTIONS_MAX = 30
+CONNECTIONS_MAX = 14
+LOOP_CONNECTIONS_MAX = 16
 COUNTERS_CONNECTIONS_MAX = 4
-BEHIND_US_MAX = 30 * 1_000_000
-"""The change feed is not read from a replica that is further behind."""
+"""Connections of a process: for long responses and commands, for the event loop, and to what
+servers count, which are as many again in the event loop."""
 
-_READER = f"""
-    SET ROLE masthead_server;
-    SET default_transaction_read_only = on;
-    SET masthead.account_id = '';
-    SET statement_timeout = {STATEMENT_MS_MAX};
-    SET lock_timeout = {STATEMENT_MS_MAX};
-    SET jit = off;
-"""
-_COUNTERS = f"{_READER} SET default_transaction_read_only = off; SET synchronous_commit = off;"
-"""A commit waits for no disk and no standby. A crash loses the last moments of a count."""
+COUNTERS_SILENCE_S_MAX = 1.0
+"""How long the primary may be silent when a thread counts, or asks for its history."""
 
-_WRITER = """
-    SET temp_buffers = '64MB';
-    SET work_mem = '64MB';
-    SET jit = off;
-"""
-_LOCK_TIMEOUT = "SET lock_timeout = '5s';"
-_IN_INDEX_ORDER = """
-    SET LOCAL statement_timeout = 0;
-    SET LOCAL enable_seqscan = off;
-    SET LOCAL enable_bitmapscan = off;
-    SET LOCAL enable_hashjoin = off;
-    SET LOCAL enable_mergejoin = off;
-    SET LOCAL enable_sort = off;
-    SET LOCAL max_parallel_workers_per_gather = 0;
-"""
-"""Streams follow an index, so that their first row comes at once and nothing is sorted on disk.
+LOCK_TIMEOUT = "5s"
+"""How long writers wait that do not wait for loads."""
 
-They last as long as their reader, so they use no parallel workers, of which there are few."""
+_MIGRATION_LOCK_TIMEOUT = "500ms"
+"""How long a migration waits for a lock, since all later requests wait behind it."""
 
-_ACCOUNT_LOCK, _STAMPS_LOCK = 1, 2
-"""The first keys of the advisory locks; the second one is the account."""
+_MIGRATION_LOCKS_S_MAX = 60
+_RETRY_S = 0.2
 
-_UNKNOWN = -1
-_SET_TENANT = b"SELECT set_config('masthead.account_id', %(account)s, FALSE)"
-_ACCOUNTS = """
-    SELECT found.*, set_config('masthead.account_id', coalesce(found.account_id::TEXT, ''), FALSE)
-    FROM (VALUES (1)) AS one LEFT JOIN ({sql}) AS found ON TRUE
+_NAME = """
+    SELECT current_database()::TEXT, octet_length(current_database()::TEXT) <= :bytes_max
     """
+_NAME_BYTES_MAX = 63 - len("_server")
+"""PostgreSQL would cut a longer name of the role off, so that two databases could share one."""
 
 
-class _TenantSession(Session):
-    """A session, and the account whose rows it sees now; None: of no account."""
-
-    tenant: int | None = None
-
-
-@cache
-def _setting_tenant(sql: str) -> bytes:
-    return translated(_ACCOUNTS.format(sql=sql))
-
-
-class PostgresStoreConnection(postgresql.PostgresConnection):
-    """A connection to the server (``store.database`` describes its methods)."""
-
-    def __init__(
-        self,
-        session: _TenantSession,
-        clock: Clock | None,
-        secret: Secret,
-        *,
-        is_replica: bool = False,
-    ) -> None:
-        super().__init__(session)
-        self.secret = secret
-        self._session = session
-        self._clock = clock
-        self._is_replica = is_replica
-        self._account_id: int | None = None
-
-    def set_tenant(self, account_id: int) -> None:
-        """Show only the account's rows from now on, also in the rest of this transaction."""
-        self._account_id = account_id
-        if self._is_in_transaction():
-            self.script(self._local_tenant())
-
-    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; the last account found is the tenant, without another statement.
-
-        If none is found, there is no tenant.
-        """
-        self._session.tenant = _UNKNOWN
-        found = self._run(_setting_tenant(sql), values)
-        self._session.tenant = found[-1][0]
-        return [row[:-1] for row in found if row[0] is not None]
-
-    def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; a statement stays prepared."""
-        self._use_tenant()
-        return self._run(translated(sql), values)
-
-    def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; the statement does not stay prepared, so it is planned each time."""
-        self._use_tenant()
-        return self._run(translated(sql), values, prepare=False)
-
-    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one, while the server sends them."""
-        self._use_tenant()
-        return super().stream(sql, **values)
-
-    def analyze(self, table: str, /) -> None:
-        """Collect the planner's statistics of the table."""
-        self.script(f"ANALYZE {table}")
-
-    def now(self) -> int:
-        """Return the server's time; of a replica, the time up to which it has the changes.
-
-        Raises StoreUnavailable if a replica is more than 30 seconds behind.
-        """
-        if self._clock:
-            now = self._clock()
+def _apply(database: PostgresStoreConnection, migration: migrations.Migration) -> None:
+    if "CONCURRENTLY" in migration.sql:
+        for statement in migration.sql.split(";\n"):
+            database.script(statement)
+        with database.transaction():
+            migrations.record(database, migration)
+        return
+    end = time.monotonic() + _MIGRATION_LOCKS_S_MAX
+    while True:
+        try:
+            with database.transaction():
+                database.script(f"SET LOCAL lock_timeout = '{_MIGRATION_LOCK_TIMEOUT}'")
+                database.script(migration.sql)
+                migrations.record(database, migration)
+        except DatabaseLocked as error:
+            if time.monotonic() > end:
+                raise MastheadError(
+                    f"migration {migration.title} could not lock the tables that it changes for "
+                    f"{_MIGRATION_LOCKS_S_MAX} seconds; nothing was changed: run it again when no "
+                    "load and no backup runs"
+                ) from error
+            time.sleep(_RETRY_S)
         else:
-            sql = b"SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
-            ((now,),) = self._run(sql, {})
-        if not self._is_replica:
-            return int(now)
-        ((beat_at,),) = self._run(b"SELECT beat_at FROM heartbeat", {})
-        if now - beat_at > BEHIND_US_MAX:
-            raise StoreUnavailable(
-                f"the replica is {(now - beat_at) // 1_000_000} seconds behind: the change feed "
-                "waits until it has caught up"
-            )
-        return int(beat_at)
-
-    @contextmanager
-    def read_snapshot(self) -> Iterator[None]:
-        """Read in one transaction."""
-        self._use_tenant()
-        with self._reading():
-            yield
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Read in one transaction, whose statements have no limit of time."""
-        with self._reading(self._local_tenant() + _IN_INDEX_ORDER):
-            yield
-
-    def lock_account(self, account_id: int, /) -> None:
-        """Wait for the account's other writer, if there is one."""
-        self._lock(_ACCOUNT_LOCK, account_id)
-
-    def lock_stamps(self, account_id: int, /) -> None:
-        """Wait for another process that stamps, which takes milliseconds."""
-        self._lock(_STAMPS_LOCK, account_id)
-
-    def _lock(self, key: int, account_id: int) -> None:
-        self.rows(
-            f"""
-            SELECT pg_advisory_xact_lock({key}, hashint8(:account_id)),
-                set_config('masthead.account_id', :account, TRUE)
-            """,
-            account_id=account_id,
-            account=str(account_id),
-        )
-
-    def lock_accounts(self) -> None:
-        """Lock the table against writers; others can read accounts, and load their data."""
-        self.script("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE")
-
-    def _use_tenant(self) -> None:
-        """Set the session's tenant to that of this connection, unless it is so already."""
-        if self._session.tenant != self._account_id and not self._is_in_transaction():
-            self._session.tenant = _UNKNOWN
-            account = "" if self._account_id is None else str(self._account_id)
-            self._run(_SET_TENANT, {"account": account})
-            self._session.tenant = self._account_id
-
-    def _local_tenant(self) -> str:
-        if self._account_id is None:
-            return ""
-        return f"SET LOCAL masthead.account_id = '{self._account_id}';"
+            return
 
 
 class PostgresStore:
@@ -213,6 +87,7 @@ class PostgresStore:
     """
 
     dialect: Dialect = "postgresql"
+    following_since = inf
 
     def __init__(
         self, url: str, clock: Clock | None = None, *, read_url: str | None = None
@@ -224,32 +99,98 @@ class PostgresStore:
         self._stamp_clock = clock
         self._url = url
         self._read_url = read_url
-        self._readers = Pool(read_url or url, _TenantSession, _READER, CONNECTIONS_MAX)
-        self._counters = Pool(url, _TenantSession, _COUNTERS, COUNTERS_CONNECTIONS_MAX)
+        self.reads_replica = read_url is not None
+        self._fresh_until = -inf
+        self._readers = Pool(read_url or url, CONNECTIONS_MAX)
+        self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX, silence_s_max=COUNTERS_SILENCE_S_MAX)
+        self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
+        self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
-    def migrate(self) -> None:
-        """Create the tables if there are none, and bring the schema up to date.
+    def open(self) -> None:
+        """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
+        with self.writer() as database:
+            if migrations.missing(database):
+                has_some = migrations.has_table(database, "migrations")
+                state = "is not up to date" if has_some else "has no tables yet"
+                raise MastheadError(
+                    f"the database {state}: run `masthead database migrate` as the user who owns it"
+                )
+            migrations.check_secret(database)
+
+    def migrate(self) -> list[str]:
+        """Create the tables, or bring the schema up to date; return the migrations' names.
 
         If several processes do so at once, one migrates and the others wait.
         """
-        with self.writer() as database:
-            if migrations.missing(database):
-                with database.transaction():
-                    database.script("SELECT pg_advisory_xact_lock(0, 0)")
-                    migrations.apply_missing(database)
+        done = []
+        with self._migrating(), self.writer() as database:
+            database.lift_limits()
+            for migration in migrations.missing(database):
+                _apply(database, migration)
+                done.append(migration.title)
             migrations.check_secret(database)
+            with database.transaction():
+                database.script(migrations.read_sql("rights_postgresql.sql"))
+        return done
+
+    @contextmanager
+    def _migrating(self) -> Iterator[None]:
+        """Exclude other processes that migrate.
+
+        Raises BadUsage if a pooler is in between, or the database's name is too long.
+
+        Nobody waits for the lock inside a statement, and nobody has it inside a transaction: an
+        index that is built concurrently would wait for the end of either.
+        """
+        with self.writer() as guard:
+            if guard.is_pooled():
+                raise BadUsage(
+                    "migrations need a connection of their own: give the URL of the database's "
+                    "server, not that of a pooler"
+                )
+            ((name, is_short),) = guard.rows(_NAME, bytes_max=_NAME_BYTES_MAX)
+            if not is_short:
+                raise BadUsage(
+                    f"the name of the database, {name}, is too long for its role of servers, whose "
+                    f"name ends with _server: it may have {_NAME_BYTES_MAX} bytes"
+                )
+            guard.lift_limits()
+            while guard.rows("SELECT pg_try_advisory_lock(0, 0)") == [(False,)]:
+                time.sleep(_RETRY_S)
+            yield
+
+    def check_server_role(self) -> None:
+        """Raise BadUsage if a login may see all accounts: partners' requests must not."""
+        for url in dict.fromkeys((self._url, self._read_url or self._url)):
+            with self._alone(url, begin=READ, settings=SHORT) as database:
+                ((is_active, user, role),) = database.rows(
+                    """
+                    SELECT row_security_active('subscribers'), current_user::TEXT,
+                        current_database() || '_server'
+                    """
+                )
+            if not is_active:
+                raise BadUsage(
+                    f"a server must not log in as {user}, for whom the walls between accounts do "
+                    f"not hold: use the role {role} of this database"
+                )
 
     def open_loop_reader(self, _call_soon: Later) -> None:
-        """Return None: a query may take long, and must not block an event loop."""
+        """Return None: queries wait, in greenlets."""
         return
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection of the pool, with the role ``masthead_server``."""
-        with self._readers.session() as session:
+        """Yield a connection of a pool: in a greenlet, of the event loop's."""
+        with (self._loop_readers if current() else self._readers).session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
-                session, self._stamp_clock, self.secret, is_replica=is_replica
+                session,
+                self._stamp_clock,
+                self.secret,
+                begin=READ,
+                settings=SHORT,
+                is_replica=is_replica,
             )
             try:
                 yield database
@@ -257,19 +198,57 @@ class PostgresStore:
                 database.streams.close()
 
     @contextmanager
+    def fresh(self, reader: Connection) -> Iterator[Connection]:
+        """Yield ``reader`` if it is at most 30 seconds behind, else a connection to the primary."""
+        if not self.reads_replica or self._is_fresh(reader):
+            yield reader
+            return
+        with self.counters() as connection:
+            yield connection
+
+    def _is_fresh(self, reader: Connection) -> bool:
+        """Return whether it is. It stays so until the changes it has are 30 seconds old."""
+        asked_at = time.monotonic()
+        if asked_at < self._fresh_until:
+            return True
+        assert isinstance(reader, PostgresStoreConnection)
+        left_us = BEHIND_US_MAX - reader.lag()[0]
+        self._fresh_until = asked_at + left_us / 1_000_000
+        return left_us >= 0
+
+    def replica_lag(self) -> float | None:
+        """Return how many seconds the replica is behind; None if there is none."""
+        if not self.reads_replica:
+            return None
+        with self.reader() as connection:
+            return max(0, connection.lag()[0]) / 1_000_000
+
+    @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection to the primary, with the role ``masthead_server``, that can write."""
-        with self._counters.session() as session:
-            yield PostgresStoreConnection(session, self._stamp_clock, self.secret)
+        """Yield a connection to the primary that can write."""
+        with (self._loop_counters if current() else self._counters).session() as session:
+            yield PostgresStoreConnection(
+                session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=COUNT
+            )
 
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection, as the user of the URL."""
-        session = connect(self._url, _TenantSession)
-        session.prepare_threshold = None  # a load runs each of its statements once
-        database = PostgresStoreConnection(session, self._stamp_clock, self.secret)
+        settings = WRITE if waits else {**WRITE, "lock_timeout": LOCK_TIMEOUT}
+        with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
+            yield database
+
+    @contextmanager
+    def _alone(
+        self, url: str, *, begin: str, settings: Mapping[str, str]
+    ) -> Iterator[PostgresStoreConnection]:
+        """Yield a new connection, which is of no pool."""
+        # It keeps no statements prepared: a load runs each of them once.
+        session = connect(url)
+        database = PostgresStoreConnection(
+            session, self._stamp_clock, self.secret, begin=begin, settings=settings
+        )
         with explaining(), closing(database):
-            database.script(_WRITER if waits else _WRITER + _LOCK_TIMEOUT)
             yield database
 
     def vacuum_after_erase(self) -> None:
@@ -286,5 +265,5 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close the pools."""
-        self._readers.close()
-        self._counters.close()
+        for pool in (self._readers, self._counters, self._loop_readers, self._loop_counters):
+            pool.close()

@@ -218,7 +218,7 @@ class LoginMatch(NamedTuple):
 _MATCH = """
     s.subscriber_id, s.renewal_code, s.email, s.first_name, s.last_name, EXISTS (
         SELECT 1 FROM subscriptions AS n
-        WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id
+        WHERE n.account_id = :account_id AND n.subscriber_id = s.subscriber_id
         AND (n.date_expired IS NULL OR n.date_expired >= :today)) AS is_current
     """
 _BY_EMAIL = f"""

@@ -2,15 +2,15 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from importlib.resources import files
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from math import inf
 from pathlib import Path
 
 from masthead.databases import sqlite
 from masthead.databases.connection import DatabaseUnavailable, Dialect, Row, Value
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Later, system_clock
+from masthead.store.database import Clock, Connection, Later, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
@@ -32,12 +32,8 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
         self.now = clock
         self.secret = secret
 
-    def set_tenant(self, account_id: int) -> None:
+    def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
         """Do nothing: each query names the account, and SQLite has no policies."""
-
-    def accounts(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows."""
-        return self.rows(sql, **values)
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows."""
@@ -58,6 +54,9 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
 
     def lock_stamps(self, account_id: int, /) -> None:
         """Do nothing: the transaction excludes every other writer."""
+
+    def add_locks(self, account_id: int, /) -> None:
+        """Do nothing: a transaction locks the file."""
 
     def lock_accounts(self) -> None:
         """Do nothing: the transaction excludes every other writer."""
@@ -119,6 +118,8 @@ class SqliteStore:
     """A database in a file (``store.database`` describes its methods)."""
 
     dialect: Dialect = "sqlite"
+    reads_replica = False
+    following_since = inf
 
     def __init__(
         self, path: Path, clock: Clock = system_clock, secret: Secret | None = None
@@ -134,18 +135,27 @@ class SqliteStore:
         self._idle_counters: list[SqliteStoreConnection] = []
         self._lock = threading.Lock()
 
-    def migrate(self) -> None:
+    def open(self) -> None:
+        """Create the file if there is none, and bring its schema up to date."""
+        self.migrate()
+
+    def migrate(self) -> list[str]:
         """Create the file if there is none, and bring its schema up to date."""
         self._create(self.path)
+        done = []
         with self.writer() as database:
-            if missing := migrations.missing(database):
+            if migrations.missing(database):
                 with database.transaction():
-                    migrations.apply_missing(database)
-                if 1 < missing[0].number <= migrations.SEALED_SINCE:
-                    # Unused parts of pages and the log still hold the secrets in clear.
-                    database.remove_traces()
+                    for migration in migrations.missing(database):
+                        database.script(migration.sql)
+                        migrations.record(database, migration)
+                        done.append(migration.title)
             migrations.check_secret(database)
         self._file = _identity(self.path)
+        return done
+
+    def check_server_role(self) -> None:
+        """Do nothing: a file has no users."""
 
     def check(self) -> None:
         """Raise StoreUnavailable if the path does not lead to the file that was opened.
@@ -211,8 +221,15 @@ class SqliteStore:
         database.set_lock_timeout(COUNTERS_TIMEOUT_S)
         # After a power failure the last moments of the count may be lost.
         database.script("PRAGMA synchronous = NORMAL")
-        database.script(files("masthead.store").joinpath("sql", "counters.sql").read_text("utf-8"))
+        database.script(migrations.read_sql("counters.sql"))
         return database
+
+    def fresh(self, reader: Connection) -> AbstractContextManager[Connection]:
+        """Yield ``reader``: a file has no replica."""
+        return nullcontext(reader)
+
+    def replica_lag(self) -> None:
+        """Return None: a file has no replica."""
 
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[SqliteStoreConnection]:

@@ -1,18 +1,21 @@
-"""Staged rows: the rows of a load in temporary tables, and the problems found in them.
+"""Staged rows: the rows of a load before they are written, and the problems found in them.
 
-Temporary tables need little memory, are invisible to other connections and disappear with the
-process. Single values are checked before they are staged. ``checking`` then finds problems between
-rows, and ``merging`` writes the rows to the account's tables.
+Single values are checked before they are staged. ``checking`` then finds problems between rows, and
+``merging`` writes the rows to the account's tables.
 """
 
+import itertools
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import reduce
 from operator import and_, or_
 from typing import Any, NamedTuple
 
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.database import Connection, Dialect, Value
+from masthead.errors import StoreUnavailable
+from masthead.store.database import Connection, Dialect, Row, Value
 
 __all__ = [
     "DERIVED",
@@ -22,6 +25,8 @@ __all__ = [
     "has_column",
     "mask_of",
     "option_ids_of",
+    "refused",
+    "staging_for",
 ]
 
 _FOLD: Callable[[Any], str | None] = lambda text: text and text.casefold()  # noqa: E731
@@ -33,15 +38,17 @@ DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
 }
 """The columns of a table that are computed from another column."""
 
-_TYPES: dict[Dialect, dict[str, str]] = {
-    "sqlite": {"INTEGER": "INTEGER", "TEXT": "TEXT", "NUMBERED": "INTEGER PRIMARY KEY"},
-    "postgresql": {
-        "INTEGER": "BIGINT",
-        "TEXT": 'TEXT COLLATE "C"',
-        "NUMBERED": "BIGINT GENERATED ALWAYS AS IDENTITY",
-    },
-}
-"""The types of columns in staging tables: the contract's two, and a serial number."""
+_SQLITE_TABLES = """
+    CREATE TEMP TABLE staged_problems (
+        number INTEGER, file INTEGER, line INTEGER, "column" TEXT, sentence TEXT);
+    CREATE INDEX staged_problems_by_row ON staged_problems (file, line);
+    CREATE TEMP TABLE staged_keys (list TEXT, key INTEGER, other INTEGER, text TEXT);
+    CREATE INDEX staged_keys_by_key ON staged_keys (list, key);
+    """
+_LEFT_US = 86_400 * 1_000_000
+"""The age at which the staged rows of another load are those of one that was killed."""
+
+_IDS_PER_US = 1_000
 
 
 class Problem(NamedTuple):
@@ -72,6 +79,11 @@ def has_column(table: Table, name: str, row: str) -> str:
     return f"{row}.present & {mask_of(table, [name])} > 0"
 
 
+def refused(table: str) -> str:
+    """Return the name of the list of a table's keys whose rows were not staged."""
+    return f"refused_{table}"
+
+
 def option_ids_of(row: str, dialect: Dialect) -> str:
     """Return the FROM item ``j``, whose ``value`` is an option id of the answer ``row``."""
     if dialect == "sqlite":
@@ -79,26 +91,71 @@ def option_ids_of(row: str, dialect: Dialect) -> str:
     return f"unnest(CAST(string_to_array({row}.option_ids, '|') AS BIGINT[])) AS j (value)"
 
 
+@contextmanager
+def staging_for(connection: Connection, account_id: int) -> Iterator["Staging"]:
+    """Yield the staging of a load; its rows are deleted after the block."""
+    staging = Staging(connection, account_id)
+    try:
+        yield staging
+    finally:
+        # What cannot be deleted now, a later load deletes.
+        with suppress(StoreUnavailable):
+            staging.discard_all()
+
+
 class Staging:
-    """The staged rows of one load into one account."""
+    """The staged rows of one load into one account.
+
+    On SQLite they are in temporary tables. On PostgreSQL they are in permanent ones, with the rows
+    of other loads: the queries name the account and the load, by :meth:`rows_of` and :meth:`own`.
+    """
 
     def __init__(self, connection: Connection, account_id: int) -> None:
         self.connection = connection
         self.account_id = account_id
         self.tables: set[str] = set()
-        self._types = _TYPES[connection.dialect]
-        integer, text = self._types["INTEGER"], self._types["TEXT"]
-        connection.script(
-            f"""
-            CREATE TEMP TABLE problems (
-                number {self._types["NUMBERED"]},
-                file {integer}, line {integer}, "column" {text}, sentence {text});
-            CREATE INDEX problems_by_row ON problems (file, line);
-            CREATE TEMP TABLE refused_keys (name {text}, key {integer});
-            CREATE INDEX refused_keys_by_key ON refused_keys (name, key);
-            BEGIN;
-            """
-        )
+        self._is_shared = connection.dialect == "postgresql"
+        self._load_id = connection.now() * _IDS_PER_US + secrets.randbelow(_IDS_PER_US)
+        self._load_ids: dict[str, int] = {}
+        self._numbers = itertools.count()
+        if not self._is_shared:
+            connection.script(_SQLITE_TABLES)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The parameters of a query that names the account."""
+        return {"account_id": self.account_id}
+
+    def rows_of(self, name: str) -> str:
+        """Return the FROM item with this load's rows of a staging table, by its own name."""
+        table = f"staged_{name}"
+        if not self._is_shared:
+            return table
+        # A query in place of the number: PostgreSQL then expects as many rows as other loads have,
+        # and not none because its statistics have seen no row of this number.
+        load_id = f"(SELECT {self._load_id_of(name)})"
+        return f"(SELECT * FROM {table} WHERE account_id = :account_id AND load_id = {load_id})"
+
+    def own(self, name: str, row: str = "") -> str:
+        """Return the condition that the ``row`` of a staging table is this load's."""
+        if not self._is_shared:
+            return "TRUE"
+        prefix = f"{row}." if row else ""
+        return f"{prefix}account_id = :account_id AND {prefix}load_id = {self._load_id_of(name)}"
+
+    def _load_id_of(self, name: str) -> int:
+        return self._load_ids.get(name, self._load_id)
+
+    def change(self, sql: str, /, **values: Value) -> int:
+        """Run a statement that writes, with ``:account_id``; return how many rows it changed."""
+        return self.connection.change(sql, **self._used(sql), **values)
+
+    def found(self, sql: str, /) -> list[Row]:
+        """Return all rows of a query, with ``:account_id``."""
+        return self.connection.rows(sql, **self._used(sql))
+
+    def _used(self, sql: str) -> dict[str, Value]:
+        return self.values if ":account_id" in sql else {}
 
     def add(
         self,
@@ -113,7 +170,9 @@ class Staging:
         ``masks`` has for each row the columns that it has (:func:`mask_of`); None: all of them.
         """
         if table.name not in self.tables:
-            self._create(table)
+            self.tables.add(table.name)
+            if not self._is_shared:
+                self._create(f"staged_{table.name}", table)
         derived = [
             (name, 1 + columns.index(source), make)
             for name, (source, make) in DERIVED.get(table.name, {}).items()
@@ -128,68 +187,94 @@ class Staging:
         else:
             names = ["present", *names]
             rows = ((mask, *row) for mask, row in zip(masks, rows, strict=True))
-        self.connection.insert_many(f"staged_{table.name}", names, rows, **same)
+        self._insert_many(f"staged_{table.name}", names, rows, **same)
 
-    def _create(self, table: Table) -> None:
-        self.tables.add(table.name)
-        self._create_named(f"staged_{table.name}", table)
+    def _insert_many(
+        self, table: str, names: Sequence[str], rows: Iterable[Sequence[Value]], **same: int
+    ) -> None:
+        if self._is_shared:
+            same = {"account_id": self.account_id, "load_id": self._load_id, **same}
+        self.connection.insert_many(table, names, rows, **same)
 
-    def _create_named(self, name: str, table: Table) -> None:
-        integer = self._types["INTEGER"]
-        columns = [f'"{c.name}" {self._types[c.kind.column]}' for c in table.columns]
-        columns += [f"{name} {self._types['TEXT']}" for name in DERIVED.get(table.name, {})]
+    def _create(self, name: str, table: Table) -> None:
+        columns = [f'"{column.name}" {column.kind.column}' for column in table.columns]
+        columns += [f"{name} TEXT" for name in DERIVED.get(table.name, {})]
         self.connection.script(
             f"""
             CREATE TEMP TABLE {name} (
-                file {integer}, line {integer}, present {integer}, {", ".join(columns)})
+                file INTEGER, line INTEGER, present INTEGER, {", ".join(columns)})
             """
         )
 
     def refuse(self, problems: Iterable[Problem]) -> None:
         """Store problems of rows that were not staged."""
-        self.connection.insert_many("problems", Problem._fields, problems)
+        rows = ((next(self._numbers), *problem) for problem in problems)
+        self._insert_many("staged_problems", ("number", *Problem._fields), rows)
 
     def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
         """Store the keys of rows that were not staged; references to them are no problem."""
-        rows = ((table.name, key) for key in keys)
-        self.connection.insert_many("refused_keys", ("name", "key"), rows)
+        rows = ((refused(table.name), key) for key in keys)
+        self._insert_many("staged_keys", ("list", "key"), rows)
 
-    def finish(self) -> None:
-        """Index the staged rows. Later methods run in the caller's transaction."""
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """Stage rows within the block, in one transaction; then prepare them for queries.
+
+        It locks no table of data. Other methods run in the caller's transaction.
+        """
+        if self._is_shared:
+            with self.connection.transaction():
+                yield
+        else:
+            self.connection.script("BEGIN")
+            yield
+            for name in self.tables:
+                key = ", ".join(TABLES_BY_NAME[name].key)
+                self.connection.script(
+                    f"CREATE INDEX staged_{name}_by_key ON staged_{name} ({key})"
+                )
+            self.connection.script("COMMIT")
         for name in self.tables:
-            self._index(TABLES_BY_NAME[name])
-        self.connection.script("COMMIT")
+            self.connection.analyze(f"staged_{name}")
 
-    def _index(self, table: Table) -> None:
-        name, key = f"staged_{table.name}", ", ".join(table.key)
-        self.connection.script(f"CREATE INDEX {name}_key ON {name} ({key})")
-        self.connection.analyze(name)
+    def discard_all(self) -> None:
+        """Delete the rows of this load, and those of the account's loads that were killed."""
+        if not self._is_shared:
+            return
+        killed = self._load_id - _LEFT_US * _IDS_PER_US
+        own = f"load_id IN ({', '.join(map(str, {self._load_id, *self._load_ids.values()}))})"
+        with self.connection.transaction():
+            for name in (*TABLES_BY_NAME, "problems", "keys"):
+                self.change(
+                    f"""
+                    DELETE FROM staged_{name}
+                    WHERE account_id = :account_id AND (load_id < {killed} OR {own})
+                    """
+                )
 
     def masks(self, table: Table) -> tuple[int, int]:
         """Return the masks of the columns that all staged rows have, and that any has."""
-        found = self.connection.rows(f"SELECT DISTINCT present FROM staged_{table.name}")
+        found = self.found(f"SELECT DISTINCT present FROM {self.rows_of(table.name)} AS s")
         masks = [mask for (mask,) in found]
         return reduce(and_, masks, -1), reduce(or_, masks, 0)
 
     def count(self, table: Table) -> int:
         """Return the number of staged rows of ``table``."""
-        ((count,),) = self.connection.rows(f"SELECT count(*) FROM staged_{table.name}")
+        ((count,),) = self.found(f"SELECT count(*) FROM {self.rows_of(table.name)} AS s")
         return int(count)
 
     def problem_count(self) -> int:
         """Return the number of problems."""
-        ((count,),) = self.connection.rows("SELECT count(*) FROM problems")
+        ((count,),) = self.found(f"SELECT count(*) FROM {self.rows_of('problems')} AS p")
         return int(count)
 
     def problems(self, limit: int = BIGGEST_INTEGER) -> Iterator[Problem]:
         """Yield the problems by file and line, at most ``limit`` of them."""
-        rows = self.connection.stream(
-            """
-            SELECT file, line, "column", sentence FROM problems
+        sql = f"""
+            SELECT file, line, "column", sentence FROM {self.rows_of("problems")} AS p
             ORDER BY file, line, number LIMIT :limit
-            """,
-            limit=limit,
-        )
+            """
+        rows = self.connection.stream(sql, limit=limit, **self._used(sql))
         return (Problem(*row) for row in rows)
 
     def find(
@@ -206,33 +291,83 @@ class Staging:
         ``sentence`` is the SQL expression of its message. ``rows`` is a query that replaces the
         staging table as the source of ``s``. All of them may use ``:account_id``.
         """
-        found = f"({rows})" if rows else f"staged_{table.name}"
-        sql = f"""
-            INSERT INTO problems (file, line, "column", sentence)
-            SELECT s.file, s.line, '{column}', {sentence} FROM {found} AS s
-            WHERE {condition}
+        source = f"({rows})" if rows else self.rows_of(table.name)
+        self._insert(
+            "problems",
+            {
+                "number": str(next(self._numbers)),
+                "file": "s.file",
+                "line": "s.line",
+                '"column"': f"'{column}'",
+                "sentence": sentence,
+            },
+            f"{source} AS s WHERE {condition}",
+        )
+
+    def keep(self, name: str, query: str, columns: Sequence[str] = ("key",)) -> int:
+        """Store the list ``name`` of keys, the result of a query; return their number.
+
+        The list is read by :meth:`keys_in`. ``columns`` are those of the result: ``key``, and
+        ``other`` or ``text`` for what belongs to a key.
+        """
+        values = {"list": f"'{name}'", **{column: f"found.{column}" for column in columns}}
+        return self._insert("keys", values, f"({query}) AS found")
+
+    def keys_in(self, name: str) -> str:
+        """Return the FROM item with the keys of the list ``name``."""
+        own = self.own("keys")
+        return f"(SELECT key, other, text FROM staged_keys WHERE {own} AND list = '{name}')"
+
+    def is_in(self, name: str, value: str, condition: str = "TRUE") -> str:
+        """Return the condition that the list ``name`` has the key ``value``, in the row ``k``."""
+        return self.has("keys", "k", f"k.list = '{name}' AND k.key = {value} AND {condition}")
+
+    def has(self, name: str, row: str, condition: str) -> str:
+        """Return the condition that this load has a ``row`` that meets another condition.
+
+        The row is looked up by an index: with OFFSET, PostgreSQL makes no join of it. It cannot
+        know how many rows this load has in the table, since its statistics are those of other
+        loads, or of before; with a join, it could compare each row with each other.
+        """
+        found = f"SELECT 1 FROM staged_{name} AS {row} WHERE {self.own(name, row)} AND {condition}"
+        return f"EXISTS ({found}{' OFFSET 0' if self._is_shared else ''})"
+
+    def _insert(self, name: str, values: dict[str, str], source: str) -> int:
+        """Insert rows of SQL expressions, by column, from a FROM item with its conditions."""
+        if self._is_shared:
+            values = {"account_id": ":account_id", "load_id": str(self._load_id), **values}
+        return self.change(
+            f"""
+            INSERT INTO staged_{name} ({", ".join(values)})
+            SELECT {", ".join(values.values())} FROM {source}
             """
-        values = {"account_id": self.account_id} if ":account_id" in sql else {}
-        self.connection.change(sql, **values)
+        )
 
     def discard(self, table: Table) -> int:
         """Delete the staged rows of ``table`` that have a problem; return their number."""
-        return self.connection.change(
+        return self.change(
             f"""
-            DELETE FROM staged_{table.name}
-            WHERE (file, line) IN (SELECT file, line FROM problems)
+            DELETE FROM staged_{table.name} AS s WHERE {self.own(table.name, "s")}
+                AND {self.has("problems", "p", "p.file = s.file AND p.line = s.line")}
             """
         )
 
     def renew(self, table: Table) -> None:
-        """Copy the staged rows of ``table`` to a new table and index, without the deleted rows.
+        """Copy the staged rows of ``table`` to other places, without the deleted rows.
 
         PostgreSQL keeps deleted rows until the transaction ends, and each look-up of a key passes
-        over all deleted rows that had it.
+        over all deleted rows that had it. The copies get another load id, which no deleted row has.
         """
-        name = f"staged_{table.name}"
-        self.connection.script(f"ALTER TABLE {name} RENAME TO old_{name}")
-        self._create_named(name, table)
-        self.connection.change(f"INSERT INTO {name} SELECT * FROM old_{name}")
-        self.connection.script(f"DROP TABLE old_{name}")
-        self._index(table)
+        if not self._is_shared:
+            return
+        before = self.rows_of(table.name)
+        names = ["file", "line", "present", *(column.name for column in table.columns)]
+        names += DERIVED.get(table.name, {})
+        columns = ", ".join(f'"{name}"' for name in names)
+        self._load_ids[table.name] = self._load_id - _IDS_PER_US
+        self.change(
+            f"""
+            INSERT INTO staged_{table.name} (account_id, load_id, {columns})
+            SELECT account_id, {self._load_ids[table.name]}, {columns} FROM {before} AS s
+            """
+        )

@@ -11,8 +11,9 @@ from anyio import to_thread
 from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
+from masthead.greenlets import Greenlets
 from masthead.log import get_logger
-from masthead.store import commits
+from masthead.store import commits, epochs
 
 __all__ = ["lifespan"]
 
@@ -27,6 +28,7 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
     Raises MastheadError if the database cannot be used.
     """
     store = service.store
+    service.greenlets = Greenlets()
     try:
         service.connection = store.open_loop_reader(get_running_loop().call_soon)
     except MastheadError as reason:
@@ -63,8 +65,15 @@ async def _stamp_for_ever(service: Service) -> None:
 
 
 def _stamp(service: Service) -> None:
+    """Do each step, whatever becomes of the others; raise the last error."""
     store = service.store
     store.check()
+    failure = None
+    for step in (epochs.follow_all, commits.stamp_all, service.key_uses.write):
+        try:
+            step(store)
+        except StoreUnavailable as error:
+            failure = error
     store.write_heartbeat()
-    commits.stamp_all(store)
-    service.key_uses.write(store)
+    if failure:
+        raise failure

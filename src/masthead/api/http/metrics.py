@@ -105,19 +105,25 @@ def count_database_error() -> None:
 
 
 class _Probe(threading.Thread):
-    """Queries the database once; ``seconds`` is how long that took, None until it has succeeded."""
+    """Queries the database once; ``seconds`` is how long that took, None until it has succeeded.
+
+    ``lag`` is how many seconds a replica is behind; None if there is none.
+    """
 
     def __init__(self, store: Store) -> None:
         super().__init__(name="masthead-metrics-look", daemon=True)
         self._store = store
         self.seconds: float | None = None
+        self.lag: float | None = None
 
     def run(self) -> None:
         """Run the query."""
         start = perf_counter()
         with suppress(Exception):  # after any error, the database counts as down
             ask(self._store)
-            self.seconds = perf_counter() - start
+            seconds = perf_counter() - start
+            self.lag = self._store.replica_lag()
+            self.seconds = seconds
 
 
 class _Database(Collector):
@@ -146,6 +152,12 @@ class _Database(Collector):
                 "masthead_database_answer_seconds",
                 "How long the database took to answer the smallest question.",
                 value=seconds,
+            )
+        if is_up and probe.lag is not None:
+            yield GaugeMetricFamily(
+                "masthead_replica_lag_seconds",
+                "How far the replica that is read is behind its primary.",
+                value=probe.lag,
             )
 
 

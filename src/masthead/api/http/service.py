@@ -14,6 +14,8 @@ from masthead.store.logins import Limits
 if TYPE_CHECKING:
     from asyncio import Task
 
+    from masthead.greenlets import Greenlets
+
 __all__ = ["Service"]
 
 LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
@@ -31,7 +33,8 @@ _MIB = 2**20
 class Service:
     """The store, the settings, and the limits on concurrent work.
 
-    ``connection`` is the one that the event loop reads from; None if each query needs a thread.
+    ``connection`` is the one that the event loop reads from; None if queries wait, in
+    ``greenlets``, which the app makes when it starts.
     ``rate_limit`` is None if accounts may make any number of requests.
 
     Work in a thread keeps its slot until the thread has finished it. There are as many threads as
@@ -45,6 +48,7 @@ class Service:
         self.settings = settings
         self.rate_limit = rate_limit
         self.connection: Connection | None = None
+        self.greenlets: Greenlets | None = None
         self.key_uses = Uses()
         self.login_limits = Limits(settings.login_failures, settings.account_failures)
         self.look_ups = Slots(LOOK_UPS_AT_ONCE)

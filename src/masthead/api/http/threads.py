@@ -1,4 +1,4 @@
-"""Threads for work that would block the event loop, with a deadline."""
+"""Work that would block the event loop, with a deadline: in a thread or in a greenlet."""
 
 from asyncio import Future, get_running_loop, shield, timeout_at
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from masthead.api.http.service import Service
 from masthead.api.http.timeouts import DATABASE_S_MAX
 from masthead.errors import StoreUnavailable
 
-__all__ = ["before", "deadline", "in_thread", "start_thread"]
+__all__ = ["before", "deadline", "in_greenlet", "in_thread", "start_thread"]
 
 Result = TypeVar("Result")
 
@@ -17,6 +17,20 @@ Result = TypeVar("Result")
 def deadline() -> float:
     """Return the event loop's time, in seconds, at which a request that starts now gets 503."""
     return get_running_loop().time() + DATABASE_S_MAX
+
+
+async def in_greenlet(service: Service, slots: Slots, function: Callable[[], Result]) -> Result:
+    """Call the function in a greenlet, with a slot; return its result or raise its error.
+
+    Raises HTTPException 503 if no slot is free in time, and StoreUnavailable if the function waits
+    for the database at the request's deadline.
+    """
+    ends_at = deadline()
+    await slots.take()
+    assert service.greenlets
+    return await service.greenlets.start(
+        function, ends_at=ends_at, too_late=_too_slow, ended=slots.give
+    )
 
 
 async def in_thread(

@@ -27,8 +27,8 @@ from masthead.contract.encoding import wire_of
 from masthead.contract.moments import format_moment, format_second, http_date, parse_moment
 from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber, Subscriber
-from masthead.errors import BadInput
-from masthead.store import Connection, accounts, commits, reading
+from masthead.errors import BadInput, StoreUnavailable
+from masthead.store import Connection, accounts, commits, epochs, reading
 from masthead.store.changes import CHANGED, has_changed
 
 __all__ = ["FeedQuery", "entities_in", "opened", "records", "routes"]
@@ -97,20 +97,28 @@ def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
     ``Date`` is not later than the newest stamp, since the next stamp may already have been read
     from the clock. Raises the errors of :func:`changes`.
     """
-    with query.service.store.reader() as connection:
+    store = query.service.store
+    history = epochs.current_history(store, query.account_id)
+    with store.reader() as connection:
         connection.set_tenant(query.account_id)
         now = connection.now()
         with connection.snapshot():
-            headers, first = _bounds(query, connection, now)
+            headers, first = _bounds(query, connection, now, history)
             with closing((body or _body)(connection, query, first)) as pieces:
                 yield Content(headers, pieces)
 
 
 def _empty_response(query: FeedQuery, connection: Connection) -> Response | None:
-    """Return the response if nothing has changed, by a few index look-ups; else None."""
+    """Return the response if nothing has changed, by a few index look-ups; else None.
+
+    It is also None if a new epoch is due: to start one takes too long for the event loop.
+    """
+    history = epochs.history_of(query.service.store, query.account_id)
+    if history.current != history.known:
+        return None
     now = connection.now()
     with connection.snapshot():
-        headers, first = _bounds(query, connection, now)
+        headers, first = _bounds(query, connection, now, history.current)
         if first is not None and any(
             has_changed(connection, entity.name, query.account_id, first)
             for entity in query.entities
@@ -134,11 +142,16 @@ def entities_in(text: str) -> list[Entity]:
 
 
 def _bounds(
-    query: FeedQuery, connection: Connection, now: int
+    query: FeedQuery, connection: Connection, now: int, history: str | None
 ) -> tuple[dict[str, str], int | None]:
-    """Return the headers of a response and its first commit (None: nothing has changed)."""
+    """Return the headers of a response and its first commit (None: nothing has changed).
+
+    Raises StoreUnavailable if a replica does not have the epoch of the primary's ``history`` yet.
+    """
     earliest = (query.since or 0) - query.service.settings.feed_overlap * 1_000_000
     position = commits.position_of(connection, query.account_id, earliest)
+    if history not in {None, position.history}:
+        raise StoreUnavailable("the replica does not have the newest epoch of the primary yet")
     through = position.newest_stamp + 1
     first: int | None = _ALL
     if query.since is not None:

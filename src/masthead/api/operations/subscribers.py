@@ -50,6 +50,7 @@ def authenticate_subscriber(request: Request) -> Response:
     store, limits = request.service.store, request.service.login_limits
     attempt = logins.attempt_of(store.secret, request.account_id, login, password)
     with store.counters() as counters:
+        counters.set_tenant(request.account_id)
         wait_us = logins.wait_us(counters, limits, attempt, store.clock())
     if wait_us:
         count_login_check("limited")
@@ -58,6 +59,7 @@ def authenticate_subscriber(request: Request) -> Response:
     count_login_check("authenticated" if found else "refused")
     if found is None:
         with store.counters() as counters:
+            counters.set_tenant(request.account_id)
             logins.count_failure(counters, limits, attempt, store.clock())
         return encoded({"authenticated": False})
     subscriber = _make_subscriber(*found[:5], _received(request, found.subscriber_id))

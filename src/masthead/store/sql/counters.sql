@@ -1,5 +1,5 @@
--- The tally of an embedded database: a file of its own, so that a load, which holds the database's
--- one writer, delays no login. On PostgreSQL these tables are in the database (0004_logins.sql).
+-- The counters of an embedded database: a file of its own, so that a load, which holds the
+-- database's one writer, delays no login. On PostgreSQL these tables are in the database.
 
 -- login, guess: keyed hashes. failed_at: microseconds since 1970 in UTC.
 CREATE TABLE IF NOT EXISTS login_failures (

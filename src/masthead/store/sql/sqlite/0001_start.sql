@@ -1,9 +1,12 @@
--- Accounts, their commits, and the fourteen tables of an account's data.
+-- The schema of version 0.1: accounts, and the tables of an account's data.
 --
--- Every key begins with account_id. A row of the change feed's entities carries the commit that
--- last changed it (commit_id; custom_fields_commit_id for a subscriber's record of custom fields).
--- A missing value is NULL, never ''. Exact numbers and decimals are TEXT: SQLite has no decimals.
+-- Every key begins with account_id. A row of the change feed's entities has the commit that last
+-- changed it (commit_id; custom_fields_commit_id for a subscriber's record of custom fields). A
+-- missing value is NULL, never ''. Exact numbers and decimals are TEXT: SQLite has no decimals.
+-- Times are microseconds since 1970 in UTC, unless the contract has them as text.
 
+-- api_key and api_login are sealed with the secret key, which is not in the database.
+-- renewal_code_login: whether a renewal code with a postal code is a login.
 CREATE TABLE accounts (
     account_id INTEGER NOT NULL PRIMARY KEY,
     company_name TEXT,
@@ -18,11 +21,43 @@ CREATE TABLE accounts (
     created TEXT,
     master_checkout TEXT,
     is_master INTEGER NOT NULL DEFAULT 0 CHECK (is_master IN (0, 1)),
-    hide_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1))
+    hide_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
+    renewal_code_login INTEGER NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1))
 ) STRICT;
-CREATE UNIQUE INDEX accounts_by_api_key ON accounts (api_key);
 
--- visible_at: microseconds since 1970 in UTC; NULL until the commit is stamped.
+-- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
+-- is NULL if an account has no api_login: that opens nothing.
+CREATE TABLE api_keys (
+    key_hash TEXT NOT NULL PRIMARY KEY,
+    login_hash TEXT,
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    ends_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_by_account ON api_keys (account_id);
+
+-- The fingerprint of the right secret key.
+CREATE TABLE secret_key (fingerprint TEXT NOT NULL PRIMARY KEY) STRICT;
+
+-- Who did what with the commands. account_id: 0 if it was no single account. It names accounts
+-- without referring to them: an entry outlives its account.
+CREATE TABLE audit (
+    account_id INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL PRIMARY KEY,
+    at INTEGER NOT NULL,
+    user_name TEXT NOT NULL,
+    command TEXT NOT NULL,
+    summary TEXT NOT NULL
+) STRICT;
+
+-- What a client of the change feed learned before epoch_at may be of a history that the database no
+-- longer has: the client must start again. history: NULL, since `masthead restore` starts an epoch.
+CREATE TABLE epochs (
+    account_id INTEGER NOT NULL PRIMARY KEY REFERENCES accounts (account_id),
+    epoch_at INTEGER,
+    history TEXT
+) STRICT;
+
+-- visible_at: NULL until the commit is stamped.
 CREATE TABLE commits (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     commit_id INTEGER NOT NULL,
@@ -49,6 +84,7 @@ CREATE TABLE issues (
 ) STRICT, WITHOUT ROWID;
 
 -- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
+-- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
 CREATE TABLE subscribers (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     subscriber_id INTEGER NOT NULL,
@@ -61,15 +97,19 @@ CREATE TABLE subscribers (
     delete_date TEXT,
     first_name_folded TEXT,
     last_name_folded TEXT,
+    renewal_code_lower TEXT GENERATED ALWAYS AS (lower(renewal_code)) VIRTUAL,
+    email_lower TEXT GENERATED ALWAYS AS (lower(email)) VIRTUAL,
+    source_lower TEXT GENERATED ALWAYS AS (lower(source)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     custom_fields_commit_id INTEGER NOT NULL,
     PRIMARY KEY (account_id, subscriber_id)
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, lower(renewal_code));
-CREATE INDEX subscribers_by_email ON subscribers (account_id, lower(email));
-CREATE INDEX subscribers_by_source ON subscribers (account_id, lower(source));
+CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, renewal_code_lower);
+CREATE INDEX subscribers_by_email ON subscribers (account_id, email_lower);
+CREATE INDEX subscribers_by_source ON subscribers (account_id, source_lower);
 CREATE INDEX subscribers_by_first_name ON subscribers (account_id, first_name_folded);
 CREATE INDEX subscribers_by_last_name ON subscribers (account_id, last_name_folded);
+CREATE INDEX subscribers_by_name ON subscribers (account_id, last_name_folded, first_name_folded);
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id);
@@ -126,6 +166,24 @@ CREATE TABLE subscriptions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX subscriptions_by_subscriber ON subscriptions (account_id, subscriber_id);
 CREATE INDEX subscriptions_by_commit ON subscriptions (account_id, commit_id);
+-- A list of operation 7 is merged from the kinds that match, each in the order of its ids: so it
+-- takes as long in a large account as in a small one.
+CREATE INDEX subscriptions_by_kind ON subscriptions (
+    account_id, publication_id, type, copies, issues, renew_campaign_active);
+
+-- The kinds that an account's subscriptions have, or had: each combination of the values by which
+-- operation 7 filters, once. A filter that no kind matches selects nothing, and no subscription is
+-- read.
+CREATE TABLE subscription_kinds (
+    account_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    type TEXT,
+    copies INTEGER,
+    issues INTEGER,
+    renew_campaign_active INTEGER NOT NULL
+) STRICT;
+CREATE INDEX subscription_kinds_by_account ON subscription_kinds (
+    account_id, publication_id, type, copies, issues, renew_campaign_active);
 
 CREATE TABLE subscription_issues (
     account_id INTEGER NOT NULL,
@@ -192,6 +250,7 @@ CREATE TABLE orders (
     FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
     FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
 CREATE INDEX orders_by_commit ON orders (account_id, commit_id);
 
 CREATE TABLE order_items (
@@ -231,6 +290,7 @@ CREATE TABLE purchases (
     FOREIGN KEY (account_id, shipping_address_id) REFERENCES addresses (account_id, address_id),
     FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX purchases_by_subscriber ON purchases (account_id, subscriber_id);
 CREATE INDEX purchases_by_commit ON purchases (account_id, commit_id);
 
 CREATE TABLE list_downloads (
@@ -266,13 +326,21 @@ CREATE TABLE mailing_list_entries (
         REFERENCES subscriptions (account_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss in UTC. It
+-- refers to no row of subscribers: it holds also for a subscriber whom only a later load adds.
+CREATE TABLE erasures (
+    account_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    erased_at TEXT,
+    PRIMARY KEY (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+
 -- What the planner is told of the tables, instead of what it would guess: accounts with a million
 -- rows in each table. So a query has the same plan in a small database and in a large one, and it
 -- never walks an account where an index leads to a few rows.
 ANALYZE accounts;
 DELETE FROM sqlite_stat1;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
-    ('accounts', 'accounts_by_api_key', '1000 1'),
     ('commits', 'commits', '10000 10000 1'),
     ('commits', 'commits_by_visible_at', '10000 10000 1'),
     ('publications', 'publications', '100 100 1'),
@@ -283,6 +351,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscribers', 'subscribers_by_source', '1000000 1000000 50000'),
     ('subscribers', 'subscribers_by_first_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_last_name', '1000000 1000000 1000'),
+    ('subscribers', 'subscribers_by_name', '1000000 1000000 1000 10'),
     ('subscribers', 'subscribers_by_commit', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_custom_fields_commit', '1000000 1000000 1000'),
     ('addresses', 'addresses', '1000000 1000000 1'),
@@ -291,16 +360,20 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscriptions', 'subscriptions', '1000000 1000000 1'),
     ('subscriptions', 'subscriptions_by_subscriber', '1000000 1000000 2'),
     ('subscriptions', 'subscriptions_by_commit', '1000000 1000000 1000'),
+    ('subscriptions', 'subscriptions_by_kind', '1000000 1000000 100000 50000 20000 1000 500'),
     ('subscription_issues', 'subscription_issues', '10000000 10000000 10 1'),
     ('custom_fields', 'custom_fields', '100 100 1'),
     ('custom_field_options', 'custom_field_options', '1000 1000 1'),
     ('custom_field_answers', 'custom_field_answers', '1000000 1000000 5 1'),
     ('orders', 'orders', '1000000 1000000 1'),
+    ('orders', 'orders_by_subscriber', '1000000 1000000 2'),
     ('orders', 'orders_by_commit', '1000000 1000000 1000'),
     ('order_items', 'order_items', '1000000 1000000 1'),
     ('order_items', 'order_items_by_order', '1000000 1000000 2'),
     ('purchases', 'purchases', '1000000 1000000 1'),
+    ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),
     ('list_downloads', 'list_downloads', '1000 1000 1'),
     ('list_downloads', 'list_downloads_by_commit', '1000 1000 10'),
-    ('mailing_list_entries', 'mailing_list_entries', '10000000 10000000 10000 1');
+    ('mailing_list_entries', 'mailing_list_entries', '10000000 10000000 10000 1'),
+    ('erasures', 'erasures', '1000 1000 1');

@@ -1,0 +1,211 @@
+"""Epochs: when the history of an account's change feed began anew.
+
+A restored backup, or a replica that was promoted, may lack changes that clients have seen. It then
+starts a new epoch, and times before the epoch are refused.
+
+On PostgreSQL that is done without a command. The database's ``history`` is the identifier of its
+server, the database, and the server's timeline; PostgreSQL changes it in each of these cases. It is
+kept with the account's epoch, and compared before each load and each response of the feed. On a
+distributed database the history is that of the node which holds the account.
+"""
+
+from math import inf
+from time import monotonic
+from typing import NamedTuple
+
+from masthead.errors import StoreUnavailable
+from masthead.greenlets import at_most
+from masthead.store import audit, commits
+from masthead.store.database import Connection, Store
+
+__all__ = [
+    "History",
+    "current_history",
+    "follow_all",
+    "follow_history",
+    "history_of",
+    "note_history",
+    "start_epochs",
+]
+
+_SECOND_US = 1_000_000
+_ANSWER_S_MAX = 1.0
+"""A primary that has not answered for this time counts as away, where a replica is read from."""
+
+_HISTORY = """
+    SELECT history(), e.history FROM epochs AS e WHERE e.account_id = :account_id
+    """
+
+
+def start_epochs(store: Store, *, by: audit.Deed | None = None) -> int:
+    """Start a new epoch in all accounts, in one transaction; return how many there are."""
+    with store.writer() as connection, connection.transaction():
+        found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
+        # First, since each may wait long for a load, and servers wait for those who stamp.
+        for (account_id,) in found:
+            connection.lock_account(account_id)
+        for (account_id,) in found:
+            _start(connection, account_id)
+        accounts = "account" if len(found) == 1 else "accounts"
+        audit.record(connection, by, f"a new epoch began in {len(found)} {accounts}")
+    return len(found)
+
+
+def _start(connection: Connection, account_id: int) -> None:
+    """Start an epoch in the caller's transaction, which has locked the account.
+
+    It starts at the next whole second, so that the time of a client that drops fractions is inside
+    it (architecture, "The change feed").
+    """
+    commits.stamp_waiting(connection, account_id)
+    newest = commits.position_of(connection, account_id).newest_stamp
+    epoch_at = -(-max(connection.now(), newest + 1) // _SECOND_US) * _SECOND_US
+    commit_id = commits.begin_commit(connection, account_id)
+    commits.stamp(connection, account_id, commit_id, epoch_at)
+    connection.change(
+        "UPDATE epochs SET epoch_at = :epoch_at WHERE account_id = :account_id",
+        epoch_at=epoch_at,
+        account_id=account_id,
+    )
+
+
+def note_history(connection: Connection, account_id: int) -> None:
+    """Add the epoch of a new account, in the transaction that adds the account."""
+    connection.change("INSERT INTO epochs (account_id) VALUES (:account_id)", account_id=account_id)
+    if connection.dialect == "postgresql":
+        _keep(connection, account_id, connection.rows(_HISTORY, account_id=account_id)[0][0])
+
+
+def _keep(connection: Connection, account_id: int, history: str) -> None:
+    connection.change(
+        "UPDATE epochs SET history = :history WHERE account_id = :account_id",
+        history=history,
+        account_id=account_id,
+    )
+
+
+class History(NamedTuple):
+    """The history of an account's data, and that of its epoch: a new epoch is due if they differ.
+
+    Both are None if there is nothing to compare.
+    """
+
+    current: str | None
+    known: str | None
+
+
+_NOTHING = History(None, None)
+
+
+def follow_history(store: Store, account_id: int, *, waits: bool = False) -> str | None:
+    """Start a new epoch if the account's data have another history than before.
+
+    Returns the history, which the account's epoch has from then on; None for SQLite, which has
+    none. Raises StoreUnavailable if the database cannot be asked, or a load delays the epoch. One
+    that ``waits`` uses no pool, whose sessions must open in a second.
+    """
+    if store.dialect == "sqlite":
+        return None
+    with store.writer() if waits else store.counters() as connection:
+        found = _ask(connection, account_id)
+    return _follow(store, account_id, found)
+
+
+def _ask(connection: Connection, account_id: int) -> History:
+    connection.set_tenant(account_id)
+    found = connection.rows(_HISTORY, account_id=account_id)
+    if not found:
+        return _NOTHING
+    ((history, known),) = found
+    if history is None:
+        raise StoreUnavailable("the database is a replica: its primary is needed here")
+    return History(history, known)
+
+
+def _follow(store: Store, account_id: int, found: History) -> str | None:
+    if found.current != found.known:
+        with store.writer(waits=False) as connection, connection.transaction():
+            connection.lock_account(account_id)
+            found = _ask(connection, account_id)
+            if found.current != found.known:
+                if not _has_moved(connection, str(found.known), str(found.current)):
+                    _start(connection, account_id)
+                _keep(connection, account_id, str(found.current))
+    return found.current
+
+
+def _has_moved(connection: Connection, known: str, history: str) -> bool:
+    """Return whether the account came from another node of a distributed database."""
+    before, node = (text.rpartition("/")[0] for text in (known, history))
+    return before != node and bool(
+        connection.rows("SELECT 1 FROM nodes WHERE node = :node", node=node)
+    )
+
+
+def history_of(store: Store, account_id: int) -> History:
+    """Return the account's histories, for a response of the change feed.
+
+    A store that reads from a replica goes on while its primary is away: there is nothing to compare
+    then. Otherwise, raises StoreUnavailable if the database cannot be asked.
+    """
+    is_away = store.reads_replica and monotonic() - store.following_since > _ANSWER_S_MAX
+    if store.dialect == "sqlite" or is_away:
+        return _NOTHING
+    if not store.reads_replica:
+        with store.counters() as connection:
+            return _ask(connection, account_id)
+    silent = StoreUnavailable(f"the primary is silent for {_ANSWER_S_MAX:g} seconds")
+    try:
+        with at_most(_ANSWER_S_MAX, silent), store.counters() as connection:
+            return _ask(connection, account_id)
+    except StoreUnavailable:
+        # Others need not wait for it, until `follow_all` has seen it.
+        store.following_since = -inf
+        return _NOTHING
+
+
+def current_history(store: Store, account_id: int) -> str | None:
+    """Return what :func:`history_of` finds; start a new epoch first if it is due.
+
+    Raises StoreUnavailable also if a load delays the epoch.
+    """
+    return _follow(store, account_id, history_of(store, account_id))
+
+
+def follow_all(store: Store) -> None:
+    """Start a new epoch in all accounts whose data have another history than before.
+
+    Raises StoreUnavailable if the database cannot be asked; a later call does the rest.
+    """
+    if store.dialect == "sqlite":
+        return
+    store.following_since = min(store.following_since, monotonic())
+    try:
+        changed = _changed(store)
+        store.following_since = inf
+    except StoreUnavailable:
+        # On a distributed database, one node that is away must not stop the others.
+        changed = commits.accounts_of(store)
+    failure = None
+    for account_id in changed:
+        try:
+            follow_history(store, account_id)
+        except StoreUnavailable as error:
+            failure = error
+    if failure:
+        raise failure
+
+
+def _changed(store: Store) -> list[int]:
+    """Return the accounts whose history is, or may be, another one than before."""
+    changed = []
+    with store.counters() as connection:
+        found = connection.rows("SELECT history, account_id FROM histories()")
+    for known, one in found:
+        if follow_history(store, one) != known:
+            with store.counters() as connection:
+                others = connection.rows(
+                    "SELECT account_id FROM accounts_with_history(:known)", known=known
+                )
+            changed += [account_id for (account_id,) in others]
+    return changed

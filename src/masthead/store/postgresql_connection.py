@@ -1,0 +1,260 @@
+"""Connections to a database of PostgreSQL: tenants, locks, and the settings of transactions.
+
+The account whose rows a query may see is a setting of its transaction (``SET LOCAL
+masthead.account_id``), never of a session. So it holds behind a pooler that gives each transaction
+another session of the server, and on each node of a distributed database. Policies show a server's
+login only that account's rows; in a transaction without an account, they raise an error.
+
+Readers never wait for writers. Writers of an account wait for each other by a row that they lock.
+"""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
+
+from masthead.databases import postgresql
+from masthead.databases.connection import Row, Value
+from masthead.databases.postgresql import UNLIMITED, beginning, known
+from masthead.databases.postgresql_session import (
+    Forgotten,
+    Found,
+    Session,
+    Statement,
+    statement_of,
+    translated,
+)
+from masthead.errors import StoreUnavailable
+from masthead.store.database import Clock
+from masthead.store.secret import Secret
+
+__all__ = [
+    "BEHIND_US_MAX",
+    "COUNT",
+    "READ",
+    "SHORT",
+    "STATEMENT_MS_MAX",
+    "WRITE",
+    "PostgresStoreConnection",
+]
+
+STATEMENT_MS_MAX = 1_500
+"""The server cancels statements of readers after this time. The streams of a snapshot have no such
+limit, but wait no longer for a lock."""
+
+BEHIND_US_MAX = 30 * 1_000_000
+"""Neither the change feed nor credentials are read from a replica that is further behind."""
+
+READ = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_PROPAGATED = {"citus.propagate_set_commands": "local"}
+"""On a distributed database, each node gets the settings of the transaction too, if they are made
+by SET LOCAL. Elsewhere it means nothing."""
+
+SHORT = {
+    **_PROPAGATED,
+    "statement_timeout": str(STATEMENT_MS_MAX),
+    "lock_timeout": str(STATEMENT_MS_MAX),
+    "jit": "off",
+}
+COUNT = {**SHORT, "synchronous_commit": "off"}
+"""A commit waits for no disk and no standby. A crash loses the last moments of a count."""
+
+WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
+_MIGRATE = {**UNLIMITED, "idle_session_timeout": "0", "default_transaction_read_only": "off"}
+_IN_INDEX_ORDER = {
+    **_PROPAGATED,
+    **UNLIMITED,
+    "lock_timeout": str(STATEMENT_MS_MAX),
+    "jit": "off",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_sort": "off",
+    "max_parallel_workers_per_gather": "0",
+}
+"""Streams follow an index, so that their first row comes at once and nothing is sorted on disk.
+
+They last as long as their reader, so they use no parallel workers, of which there are few."""
+
+
+_COMMIT = Statement(b"COMMIT")
+_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
+_BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
+
+
+@cache
+def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> Statement:
+    """Return a query that makes the settings of a transaction: one statement is the cheapest."""
+    made = (f"set_config('{name}', '{value}', TRUE)" for name, value in known(version, settings))
+    return Statement(f"SELECT {', '.join(made)}".encode())
+
+
+class PostgresStoreConnection(postgresql.PostgresConnection):
+    """A connection to the server (``store.database`` describes its methods).
+
+    Each statement outside a transaction gets one of its own, which begins with ``begin`` and
+    ``settings`` and is sent in one message.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Clock | None,
+        secret: Secret,
+        *,
+        begin: str,
+        settings: Mapping[str, str],
+        is_replica: bool = False,
+    ) -> None:
+        super().__init__(session)
+        self.secret = secret
+        self._clock = clock
+        self._begin_statement = Statement(begin.encode())
+        self._settings = settings
+        self._settings_statement = _setting(session.info.server_version, tuple(settings.items()))
+        self._is_replica = is_replica
+        self._tenant: Mapping[str, str] = {}
+
+    def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
+        """Show only the account's rows from now on, also in the rest of this transaction."""
+        self._tenant = {"masthead.account_id": str(account_id)}
+        if is_master:
+            self._tenant = {**self._tenant, "masthead.is_master": "on"}
+        if self._is_in_transaction():
+            # Both, since what the transaction has set before holds to its end.
+            self.script("; ".join(beginning(0, {"masthead.is_master": "off", **self._tenant})))
+
+    def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
+        """Return all rows; the statement does not stay prepared, so it is planned each time."""
+        return self._run(statement_of(sql, values, stays=False)).rows
+
+    def _run(self, statement: Statement) -> Found:
+        if self._is_in_transaction():
+            return super()._run(statement)
+        before = [self._begin_statement, self._settings_statement]
+        before += [
+            Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
+        ]
+        with self._translating():
+            try:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+            except Forgotten:
+                return self._exchange([*before, statement, _COMMIT], len(before))
+
+    def _exchange(self, statements: list[Statement], wanted: int) -> Found:
+        try:
+            return self._connection.exchange(statements, wanted)
+        finally:
+            self._end("ROLLBACK")
+
+    def is_pooled(self) -> bool:
+        """Return whether a pooler is between this connection and the server."""
+        return self._connection.is_pooled()
+
+    def lift_limits(self) -> None:
+        """Lift the server's limits for scripts outside a transaction. Not behind a pooler."""
+        version = self._connection.info.server_version
+        settings = known(version, tuple(_MIGRATE.items()))
+        self.script("; ".join(f"SET {name} = '{value}'" for name, value in settings))
+
+    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
+        """Yield the rows one by one, while the server sends them."""
+        if self._is_in_transaction():
+            return super().stream(sql, **values)
+        return self.streams.add(self._stream_alone(translated(sql), values))
+
+    def _stream_alone(self, sql: bytes, values: dict[str, Value]) -> Generator[Row, None, None]:
+        with self._reading(self._settings):
+            yield from self._stream(sql, values)
+
+    def insert_many(
+        self,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Value]],
+        /,
+        **same: int,
+    ) -> None:
+        """Insert the rows by COPY."""
+        with nullcontext() if self._is_in_transaction() else self.transaction():
+            super().insert_many(table, columns, rows, **same)
+
+    def analyze(self, table: str, /) -> None:
+        """Collect the planner's statistics of the table, in a transaction of its own.
+
+        In a longer one it would keep others from doing so. If the statistics cannot be collected,
+        such as while a node of a distributed database is away, the older ones are used.
+        """
+        assert not self._is_in_transaction()
+        with suppress(StoreUnavailable), self.transaction():
+            self.script(f"ANALYZE {table}")
+
+    def now(self) -> int:
+        """Return the server's time; of a replica, the time up to which it has the changes.
+
+        Raises StoreUnavailable if a replica is more than 30 seconds behind.
+        """
+        if not self._is_replica:
+            return self._clock() if self._clock else int(self.rows(_NOW)[0][0])
+        lag, beat_at = self.lag()
+        if lag > BEHIND_US_MAX:
+            raise StoreUnavailable(
+                f"the replica is {lag // 1_000_000} seconds behind: the change feed "
+                "waits until it has caught up"
+            )
+        return beat_at
+
+    def lag(self) -> tuple[int, int]:
+        """Return how far a replica is behind, and the time up to which it has the changes."""
+        ((now, beat_at),) = self.rows(_BEAT)
+        if self._clock:
+            now = self._clock()
+        return now - beat_at, beat_at
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read in one transaction, whose statements have no limit of time."""
+        with self._reading(_IN_INDEX_ORDER):
+            yield
+
+    @contextmanager
+    def _reading(self, settings: Mapping[str, str]) -> Iterator[None]:
+        with super()._reading({**(settings or self._settings), **self._tenant}):
+            yield
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write in one transaction, beside those of other connections."""
+        with self._writing({**self._settings, **self._tenant}):
+            yield
+
+    def lock_account(self, account_id: int, /) -> None:
+        """Wait for the account's other writer, if there is one."""
+        self._lock(account_id, "data")
+
+    def lock_stamps(self, account_id: int, /) -> None:
+        """Wait for another process that stamps, which takes milliseconds."""
+        self._lock(account_id, "stamps")
+
+    def _lock(self, account_id: int, kind: str) -> None:
+        self.set_tenant(account_id)
+        self.rows(
+            """
+            SELECT 1 FROM account_locks WHERE account_id = :account_id AND kind = :kind FOR UPDATE
+            """,
+            account_id=account_id,
+            kind=kind,
+        )
+
+    def add_locks(self, account_id: int, /) -> None:
+        """Add the rows that the account's writers lock."""
+        for kind in ("data", "stamps"):
+            self.rows(
+                "INSERT INTO account_locks (account_id, kind) VALUES (:account_id, :kind)",
+                account_id=account_id,
+                kind=kind,
+            )
+
+    def lock_accounts(self) -> None:
+        """Wait for others who add or change accounts. Loads do not take this lock."""
+        self.rows("SELECT 1 FROM secret_key FOR UPDATE")

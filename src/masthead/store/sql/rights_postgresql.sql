@@ -1,0 +1,82 @@
+-- What servers may do; applied again by each `masthead database migrate` and `distribute`.
+
+-- The history of the server that this runs on: its system identifier, the database, and the
+-- server's timeline. Another timeline begins when a replica is promoted and when a backup is
+-- recovered to a point in time, another database when a dump is restored. NULL on a replica.
+CREATE OR REPLACE FUNCTION history() RETURNS TEXT
+    LANGUAGE SQL VOLATILE
+    BEGIN ATOMIC
+        SELECT CASE WHEN NOT pg_is_in_recovery() THEN
+            c.system_identifier || '/' || d.oid || '/'
+            || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END
+        FROM pg_control_system() AS c, pg_database AS d WHERE d.datname = current_database();
+    END;
+
+-- The questions that a server has before it has an account, or beyond it. Each is a function with
+-- the rights of the tables' owner, and tells no more than this.
+CREATE OR REPLACE FUNCTION accounts_for_keys(first TEXT, second TEXT)
+    RETURNS TABLE (
+        key_hash TEXT, login_hash TEXT, is_open BIGINT, ends_at BIGINT, account_id BIGINT,
+        is_master BIGINT, hide_password_md5 BIGINT, renewal_code_login BIGINT
+    )
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT
+            k.key_hash, k.login_hash, a.active * a.api_active, k.ends_at, a.account_id,
+            a.is_master, a.hide_password_md5, a.renewal_code_login
+        FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
+        WHERE k.key_hash IN (first, second);
+    END;
+CREATE OR REPLACE FUNCTION accounts_to_stamp(idle_before BIGINT)
+    RETURNS TABLE (account_id BIGINT, is_idle BOOLEAN)
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT c.account_id, FALSE FROM commits AS c WHERE c.visible_at IS NULL
+        UNION
+        SELECT l.account_id, TRUE FROM account_locks AS l
+        WHERE l.kind = 'stamps' AND idle_before > (
+            SELECT max(c.visible_at) FROM commits AS c WHERE c.account_id = l.account_id);
+    END;
+CREATE OR REPLACE FUNCTION histories()
+    RETURNS TABLE (history TEXT, account_id BIGINT)
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT e.history, min(e.account_id) FROM epochs AS e GROUP BY e.history;
+    END;
+CREATE OR REPLACE FUNCTION accounts_with_history(known TEXT)
+    RETURNS TABLE (account_id BIGINT)
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT e.account_id FROM epochs AS e WHERE e.history IS NOT DISTINCT FROM known;
+    END;
+
+-- The role of servers, one for each database. It owns nothing. It has no password: it can log in as
+-- the rules of the server for connections (pg_hba.conf) allow.
+DO $$
+DECLARE
+    server NAME := current_database() || '_server';
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = server) THEN
+        EXECUTE format('CREATE ROLE %I LOGIN', server);
+    END IF;
+    EXECUTE format(
+        'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, '
+        'epochs, '
+        'login_failures, key_uses, commits, publications, issues, subscribers, addresses, '
+        'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
+        'custom_field_options, custom_field_answers, orders, order_items, purchases, '
+        'list_downloads, mailing_list_entries, erasures TO %I', server);
+    -- To stamp commits and to count: nothing of this is an account's data.
+    EXECUTE format('GRANT UPDATE (beat_at) ON heartbeat TO %I', server);
+    EXECUTE format('GRANT UPDATE (kind) ON account_locks TO %I', server);
+    EXECUTE format(
+        'GRANT INSERT (account_id, commit_id), UPDATE (visible_at) ON commits TO %I', server);
+    EXECUTE format('GRANT UPDATE (epoch_at, history) ON epochs TO %I', server);
+    EXECUTE format('GRANT INSERT, UPDATE, DELETE ON login_failures TO %I', server);
+    EXECUTE format('GRANT INSERT, UPDATE (used_at) ON key_uses TO %I', server);
+    EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
+        'accounts_with_history FROM PUBLIC';
+    EXECUTE format(
+        'GRANT EXECUTE ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
+        'accounts_with_history TO %I', server);
+END $$;

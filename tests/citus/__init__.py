@@ -1,0 +1,1 @@
+"""Masthead on Citus: several PostgreSQL servers, among which the accounts are divided."""

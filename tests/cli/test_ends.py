@@ -1,0 +1,87 @@
+"""Each command closes the database that it has opened: no thread of it lives on.
+
+Python 3.13 waits for such threads, 5 seconds for each of the four of a pool of PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.cli import cli
+from tests.cli.test_usage import COMMANDS
+from tests.conftest import KINDS
+from tests.loading.publisher import SMALL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.servers import Store
+
+ON_FILES = {
+    "backup": ("copy.db",),
+    "restore": ("copy.db", "--replace"),
+}
+"""What is refused on PostgreSQL, which has tools of its own for that."""
+
+ON_CITUS = {"database distribute"}
+"""What is refused where there is no Citus."""
+
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "accounts add": ("2",),
+    "accounts list": (),
+    "accounts show": ("1",),
+    "accounts set": ("1", "--plan=Gold"),
+    "accounts rotate-key": ("1",),
+    "accounts rekey": ("--lost",),
+    "accounts export": (),
+    "import": ("in", "--account=1"),
+    "export": ("out", "--account=1"),
+    "erase": ("--account=1", "--subscriber=1", "--yes"),
+    "subscriber-data": ("--account=1", "--subscriber=2"),
+    "audit": (),
+    "feed new-epoch": (),
+    "database distribute": (),
+    "database migrate": (),
+    "database status": (),
+    **ON_FILES,
+}
+SERVING = {"serve", "demo"}
+"""What does not end by itself."""
+
+
+def test_each_command_that_opens_a_database_is_tried() -> None:
+    opening = {
+        " ".join(words)
+        for words, command in COMMANDS.items()
+        if any(parameter.name == "database" for parameter in command.params)
+    }
+    assert opening == {*ARGUMENTS, *SERVING}
+
+
+@pytest.mark.parametrize("store", KINDS, indirect=True)
+def test_no_thread_lives_on_when_a_command_has_ended(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name, text in SMALL.items():
+        (tmp_path / "in" / name).write_text(text, encoding="utf-8")
+    database = store.new_database("ends")
+    run("accounts", "add", "1", database=database)
+    for name, arguments in ARGUMENTS.items():
+        is_refused = name in ON_CITUS or (name in ON_FILES and store.kind == "postgresql")
+        before = threading.enumerate()
+        assert run(*name.split(), *arguments, database=database) == (2 if is_refused else 0)
+        assert [thread for thread in threading.enumerate() if thread not in before] == [], name
+    before = threading.enumerate()
+    assert run("subscriber-data", "--account=1", "--subscriber=99", database=database) == 1
+    assert [thread for thread in threading.enumerate() if thread not in before] == []
+
+
+def run(*words: str, database: str) -> int:
+    """Run a command in this process; return its exit status."""
+    status = cli.main([*words, f"--database={database}"], standalone_mode=False)
+    return int(status or 0)
