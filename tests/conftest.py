@@ -66,8 +66,9 @@ def _is_of_postgresql(item: pytest.Item) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only the long form has, and with --citus what is of SQLite."""
-    others = long.left_out(items)
-    if config.getoption("--citus"):
+    on_citus = config.getoption("--citus")
+    others = long.left_out(items, with_neighbours=on_citus)
+    if on_citus:
         others += [item for item in items if item not in others and not _is_of_postgresql(item)]
     if others:
         config.hook.pytest_deselected(items=others)

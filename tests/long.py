@@ -32,9 +32,10 @@ __all__ = [
 
 LONG = pytest.mark.long
 ONLY_LONG = pytest.mark.only_long
+HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
 SHORT_ON_SQLITE = pytest.mark.parametrize(
     "store",
-    ["sqlite", pytest.param("postgresql", marks=ONLY_LONG)],
+    ["sqlite", pytest.param("postgresql", marks=HAS_NEIGHBOUR)],
     indirect=True,
     scope="session",
 )
@@ -84,12 +85,22 @@ def examples(few: int, many: int) -> Callable[[Test], Test]:
     return decorated
 
 
-def left_out(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Mark those that only the long form has; return those that the form does not run."""
+def left_out(items: list[pytest.Item], *, with_neighbours: bool) -> list[pytest.Item]:
+    """Mark those that only the long form has; return those that the form does not run.
+
+    ``with_neighbours`` keeps those whose neighbours on SQLite are in the short form.
+    """
     for item in items:
         if _has_neighbour_on_sqlite(item):
-            item.add_marker(ONLY_LONG)
-    return [] if _is_long else [item for item in items if item.get_closest_marker("only_long")]
+            item.add_marker(HAS_NEIGHBOUR)
+    if _is_long:
+        return []
+    kept = HAS_NEIGHBOUR.mark.args if with_neighbours else None
+    return [
+        item
+        for item in items
+        if any(mark.args != kept for mark in item.iter_markers("only_long"))
+    ]
 
 
 def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:

@@ -38,7 +38,7 @@ def _sql(pattern: str, by: str) -> Plant:
 
     def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
         for kind, name in product(
-            (SqliteStoreConnection, PostgresStoreConnection), ("rows", "stream")
+            (SqliteStoreConnection, PostgresStoreConnection), ("rows", "change", "stream")
         ):
             run = getattr(kind, name)
 
@@ -112,7 +112,7 @@ def _stamps_of_the_clock_alone(patch: pytest.MonkeyPatch, now: Now) -> None:
 
 
 def _stamps_without_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
-    patch.setattr(PostgresStoreConnection, "lock_stamps", lambda *_: None)
+    patch.setattr(PostgresStoreConnection, "lock_stamps", PostgresStoreConnection.set_tenant)
 
 
 def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
@@ -120,6 +120,7 @@ def _stamps_read_before_the_lock(patch: pytest.MonkeyPatch, _now: Now) -> None:
     known: list[int] = []
 
     def waiting(database: Connection, account_id: int) -> None:
+        database.set_tenant(account_id)
         newest = commits.position_of(database, account_id).newest_stamp
         known.append(max(database.now(), newest + 1))
         stamp_waiting(database, account_id)

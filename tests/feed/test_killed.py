@@ -166,7 +166,7 @@ def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
     """decisions, "Mirror: a pass"."""
     play(
         store,
-        lambda name: MirrorCopy(mirrors.new_database(f"{name}-copy")),
+        lambda name: MirrorCopy(mirrors.empty_database(f"{name}-copy")),
         base,
         tmp_path,
         request.config,
@@ -177,4 +177,4 @@ def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
 def test_a_mirror_that_takes_the_time_of_a_cut_answer_is_found_out(
     store: Store, mirrors: Store, base: Base, tmp_path: Path
 ) -> None:
-    forget(store, MirrorCopy(mirrors.new_database("forget-copy"), forget=True), base, tmp_path)
+    forget(store, MirrorCopy(mirrors.empty_database("forget-copy"), forget=True), base, tmp_path)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from masthead.cli import main as masthead_main
-from masthead.databases import postgresql_pool
+from masthead.store import postgresql
 
 SILENCE_S_MAX = 1.0
 
 
 def main() -> None:
     """Shorten the time for which a server may say nothing, then run the command line."""
-    postgresql_pool.SILENCE_S_MAX = SILENCE_S_MAX
+    postgresql.READERS_SILENCE_S_MAX = SILENCE_S_MAX
     masthead_main()
 
 

@@ -14,20 +14,17 @@ from masthead.databases.postgresql_session import PARAMETERS, Session
 __all__ = ["Pool"]
 
 WAIT_FOR_CONNECTION_S_MAX = 1.0
-SILENCE_S_MAX = 10.0
-"""How long a server may be silent during a statement of a pooled session, unless a pool has another
-limit."""
-
 _RECONNECT_S_MAX = 1.0
 _CLOSE_S_MAX = 1.0
 
 
 class Pool:
-    """Sessions that are kept open. The pool is opened when the first session is needed."""
+    """Sessions that are kept open. The pool is opened when the first session is needed.
 
-    def __init__(
-        self, url: str, sessions_max: int, *, silence_s_max: float = SILENCE_S_MAX
-    ) -> None:
+    The server may be silent for ``silence_s_max`` seconds during a statement.
+    """
+
+    def __init__(self, url: str, sessions_max: int, *, silence_s_max: float) -> None:
         self._url = url
         self._sessions_max = sessions_max
         self._silence_s_max = silence_s_max

@@ -35,8 +35,10 @@ COUNTERS_CONNECTIONS_MAX = 4
 """Connections of a process: for long responses and commands, for the event loop, and to what
 servers count, which are as many again in the event loop."""
 
+READERS_SILENCE_S_MAX = 10.0
 COUNTERS_SILENCE_S_MAX = 1.0
-"""How long the primary may be silent when a thread counts, or asks for its history."""
+"""How long a server may be silent when a thread reads, and when it counts or asks the primary for
+its history."""
 
 LOCK_TIMEOUT = "5s"
 """How long writers wait that do not wait for loads."""
@@ -101,7 +103,7 @@ class PostgresStore:
         self._read_url = read_url
         self.reads_replica = read_url is not None
         self._fresh_until = -inf
-        self._readers = Pool(read_url or url, CONNECTIONS_MAX)
+        self._readers = Pool(read_url or url, CONNECTIONS_MAX, silence_s_max=READERS_SILENCE_S_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX, silence_s_max=COUNTERS_SILENCE_S_MAX)
         self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
         self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
