@@ -176,6 +176,7 @@ def test_a_redirect_that_writes_the_same_query_otherwise_is_followed(
         ),
         ("/login?next=orders", "it redirects to another of its addresses; is the base URL right?"),
         ("http://x:port", "it redirects to what is no address"),
+        ("mailto:press@example.org", "it redirects to what is no address"),
     ],
 )
 def test_a_redirect_elsewhere_is_an_error(

@@ -305,18 +305,19 @@ def _resolved(response: httpx2.Response, reference: str) -> httpx2.URL | None:
     """Return the URL of a reference in a response, None if it is of another origin."""
     try:
         found = _full_url(response).join(reference)
-    except (httpx2.InvalidURL, ValueError):
+        return found if found.origin == response.url.origin else None
+    except (httpx2.InvalidURL, ValueError):  # "mailto:x" is a URL without an origin
         return None
-    return found if found.origin == response.url.origin else None
 
 
 def _redirect_message(response: httpx2.Response) -> str:
     """Return the message for a redirect that is not followed; it shows no path and query."""
     try:
         place = response.url.join(response.headers["Location"])
+        is_own = place.origin == response.url.origin
     except (httpx2.InvalidURL, ValueError):
         return "it redirects to what is no address"
-    if place.origin == response.url.origin:
+    if is_own:
         return "it redirects to another of its addresses; is the base URL right?"
     return (
         f"it redirects to {place.scheme}://{place.netloc.decode()}, which may be the right base URL"
