@@ -305,9 +305,10 @@ def _resolved(response: httpx2.Response, reference: str) -> httpx2.URL | None:
     """Return the URL of a reference in a response, None if it is of another origin."""
     try:
         found = _full_url(response).join(reference)
-        return found if found.origin == response.url.origin else None
+        is_own = found.origin == response.url.origin
     except (httpx2.InvalidURL, ValueError):  # "mailto:x" is a URL without an origin
         return None
+    return found if is_own else None
 
 
 def _redirect_message(response: httpx2.Response) -> str:
