@@ -13,6 +13,7 @@ from benchmarks import (
     imports,
     logins,
     machine,
+    migration,
     overload,
     requests,
     slow_clients,
@@ -38,6 +39,7 @@ BENCHMARKS = {
     "overload": Benchmark(overload.measure, subscribers=20_000, seconds=5),
     "slow-clients": Benchmark(slow_clients.measure, subscribers=2_000, seconds=40),
     "logins": Benchmark(logins.measure, subscribers=20_000, rounds=10_000),
+    "migration": Benchmark(migration.measure, subscribers=175_000, seconds=5),
     "filters": Benchmark(filters.measure, subscribers=870_000, rounds=21),
 }
 
@@ -46,7 +48,11 @@ def main() -> None:
     """Run the benchmarks; exit with 1 where one of them fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    parser.add_argument("--stores", default=",".join(STORES), help="default: %(default)s")
+    parser.add_argument(
+        "--stores",
+        default="sqlite,postgresql",
+        help=f"of {', '.join(STORES)}; default: %(default)s",
+    )
     parser.add_argument("--subscribers", type=int, help="size of the made-up publisher")
     parser.add_argument("--rounds", type=int, help="repetitions (logins: pairs of requests)")
     parser.add_argument("--seconds", type=float, help="length of each measurement")

@@ -1,7 +1,7 @@
-"""Databases to measure: files of SQLite, and a PostgreSQL server with default settings."""
+"""Databases to measure: files of SQLite, and servers of PostgreSQL with default settings."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,12 +10,15 @@ import apsw
 import psycopg
 
 from benchmarks.machine import pin, process_tree
-from tests.postgres import Cluster
+from tests.citus.cluster import CitusCluster
+from tests.citus.databases import CitusDatabases
+from tests.postgres import Cluster, Databases
 
-STORES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+STORES = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "citus": "Citus"}
+"""Citus is a coordinator and two workers, which `make test-citus` builds."""
 
-Home = Path | Cluster
-"""Where databases are made: a folder, or a PostgreSQL server."""
+Home = Path | Databases
+"""Where databases are made: a folder, or one or several PostgreSQL servers."""
 
 _DEFAULTS = {
     "fsync": "on",
@@ -37,22 +40,35 @@ _COLUMNS = {
 
 @contextmanager
 def home_of(store: str, *, core: int | None = None) -> Iterator[Home]:
-    """Make a folder, or start a PostgreSQL server (on one core, if that is given)."""
+    """Make a folder, or start PostgreSQL (on one core, if that is given)."""
     if store == "sqlite":
         with TemporaryDirectory(prefix="masthead-benchmark-") as folder:
             yield Path(folder)
         return
-    with closing(Cluster()) as cluster:
-        with connected(cluster.url("postgres")) as connection:
-            for name, value in _DEFAULTS.items():
-                connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
-        cluster.stop()
-        cluster.start()
-        if core is not None:
-            postmaster = (cluster.folder / "data" / "postmaster.pid").read_text().split()[0]
-            for pid in process_tree(int(postmaster)):
-                pin(core, pid)
-        yield cluster
+    with ExitStack() as stack:
+        home: Databases
+        if store == "citus":
+            citus = stack.enter_context(closing(CitusCluster()))
+            nodes: Sequence[Cluster] = citus.nodes
+            home = stack.enter_context(closing(CitusDatabases(citus)))
+        else:
+            home = stack.enter_context(closing(Cluster()))
+            nodes = [home]
+        for node in nodes:
+            _be_as_installed(node)
+            if core is not None:
+                postmaster = (node.folder / "data" / "postmaster.pid").read_text().split()[0]
+                for pid in process_tree(int(postmaster)):
+                    pin(core, pid)
+        yield home
+
+
+def _be_as_installed(node: Cluster) -> None:
+    with connected(node.url("postgres")) as connection:
+        for name, value in _DEFAULTS.items():
+            connection.execute(f"ALTER SYSTEM SET {name} = '{value}'")
+    node.stop()
+    node.start()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from statistics import quantiles
 from time import perf_counter
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import uvloop
 
@@ -21,6 +21,7 @@ from benchmarks.publisher import AUTHORIZATION
 CONNECTIONS = 16
 _HEAD_END = b"\r\n\r\n"
 _LENGTH = b"\ncontent-length:"
+_PAUSE_S = 0.01
 
 
 class Load(NamedTuple):
@@ -105,6 +106,26 @@ async def _generate(port: int, connections: int, seconds: float, requests: Itera
     parts = quantiles(times_ms, n=100) if len(times_ms) > 1 else [0.0] * 99
     refusals = sum(connection.refusals for connection in opened)
     return Load(len(times_ms) / seconds, refusals / seconds, parts[49], parts[98])
+
+
+async def look_up(port: int, paths: list[str], ended: asyncio.Future[Any]) -> list[float]:
+    """Request the paths one after the other over one connection, until ``ended`` is done.
+
+    Returns the milliseconds of each.
+    """
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    times_ms: list[float] = []
+    while not ended.done():
+        start = perf_counter()
+        writer.write(request(paths[len(times_ms) % len(paths)]))
+        head = (await reader.readuntil(_HEAD_END)).lower()
+        if not head.startswith(b"http/1.1 200 "):
+            raise SystemExit(f"a request got {head[9:12].decode()}")
+        await reader.readexactly(int(head.partition(_LENGTH)[2].partition(b"\r")[0]))
+        times_ms.append(1e3 * (perf_counter() - start))
+        await asyncio.sleep(_PAUSE_S)
+    writer.close()
+    return times_ms
 
 
 def generate_load(

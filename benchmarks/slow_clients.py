@@ -9,13 +9,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from statistics import quantiles
-from time import perf_counter
 from typing import cast
 
 import uvloop
 
 from benchmarks.databases import STORES
-from benchmarks.load import request
+from benchmarks.load import look_up, request
 from benchmarks.machine import CLIENT_CORE, SERVER_CORE, memory_mib, on_core
 from benchmarks.processes import Server, serving
 from benchmarks.publisher import published
@@ -23,7 +22,6 @@ from benchmarks.report import Scale, table
 
 CONNECTIONS = 500
 DRIP_EVERY_S = 5
-PAUSE_S = 0.01
 P99_MS_MAX = 1_000
 _BUFFER_BYTES = 4_096
 _OPEN_HEAD = request("/2/accounts/").removesuffix(b"\r\n")
@@ -65,24 +63,6 @@ async def _slow_client(port: int, start: bytes, *, reads: bool) -> _SlowClient:
     return client
 
 
-async def _look_up(port: int, paths: list[str], seconds: float) -> list[float]:
-    """Return the milliseconds of orders, one after the other over one connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    times_ms: list[float] = []
-    end = perf_counter() + seconds
-    while (start := perf_counter()) < end:
-        writer.write(request(paths[len(times_ms) % len(paths)]))
-        head = (await reader.readuntil(b"\r\n\r\n")).lower()
-        if not head.startswith(b"http/1.1 200 "):
-            raise SystemExit(f"a request got {head[9:12].decode()}")
-        length = head.partition(b"\ncontent-length:")[2].partition(b"\r")[0]
-        await reader.readexactly(int(length))
-        times_ms.append(1e3 * (perf_counter() - start))
-        await asyncio.sleep(PAUSE_S)
-    writer.close()
-    return times_ms
-
-
 async def _measure(server: Server, kind: str, paths: list[str], seconds: float) -> list[float]:
     """Return the figures of a row."""
     start, drip = SLOW[kind]
@@ -101,7 +81,8 @@ async def _measure(server: Server, kind: str, paths: list[str], seconds: float) 
                     client.transport.write(drip)
 
     arriving, dripping = asyncio.create_task(arrive()), asyncio.create_task(send_drips())
-    times_ms = await _look_up(server.port, paths, seconds)
+    ended = asyncio.create_task(asyncio.sleep(seconds))
+    times_ms = await look_up(server.port, paths, ended)
     await arriving
     dripping.cancel()
     with suppress(asyncio.CancelledError):

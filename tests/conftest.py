@@ -58,9 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
     long.choose(config)
 
 
-def _is_of_postgresql(item: pytest.Item) -> bool:
+def _fits_citus(item: pytest.Item) -> bool:
     callspec = getattr(item, "callspec", None)
-    return callspec is not None and callspec.params.get("store") == "postgresql"
+    is_of_postgresql = callspec is not None and callspec.params.get("store") == "postgresql"
+    return is_of_postgresql and item.get_closest_marker("one_server") is None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -69,7 +70,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     on_citus = config.getoption("--citus")
     others = long.left_out(items, with_neighbours=on_citus)
     if on_citus:
-        others += [item for item in items if item not in others and not _is_of_postgresql(item)]
+        others += [item for item in items if item not in others and not _fits_citus(item)]
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]

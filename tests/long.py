@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMS",
     "LONG",
+    "ONE_SERVER",
     "ONLY_LONG",
     "SHORT_ON_SQLITE",
     "add_options",
@@ -33,6 +34,7 @@ __all__ = [
 LONG = pytest.mark.long
 ONLY_LONG = pytest.mark.only_long
 HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
+ONE_SERVER = pytest.mark.one_server
 SHORT_ON_SQLITE = pytest.mark.parametrize(
     "store",
     ["sqlite", pytest.param("postgresql", marks=HAS_NEIGHBOUR)],
@@ -97,9 +99,7 @@ def left_out(items: list[pytest.Item], *, with_neighbours: bool) -> list[pytest.
         return []
     kept = HAS_NEIGHBOUR.mark.args if with_neighbours else None
     return [
-        item
-        for item in items
-        if any(mark.args != kept for mark in item.iter_markers("only_long"))
+        item for item in items if any(mark.args != kept for mark in item.iter_markers("only_long"))
     ]
 
 

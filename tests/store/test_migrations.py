@@ -18,6 +18,7 @@ from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, commits, find_store, open_store, postgresql, reading
 from masthead.store import migrations as of_the_store
 from masthead.store.migrations import Migration, migrations
+from tests.long import ONE_SERVER
 from tests.servers import as_server
 from tests.store.catalogue import columns, indexes, tables
 from tests.store.conftest import ON_POSTGRESQL, ON_SQLITE, opening
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
     from masthead.store.database import Dialect
     from tests.servers import Store
+
+pytestmark = ONE_SERVER
 
 DIALECTS: tuple[Dialect, ...] = ("sqlite", "postgresql")
 FIRST = ["0001 start"]

@@ -20,6 +20,7 @@ from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import accounts, changes, exporting, keys, reading
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
+from tests.long import ONE_SERVER
 from tests.servers import as_server
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, new_url, opening
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     Node = dict[str, Any]
 
-pytestmark = ON_POSTGRESQL
+pytestmark = [ON_POSTGRESQL, ONE_SERVER]
 
 # Twenty thousand rows of the account 1 in each large table, two thousand of the account 2.
 MANY = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 20000 / (9 * a - 8)) AS n"

@@ -18,7 +18,7 @@ from tests.loading.publisher import SMALL, Publisher
 from tests.postgres import name_of
 from tests.store.conftest import ON_POSTGRESQL
 from tests.store.test_migrations import ADDS_A_COLUMN, ADDS_AN_INDEX, LATER, knowing, migrate
-from tests.store.test_writers import Beside
+from tests.store.test_writers import Beside, waiting_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,13 +49,7 @@ def set_for(url: str, **settings: str) -> None:
 
 def wait_until_it_has_waited_for_long(database: Connection, work: Beside) -> None:
     """Return once a session has waited for a lock for twice the time that the limits allow."""
-    while database.rows(
-        """
-        SELECT count(*) FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock'
-            AND clock_timestamp() - query_start > '500ms'
-        """
-    ) == [(0,)]:
+    while waiting_sessions(database, for_longer_than="500ms") == 0:
         work.assert_that_it_goes_on()
 
 

@@ -13,6 +13,7 @@ from psycopg import sql
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, commits, epochs, find_store, keys, logins, open_store
+from tests.long import ONE_SERVER
 from tests.postgres import name_of
 from tests.servers import as_server
 from tests.store.catalogue import GLOBAL_TABLES, STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER
@@ -98,18 +99,18 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
     [
         "INSERT INTO commits (account_id, commit_id, visible_at) VALUES (1, 99, 1)",
         "UPDATE commits SET commit_id = 99",
-        "UPDATE commits SET account_id = 2",
+        pytest.param("UPDATE commits SET account_id = 2", marks=ONE_SERVER),
         "UPDATE heartbeat SET is_only_row = FALSE",
         "INSERT INTO heartbeat (beat_at) VALUES (1)",
         "INSERT INTO account_locks (account_id, kind) VALUES (1, 'other')",
-        "UPDATE account_locks SET account_id = 2",
+        pytest.param("UPDATE account_locks SET account_id = 2", marks=ONE_SERVER),
         "INSERT INTO epochs (account_id, epoch_at) VALUES (1, 1)",
-        "UPDATE epochs SET account_id = 2",
+        pytest.param("UPDATE epochs SET account_id = 2", marks=ONE_SERVER),
         "UPDATE key_uses SET key_hash = 'other'",
         # Of another account.
         "INSERT INTO commits (account_id, commit_id) VALUES (2, 99)",
         "INSERT INTO login_failures VALUES (2, 'other', 'other', 1)",
-        "UPDATE login_failures SET account_id = 2",
+        pytest.param("UPDATE login_failures SET account_id = 2", marks=ONE_SERVER),
         "INSERT INTO key_uses VALUES (2, 'other', 1)",
     ],
 )
@@ -141,6 +142,7 @@ def test_a_server_changes_no_row_of_another_account(shared: OpenStore, how: str)
 
 
 @ON_POSTGRESQL
+@ONE_SERVER
 @pytest.mark.parametrize("kind", ["data", "stamps"])
 def test_a_server_locks_no_other_account(shared: OpenStore, owned: str, kind: str) -> None:
     """It could hold up another tenant's loads."""
@@ -357,6 +359,7 @@ def login(store: Store, url: str) -> Iterator[Callable[[LiteralString], str]]:
 
 
 @ON_POSTGRESQL
+@ONE_SERVER
 def test_a_user_who_is_a_member_of_the_servers_role_is_a_server_too(
     opened: OpenStore, login: Callable[[LiteralString], str]
 ) -> None:
@@ -369,6 +372,7 @@ def test_a_user_who_is_a_member_of_the_servers_role_is_a_server_too(
 
 
 @ON_POSTGRESQL
+@ONE_SERVER
 @pytest.mark.parametrize(
     "who",
     [

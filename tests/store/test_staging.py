@@ -23,6 +23,7 @@ from tests.loading.test_growth import (
     all_are_erased,
 )
 from tests.loading.working import counting
+from tests.long import ONE_SERVER
 from tests.store.catalogue import STAGING_TABLES
 from tests.store.conftest import ON_POSTGRESQL
 from tests.store.plans import load_in_steps
@@ -219,6 +220,7 @@ def test_loads_of_two_accounts_stage_their_rows_beside_each_other(
 OTHERS = 20_000
 
 
+@ONE_SERVER
 @pytest.mark.parametrize("discard", [False, True])
 @pytest.mark.parametrize("key", ["n", "1"], ids=["each key once", "one key"])
 def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
@@ -244,6 +246,7 @@ def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
         assert looked_at >= {"staged_problems", "staged_keys"}
 
 
+@ONE_SERVER
 @pytest.mark.parametrize(
     "files",
     [

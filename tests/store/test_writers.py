@@ -7,6 +7,7 @@ seen here of sessions that wait is what PostgreSQL itself tells of them.
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pytest
 
 from masthead.errors import BadInput, StoreUnavailable
 from masthead.store import accounts, commits, epochs
+from tests.long import ONE_SERVER
 from tests.store.conftest import ON_POSTGRESQL, START_US
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from tests.store.conftest import Clock
+
+WAIT_SECONDS_MAX = 60
 
 
 class Beside:
@@ -41,8 +45,10 @@ class Beside:
 
     def wait_until_it_waits(self, database: Connection, count: int = 1) -> None:
         """Return once so many sessions of the database wait for a lock."""
+        ends_at = time.monotonic() + WAIT_SECONDS_MAX
         while waiting_sessions(database) < count:
             self.assert_that_it_goes_on()
+            assert time.monotonic() < ends_at, "it does not wait for a lock"
 
     def assert_that_it_goes_on(self) -> None:
         """Assert that it has not ended; else raise what it raised."""
@@ -61,11 +67,17 @@ class Beside:
         return self._failure
 
 
-def waiting_sessions(database: Connection) -> int:
-    """Return how many sessions of the same database wait for a lock."""
+def waiting_sessions(database: Connection, *, for_longer_than: str = "0") -> int:
+    """Return how many sessions of the same database wait for a lock, on all of its nodes.
+
+    ``for_longer_than`` is an interval of PostgreSQL.
+    """
+    ((of_all_nodes,),) = database.rows("SELECT to_regclass('citus_stat_activity')::TEXT")
     ((count,),) = database.rows(
-        "SELECT count(*) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        f"SELECT count(*) FROM {of_all_nodes or 'pg_stat_activity'} "
+        "WHERE datname = current_database() AND wait_event_type = 'Lock' "
+        "AND clock_timestamp() - query_start > :for_longer_than",
+        for_longer_than=for_longer_than,
     )
     return int(count)
 
@@ -114,14 +126,25 @@ def test_the_second_writer_of_an_account_waits_for_the_first(opened: OpenStore) 
             assert commits.begin_commit(database, 1) == 2
             second = Beside(lambda: load(opened, 1))
             second.wait_until_it_waits(onlooker)
-            # For a row: it is the same behind a pooler and on each node of a distributed database.
-            assert onlooker.rows(
-                "SELECT DISTINCT relation::REGCLASS::TEXT FROM pg_locks WHERE locktype = 'tuple'"
-            ) == [("account_locks",)]
             assert stamps(opened, 1) == [START_US]
         assert second.result() is None
         assert waiting_sessions(onlooker) == 0
     assert stamps(opened, 1) == [START_US, None, None]
+
+
+@ON_POSTGRESQL
+@ONE_SERVER
+def test_a_writer_waits_for_a_row(opened: OpenStore) -> None:
+    """It is the same behind a pooler, and on each node of a distributed database."""
+    with opened.writer() as onlooker:
+        with opened.writer() as database, database.transaction():
+            database.lock_account(1)
+            second = Beside(lambda: load(opened, 1))
+            second.wait_until_it_waits(onlooker)
+            assert onlooker.rows(
+                "SELECT DISTINCT relation::REGCLASS::TEXT FROM pg_locks WHERE locktype = 'tuple'"
+            ) == [("account_locks",)]
+        assert second.result() is None
 
 
 @ON_POSTGRESQL

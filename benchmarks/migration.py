@@ -1,0 +1,107 @@
+"""What a migration costs those who look orders up while it runs, on PostgreSQL.
+
+There is one migration so far, which makes the tables. Those that are measured are made up: they do
+what later ones may do to a large table. Fails if a look-up takes longer than a second.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from statistics import median
+
+from benchmarks.databases import STORES
+from benchmarks.load import look_up, request
+from benchmarks.machine import CLIENT_CORE, SERVER_CORE, on_core
+from benchmarks.processes import serving
+from benchmarks.publisher import Published, published
+from benchmarks.report import Scale, table
+from masthead.cli import main
+from masthead.store import migrations
+from masthead.store.migrations import Migration
+
+WORST_MS_MAX = 1_000
+LATER = [
+    Migration(
+        2,
+        "a column with a default, and a condition",
+        """
+        ALTER TABLE orders ADD COLUMN added_1 TEXT NOT NULL DEFAULT 'none',
+            ADD CONSTRAINT added_1_is_short CHECK (length(added_1) < 10) NOT VALID;
+        ALTER TABLE subscribers ADD COLUMN added_1 BIGINT;
+        """,
+    ),
+    Migration(
+        3,
+        "the condition holds for all rows",
+        "ALTER TABLE orders VALIDATE CONSTRAINT added_1_is_short",
+    ),
+    Migration(
+        4,
+        "an index",
+        "CREATE INDEX CONCURRENTLY added_1 ON orders (account_id, added_1, order_id)",
+    ),
+]
+
+
+async def _migrate(database: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.migration", "database", "migrate"),
+        stdout=asyncio.subprocess.DEVNULL,
+        env=os.environ | {"MASTHEAD_DATABASE": database},
+    )
+    if await process.wait():
+        raise SystemExit("the migration failed")
+
+
+async def _download(port: int) -> None:
+    """Download one snapshot after the other; their transactions hold locks on all tables."""
+    while True:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request("/snapshot?entities=orders,subscribers"))
+        while await reader.read(65_536):
+            pass
+        writer.close()
+
+
+async def _measure(port: int, data: Published, seconds: float) -> dict[str, list[float]]:
+    """Return the times of look-ups before, during and after the migration, in milliseconds."""
+    paths = data.order_paths()
+    found = {}
+    downloads = asyncio.create_task(_download(port))
+    for title in ("before it", "during it", "after it"):
+        is_during = title == "during it"
+        work = _migrate(data.database) if is_during else asyncio.sleep(seconds)
+        ended = asyncio.ensure_future(work)
+        found[title] = await look_up(port, paths, ended)
+        await ended
+    downloads.cancel()
+    with suppress(asyncio.CancelledError):
+        await downloads
+    return found
+
+
+def measure(scale: Scale) -> Iterator[str]:
+    """Yield a table for each store but SQLite, which nothing else uses while it migrates."""
+    worst_ms = 0.0
+    for store in scale.stores:
+        if store == "sqlite":
+            continue
+        with on_core(CLIENT_CORE), published(store, scale.subscribers) as data:
+            with serving(data.database, core=SERVER_CORE) as server:
+                found = asyncio.run(_measure(server.port, data, scale.seconds))
+            worst_ms = max(worst_ms, *found["during it"])
+        rows = [
+            [title, f"{len(times):,}", f"{median(times):,.1f}", f"{max(times):,.1f}"]
+            for title, times in found.items()
+        ]
+        yield table([f"{STORES[store]}, look-ups", "count", "median, ms", "worst, ms"], rows)
+    if worst_ms > WORST_MS_MAX:
+        raise SystemExit(f"a look-up took more than {WORST_MS_MAX} ms")
+
+
+if __name__ == "__main__":
+    first = migrations.migrations
+    migrations.migrations = lambda dialect: [*first(dialect), *LATER]
+    main()
