@@ -93,7 +93,8 @@ class _Tables:
                 SELECT table_name::TEXT, array_agg(column_name::TEXT)
                 FROM information_schema.columns
                 WHERE table_schema = 'public' AND is_generated = 'NEVER'
-                    AND table_name NOT LIKE 'staged%' GROUP BY table_name
+                    AND table_name NOT LIKE 'staged%' AND table_name NOT LIKE 'citus%'
+                GROUP BY table_name
                 """
             ).fetchall()
         )
@@ -108,8 +109,9 @@ class _Tables:
         return self._put_back("start")
 
     def back_up(self) -> None:
-        self._for_all("backup", "DELETE FROM {kept}")
-        self._for_all("backup", "INSERT INTO {kept} SELECT {columns} FROM {table}")
+        self._for_all(
+            "backup", "DELETE FROM {kept}", "INSERT INTO {kept} SELECT {columns} FROM {table}"
+        )
 
     def restore(self) -> str:
         return self._put_back("backup")
@@ -122,19 +124,27 @@ class _Tables:
         self._kind.drop_database(self._url)
 
     def _put_back(self, state: str) -> str:
-        with self._connection.transaction():
-            self._for_all(state, "DELETE FROM {table}")
-            self._for_all(state, "INSERT INTO {table} ({columns}) SELECT {columns} FROM {kept}")
+        self._for_all(
+            state,
+            "DELETE FROM {table}",
+            "INSERT INTO {table} ({columns}) SELECT {columns} FROM {kept}",
+        )
         return self._url
 
-    def _for_all(self, state: str, statement: LiteralString) -> None:
-        """Run the statement for all tables at once: what refers to what is looked at in the end."""
-        parts = [
-            sql.SQL("{} AS ({})").format(sql.Identifier(f"of {table}"), part)
-            for table in self._columns
-            for part in [self._of(table, state, statement)]
-        ]
-        self._run(sql.SQL("WITH {} SELECT").format(sql.SQL(", ").join(parts)))
+    def _for_all(self, state: str, *statements: LiteralString) -> None:
+        """Run the statements for all tables in one snapshot, whatever refers to what."""
+        with self._connection.transaction():
+            self._connection.execute(
+                """
+                SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
+                SET LOCAL citus.propagate_set_commands = 'local';
+                SET LOCAL citus.multi_shard_modify_mode = 'sequential';
+                SET LOCAL session_replication_role = 'replica'
+                """
+            )
+            for statement in statements:
+                for table in self._columns:
+                    self._run(self._of(table, state, statement))
 
     def _of(self, table: str, state: str, statement: LiteralString) -> sql.Composed:
         return sql.SQL(statement).format(
