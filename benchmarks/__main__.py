@@ -39,7 +39,7 @@ BENCHMARKS = {
     "overload": Benchmark(overload.measure, subscribers=20_000, seconds=5),
     "slow-clients": Benchmark(slow_clients.measure, subscribers=2_000, seconds=40),
     "logins": Benchmark(logins.measure, subscribers=20_000, rounds=10_000),
-    "migration": Benchmark(migration.measure, subscribers=175_000, seconds=5),
+    "migration": Benchmark(migration.measure, subscribers=870_000, seconds=5),
     "filters": Benchmark(filters.measure, subscribers=870_000, rounds=21),
 }
 
