@@ -330,12 +330,13 @@ class Cluster(Databases):
             _copy_folder(first, self._data)
             return
         chosen = SETTINGS | SETTINGS_OF_18 if self.version >= 18 else SETTINGS
-        settings = (f"--set={name}={value}" for name, value in chosen.items())
         collation = _collation(self.version)[0]
         self._run(
             *("initdb", "-D", self._data, "--username=postgres", "--auth=trust", "--encoding=UTF8"),
-            *("--no-sync", "--no-instructions", *collation, *settings),
+            *("--no-sync", "--no-instructions", *collation),
         )
+        with (self._data / "postgresql.conf").open("a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in chosen.items())
         folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         _copy_folder(self._data, folder / "data")
