@@ -8,6 +8,7 @@
 #   make test-system   the wire form seen by a real browser and by PHP; a real pooler
 #   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
 #                      .ci/citus)
+#   make prove-citus   all faults that are planted into the change feed, on that cluster: 5 minutes
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
@@ -33,8 +34,8 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        test-citus prove prove-tests prove-schedules prove-kills prove-endurance prove-leaving \
-        prove-asgi prove-hostile fix bench audit lock install install-dev clean
+        test-citus prove-citus prove prove-tests prove-schedules prove-kills prove-endurance \
+        prove-leaving prove-asgi prove-hostile fix bench audit lock install install-dev clean
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -87,6 +88,10 @@ test-citus: install-dev
 	@.ci/citus
 	$(BIN)/pytest tests/citus $(ARGS)
 	[ ! -e .venv/citus/stamp ] || $(BIN)/pytest -n 3 --dist worksteal --citus $(ON_CITUS)
+
+prove-citus: install-dev
+	@.ci/citus
+	$(BIN)/pytest -n 3 --dist worksteal --citus --long tests/feed/test_proof.py
 
 prove: prove-tests prove-schedules prove-kills prove-endurance
 
