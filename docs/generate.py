@@ -172,8 +172,13 @@ def _commands() -> Iterator[str]:
     yield "## Commands"
     yield "They end with 0; with 1 where data are bad; with 2 where they were called wrongly."
     for path, command in _all_commands("masthead", cli):
-        context = click.Context(command, info_name=path, max_content_width=_HELP_WIDTH)
-        context.terminal_width = _HELP_WIDTH
+        context = click.Context(
+            command,
+            info_name=path,
+            terminal_width=_HELP_WIDTH,
+            max_content_width=_HELP_WIDTH,
+            **cli.context_settings,
+        )
         yield f"### {path}\n\n```text\n{command.get_help(context)}\n```"
 
 

@@ -73,7 +73,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a server."""
 
     database: Annotated[
-        str, Meta(description="URL of the database, made and migrated if need be.")
+        str, Meta(description="URL of the database; a file is made and migrated if need be.")
     ] = "sqlite:///masthead.db"
     read_database: Annotated[
         str | None,
