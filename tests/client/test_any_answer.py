@@ -126,9 +126,12 @@ def service() -> Iterator[Service]:
         yield found
 
 
-@pytest.fixture(scope="module", params=FLAVOURS)
+@pytest.fixture(params=FLAVOURS)
 def client(request: pytest.FixtureRequest, service: Service) -> Iterator[Client]:
-    """A client of that service, which waits for nothing."""
+    """A client of that service, which waits for nothing.
+
+    Each test has its own: a body with a status that has none stays on its connection.
+    """
     with ExitStack() as stack:
         yield connecting(request.param, stack)(service.url, timeout_s=0.1)
 
