@@ -10,9 +10,11 @@ import pytest
 
 from masthead.databases import sqlite
 from masthead.store import accounts, open_store, postgresql
+from tests.loading.publisher import SMALL, Publisher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from masthead.store import Store as OpenStore
     from tests.servers import Store
@@ -85,6 +87,15 @@ def empty_url(store: Store) -> Iterator[str]:
     """A database without tables; a file does not exist yet."""
     with new_url(store, is_empty=True) as found:
         yield found
+
+
+@pytest.fixture
+def publisher(url: str, tmp_path: Path) -> Iterator[Publisher]:
+    """An account that holds the small publisher."""
+    found = Publisher(url, tmp_path)
+    found.load(SMALL)
+    yield found
+    found.store.close()
 
 
 @pytest.fixture

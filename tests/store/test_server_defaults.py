@@ -14,17 +14,14 @@ from psycopg import sql
 
 from masthead.loading.load import load
 from masthead.store import commits, find_store
-from tests.loading.publisher import SMALL, Publisher
 from tests.postgres import name_of
 from tests.store.conftest import ON_POSTGRESQL
 from tests.store.test_migrations import ADDS_A_COLUMN, ADDS_AN_INDEX, LATER, knowing, migrate
 from tests.store.test_writers import Beside, waiting_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from masthead.store import Connection
+    from tests.loading.publisher import Publisher
 
 pytestmark = ON_POSTGRESQL
 
@@ -51,15 +48,6 @@ def wait_until_it_has_waited_for_long(database: Connection, work: Beside) -> Non
     """Return once a session has waited for a lock for twice the time that the limits allow."""
     while waiting_sessions(database, for_longer_than="500ms") == 0:
         work.assert_that_it_goes_on()
-
-
-@pytest.fixture
-def publisher(url: str, tmp_path: Path) -> Iterator[Publisher]:
-    """An account that holds the small publisher."""
-    found = Publisher(url, tmp_path)
-    found.load(SMALL)
-    yield found
-    found.store.close()
 
 
 def loading(publisher: Publisher, files: dict[str, str]) -> Beside:

@@ -30,7 +30,7 @@ from tests.store.plans import load_in_steps
 from tests.store.test_plans_postgresql import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from masthead.store import Connection
@@ -46,15 +46,6 @@ ODD = {
     "addresses.csv": "address_id,subscriber_id\n1,1\n2,99\n3,7\n",
     "list_downloads.csv": "mailing_list_id,parent_mailing_list_id\n5,6\n6,99\n",
 }
-
-
-@pytest.fixture
-def publisher(url: str, tmp_path: Path) -> Iterator[Publisher]:
-    """An account that holds the small publisher."""
-    found = Publisher(url, tmp_path)
-    found.load(SMALL)
-    yield found
-    found.store.close()
 
 
 def staged(publisher: Publisher) -> dict[str, int]:

@@ -301,22 +301,29 @@ def _full_url(response: httpx2.Response) -> httpx2.URL:
     return response.url.copy_with(raw_path=response.request.extensions["target"])
 
 
-def _resolved(response: httpx2.Response, reference: str) -> httpx2.URL | None:
-    """Return the URL of a reference in a response, None if it is of another origin."""
+def _place_of(response: httpx2.Response, reference: str) -> tuple[httpx2.URL, bool] | None:
+    """Return the URL of a reference in a response, and whether its origin is the response's.
+
+    None if it is no URL, or one without an origin, such as "mailto:x".
+    """
     try:
         found = _full_url(response).join(reference)
         is_own = found.origin == response.url.origin
-    except (httpx2.InvalidURL, ValueError):  # "mailto:x" is a URL without an origin
+    except (httpx2.InvalidURL, ValueError):
         return None
-    return found if is_own else None
+    return found, is_own
+
+
+def _resolved(response: httpx2.Response, reference: str) -> httpx2.URL | None:
+    """Return the URL of a reference in a response, None if it is of another origin."""
+    place, is_own = _place_of(response, reference) or (None, False)
+    return place if is_own else None
 
 
 def _redirect_message(response: httpx2.Response) -> str:
     """Return the message for a redirect that is not followed; it shows no path and query."""
-    try:
-        place = response.url.join(response.headers["Location"])
-        is_own = place.origin == response.url.origin
-    except (httpx2.InvalidURL, ValueError):
+    place, is_own = _place_of(response, response.headers["Location"]) or (None, False)
+    if place is None:
         return "it redirects to what is no address"
     if is_own:
         return "it redirects to another of its addresses; is the base URL right?"
