@@ -329,6 +329,13 @@ class Cluster(Databases):
         if first := _made.get(self.version):
             _copy_folder(first, self._data)
             return
+        self._initialize()
+        folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        _copy_folder(self._data, folder / "data")
+        _made[self.version] = folder / "data"
+
+    def _initialize(self) -> None:
         chosen = SETTINGS | SETTINGS_OF_18 if self.version >= 18 else SETTINGS
         collation = _collation(self.version)[0]
         self._run(
@@ -337,10 +344,6 @@ class Cluster(Databases):
         )
         with (self._data / "postgresql.conf").open("a") as file:
             file.writelines(f"{name} = '{value}'\n" for name, value in chosen.items())
-        folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _copy_folder(self._data, folder / "data")
-        _made[self.version] = folder / "data"
 
     def _make_standby(self, primary: Cluster) -> None:
         # The slot keeps for it what it has yet to read, however long it is stopped or frozen.

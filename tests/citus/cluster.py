@@ -52,6 +52,10 @@ class CitusNode(Cluster):
         super().create(name)
         self.ask(name, "CREATE EXTENSION citus")
 
+    def _make(self) -> None:
+        # Not a copy: each node has a system identifier of its own.
+        self._initialize()
+
     def kill(self) -> None:
         """End at once, as in a crash. After ``start`` it has all that was committed."""
         self._end(signal.SIGQUIT)
