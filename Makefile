@@ -1,21 +1,25 @@
 # What a contributor types; CONTRIBUTING.md says more. Every target can be given on its own.
 #
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
-#   make test          every check: lint format-check types imports tests; 6 minutes
+#   make test          every check: lint format-check types imports tests; about 6 minutes on two
+#                      calm processors, as are the times below
 #                      (lock-check and docs-check run a part of tests alone)
 #   make test ARGS=tests/mirror
 #                      a part of the tests, and nothing else: seconds
-#   make test-system   the wire form seen by a real browser and by PHP; a real pooler
+#   make test-system   the wire form seen by a browser, PHP and generated clients; a real pooler
+#   make test-oldest   a part of the tests, with the oldest packages that pyproject.toml allows
 #   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
 #                      .ci/citus)
 #   make prove-citus   all faults that are planted into the change feed, on that cluster: 5 minutes
+#   make release       the wheel and the sdist, checked and tried, in dist/
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
-#                      one or none: 11 minutes
-#   make prove         prove-tests, and then hours of proofs: prove-schedules (SCHEDULES=100000) and
-#                      prove-kills (ROUNDS=200, SEED=1) of the change feed, prove-endurance
-#                      (MINUTES=60, for each kind of database)
+#                      one or none: 10 minutes
+#   make prove         prove-tests, and then hours of proofs: prove-every (the tests that both
+#                      forms have on SQLite alone, on PostgreSQL), prove-schedules
+#                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
+#                      prove-endurance (MINUTES=60, for each kind of database)
 #   make prove-asgi    the tests of the interface over HTTP, without the shorter way for responses
 #                      that are ready (masthead serve --asgi-only)
 #   make prove-leaving clients that leave in the middle of responses (CLIENTS=5000)
@@ -34,8 +38,12 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        test-citus prove-citus prove prove-tests prove-schedules prove-kills prove-endurance \
-        prove-leaving prove-asgi prove-hostile fix bench audit lock install install-dev clean
+        test-oldest test-citus prove-citus prove prove-tests prove-every prove-schedules \
+        prove-kills prove-endurance prove-leaving prove-asgi prove-hostile release fix bench \
+        audit lock install install-dev clean
+
+# What `make test` leaves to targets of their own.
+APART = --ignore tests/system --ignore tests/citus --ignore tests/release
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -43,8 +51,8 @@ demo: install
 # Whoever wants a part of the tests does not wait for the checks of everything.
 ifeq ($(ARGS),)
 test: lint format-check types imports tests
-	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)" \
-		"and long forms (prove-tests)."
+	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)," \
+		"tests/release (release) and long forms (prove-tests)."
 else
 test: tests
 endif
@@ -63,7 +71,7 @@ imports: install-dev
 
 tests: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal \
-		$(if $(ARGS),$(ARGS),--ignore tests/system --ignore tests/citus)
+		$(if $(ARGS),$(ARGS),$(APART))
 
 lock-check: install-dev
 	$(BIN)/pytest tests/house/test_locks.py
@@ -77,10 +85,26 @@ docs-check: install-dev
 test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	@.ci/pgbouncer
-	$(BIN)/pytest tests/system $(ARGS)
+	@.ci/typescript
+	$(BIN)/pytest -n 2 --dist loadfile tests/system $(ARGS)
 
-# The tests of PostgreSQL that say what Masthead does, once more on a Citus cluster.
-ON_CITUS = tests/store tests/loading tests/feed tests/mirror \
+# A part that calls every package; the ASGI servers that only tests know are left out.
+WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \
+	$(addprefix tests/api/test_,changes.py compression.py login.py) \
+	$(addprefix tests/cli/test_,accounts.py log_format.py metrics.py) \
+	$(addprefix tests/loading/test_,files.py import.py export.py) \
+	$(addprefix tests/mirror/test_,command.py databases.py passes.py) \
+	-k "not granian and not hypercorn"
+
+test-oldest: .venv/oldest/installed
+	.venv/oldest/bin/pytest -n 3 --dist worksteal $(or $(ARGS),$(WITH_OLDEST))
+
+# The tests of PostgreSQL that say what Masthead's statements do, once more on a Citus cluster.
+# Left out is what is said of files, of folders and of the mirror's own database.
+ON_CITUS = tests/store tests/loading tests/feed \
+	$(patsubst %,--ignore=tests/loading/test_%.py, any_bytes cut_off deliveries demo_history \
+		files formats generate guess limits mapped_rows mapping sizes xlsx) \
+	$(addprefix tests/mirror/test_,deletions.py passes.py verify.py) \
 	$(wildcard tests/api/test_golden_*.py) \
 	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py
 
@@ -92,13 +116,16 @@ test-citus: install-dev
 prove-citus: install-dev
 	@.ci/citus
 	[ ! -e .venv/citus/stamp ] || \
-		$(BIN)/pytest -n 3 --dist worksteal --citus --long tests/feed/test_proof.py
+		$(BIN)/pytest -n 3 --dist worksteal --citus --long --every tests/feed/test_proof.py
 
-prove: prove-tests prove-schedules prove-kills prove-endurance
+prove: prove-tests prove-every prove-schedules prove-kills prove-endurance
 
 prove-tests: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal --ignore tests/system --ignore tests/citus \
+	$(BIN)/pytest -n 3 --dist worksteal $(APART) \
 		--long -m "long or only_long" $(ARGS)
+
+prove-every: install-dev
+	$(BIN)/pytest -n 3 --dist worksteal $(APART) --long --every -m only_every $(ARGS)
 
 prove-schedules: install-dev
 	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000)
@@ -110,15 +137,26 @@ prove-kills: install-dev
 prove-endurance: install-dev
 	$(BIN)/pytest tests/api/test_endurance.py --long --minutes $(or $(MINUTES),60)
 
+# On PostgreSQL those alone that say what each operation answers.
 prove-asgi: install-dev
-	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 2 tests/api tests/hostile $(ARGS)
+	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 3 --dist worksteal tests/api tests/hostile \
+		-k "not postgresql or golden" $(ARGS)
 
 prove-leaving: install-dev
 	$(BIN)/pytest tests/api/test_leaving_clients.py --long --leaving $(or $(CLIENTS),5000)
 
 # A twentieth of the cases is left to Schemathesis, whose own counts it is told.
 prove-hostile: install-dev
-	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --long --cases $(or $(CASES),100000)
+	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --long --every \
+		--cases $(or $(CASES),100000)
+
+# Only what has been tried is in dist/.
+release: install-dev
+	@rm -rf dist .venv/release
+	$(BIN)/python -m build --no-isolation --outdir .venv/release
+	$(BIN)/pytest tests/release $(ARGS)
+	@mv .venv/release dist
+	@ls dist/*
 
 fix: install-dev
 	$(BIN)/ruff check --fix
@@ -137,10 +175,10 @@ install: .venv/runtime.installed
 
 install-dev: .venv/dev.installed
 
-.venv/runtime.installed: pyproject.toml requirements/runtime.txt
+.venv/runtime.installed: pyproject.toml requirements/runtime.txt requirements/build.txt
 	@.ci/venv
 	@echo "Installing Masthead into .venv …"
-	@$(LOCKED) -r requirements/runtime.txt
+	@$(LOCKED) -r requirements/runtime.txt -r requirements/build.txt
 	@$(PIP) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 
@@ -152,6 +190,13 @@ install-dev: .venv/dev.installed
 
 .venv/system.installed: .venv/dev.installed requirements/system.txt
 	@$(LOCKED) -r requirements/system.txt
+	@touch $@
+
+.venv/oldest/installed: .venv/runtime.installed requirements/oldest.txt
+	@echo "Installing the oldest packages into .venv/oldest …"
+	@$(BIN)/python -m venv --clear .venv/oldest
+	@$(LOCKED:$(BIN)%=.venv/oldest/bin%) -r requirements/oldest.txt
+	@$(PIP:$(BIN)%=.venv/oldest/bin%) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 
 clean:

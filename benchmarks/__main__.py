@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from benchmarks import (
+    complete,
     feed,
     filters,
     growth,
     imports,
     logins,
     machine,
+    mapped,
     migration,
     overload,
     requests,
@@ -35,6 +37,8 @@ BENCHMARKS = {
     "requests": Benchmark(requests.measure, subscribers=20_000, rounds=5, seconds=1),
     "feed": Benchmark(feed.measure, subscribers=175_000, rounds=5),
     "imports": Benchmark(imports.measure, subscribers=60_000, rounds=3),
+    "complete": Benchmark(complete.measure, subscribers=60_000, rounds=3),
+    "mapped": Benchmark(mapped.measure, subscribers=40_000, rounds=3),
     "growth": Benchmark(growth.measure, subscribers=8_700_000, rounds=100),
     "overload": Benchmark(overload.measure, subscribers=20_000, seconds=5),
     "slow-clients": Benchmark(slow_clients.measure, subscribers=2_000, seconds=40),

@@ -11,8 +11,16 @@ import click
 
 from masthead.cli import cli
 from masthead.contract.kinds import Bit, Bool, Flag, Kind, Many, Missing, OneOf, Text
+from masthead.contract.meanings import SHAPES, meaning_of
 from masthead.contract.openapi import document
-from masthead.contract.operations import DIGEST, ENTITIES, OPERATIONS, SNAPSHOT, Operation
+from masthead.contract.operations import (
+    DELETIONS,
+    DIGEST,
+    ENTITIES,
+    EXTENSIONS,
+    OPERATIONS,
+    Operation,
+)
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.contract.shapes import fields_of
 from masthead.settings import SETTINGS
@@ -56,8 +64,8 @@ def _word(kind: Kind) -> str:
 def _operations() -> Iterator[str]:
     yield "## Operations"
     yield "Each is a GET, and answers HEAD too; with and without a slash at its end."
-    for operation in (*OPERATIONS.values(), SNAPSHOT, DIGEST):
-        number = f"{operation.number}. " if operation.number else ""
+    for operation in (*OPERATIONS.values(), *EXTENSIONS):
+        number = f"{operation.number}. " if operation.number else "Extension: "
         yield f"### {number}{operation.summary}"
         yield f"`GET {operation.path}` answers {_answer(operation)}."
         if operation.parameters:
@@ -73,6 +81,8 @@ def _operations() -> Iterator[str]:
 def _answer(operation: Operation) -> str:
     if operation is DIGEST:
         return "an object with `count` and `digest` under the key of each entity asked for"
+    if operation is DELETIONS:
+        return "an object with a list of ids under the key of each entity asked for"
     if operation.answer is None:
         keys = ", ".join(f"`{e.key}` ({e.shape.__name__}) for `{e.name}`" for e in ENTITIES)
         return f"an object with a list for each entity asked for: {keys}"
@@ -95,9 +105,11 @@ def _shapes() -> Iterator[str]:
             if isinstance(field.kind, Many):
                 waiting.insert(0, field.kind.shape)
             missing = "" if field.missing is Missing.NEVER else field.missing.value
-            rows.append((f"`{field.name}`", _word(field.kind), missing))
+            meaning = meaning_of(shape, field.name)
+            rows.append((f"`{field.name}`", _word(field.kind), meaning, missing))
         yield f"### {shape.__name__}"
-        yield _table(("field", "value", "when missing"), rows)
+        yield SHAPES[shape]
+        yield _table(("field", "value", "meaning", "when missing"), rows)
 
 
 def _files() -> Iterator[str]:

@@ -68,7 +68,8 @@ def _fits_citus(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only the long form has, and with --citus what is of SQLite."""
     on_citus = config.getoption("--citus")
-    others = long.left_out(items, with_neighbours=on_citus)
+    with_every = config.getoption("--every")
+    others = long.left_out(items, with_neighbours=on_citus, with_every=with_every)
     if on_citus:
         others += [item for item in items if item not in others and not _fits_citus(item)]
     if others:

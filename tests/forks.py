@@ -39,7 +39,7 @@ __all__ = ["Program", "close", "expect", "start"]
 # What Python or the C library reads as a process starts.
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
 IMPORTED = (
-    *("backups", "data", "database", "demo", "feed", "mirror", "personal", "serving"),
+    *("backups", "data", "database", "demo", "feed", "loads", "mirror", "personal", "serving"),
     *("accounts", "audit", "options", "progress"),
 )
 IMPORTED_FROM_ELSEWHERE = ("psycopg", "psycopg_pool", "uvicorn.main", "uvloop", "httptools")

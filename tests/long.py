@@ -5,8 +5,10 @@
 as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
 and is left out of the short form.
 
-In the short form the tests in ``FOLDERS_ON_SQLITE`` have their services on SQLite alone, and so
-have those on other ASGI servers: other folders test what differs by the kind of database.
+In the short form the tests in ``FOLDERS_ON_SQLITE`` and ``FILES_ON_SQLITE`` have their services on
+SQLite alone, and so have those on other ASGI servers: other folders test what differs by the kind
+of database. Where the kind is far away from what is tested, the long form leaves PostgreSQL out
+too: ``pytest --long --every`` (`make prove-every`) has all there is.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMS",
     "LONG",
+    "LONG_ON_SQLITE",
     "ONE_SERVER",
     "ONLY_LONG",
     "SHORT_ON_SQLITE",
@@ -34,6 +37,7 @@ __all__ = [
 LONG = pytest.mark.long
 ONLY_LONG = pytest.mark.only_long
 HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
+HAS_FAR_NEIGHBOUR = pytest.mark.only_every("its neighbour on SQLite says the same")
 ONE_SERVER = pytest.mark.one_server
 SHORT_ON_SQLITE = pytest.mark.parametrize(
     "store",
@@ -43,9 +47,26 @@ SHORT_ON_SQLITE = pytest.mark.parametrize(
 )
 """For what says the same on both kinds of database: the short form has one of them."""
 
-FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
+LONG_ON_SQLITE = pytest.mark.parametrize(
+    "store",
+    ["sqlite", pytest.param("postgresql", marks=HAS_FAR_NEIGHBOUR)],
+    indirect=True,
+    scope="session",
+)
+"""The same, where the long form has one of them too."""
 
-FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (400, 400), "cases": (200, 1_000)}
+FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
+FILES_ON_SQLITE = {
+    f"test_{name}.py"
+    for name in ("any_bytes", "cut_off", "files", "formats", "guess", "mapped_rows", "xlsx")
+}
+"""Of tests/loading: what they say happens before a row comes to the database."""
+
+_FAR_FOLDERS = {"cli", "client", "hostile"}
+"""Their tests are of commands, of HTTP and of the client: the second database says little new, and
+tests/store, tests/loading and tests/postgresql say it too."""
+
+FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (400, 400), "cases": (200, 400)}
 """For each option that counts cases: how many there are in the short form and in the long one."""
 
 Test = TypeVar("Test", bound="Callable[..., None]")
@@ -57,6 +78,7 @@ def add_options(parser: pytest.Parser) -> None:
     """Let the long forms be asked for, and any number of cases."""
     group = parser.getgroup("what takes long (make prove)")
     group.addoption("--long", action="store_true", help="run the long form of each test")
+    group.addoption("--every", action="store_true", help="with --long: on every database")
     for name, of_what in (
         ("schedules", "of loads, polls and crashes"),
         ("rounds", "in which processes are killed"),
@@ -87,20 +109,35 @@ def examples(few: int, many: int) -> Callable[[Test], Test]:
     return decorated
 
 
-def left_out(items: list[pytest.Item], *, with_neighbours: bool) -> list[pytest.Item]:
-    """Mark those that only the long form has; return those that the form does not run.
+def left_out(
+    items: list[pytest.Item], *, with_neighbours: bool, with_every: bool
+) -> list[pytest.Item]:
+    """Mark those that only a longer form has; return those that the form does not run.
 
-    ``with_neighbours`` keeps those whose neighbours on SQLite are in the short form.
+    ``with_neighbours`` keeps those whose neighbours on SQLite are in the short form; ``with_every``
+    is whether ``--every`` was asked for.
     """
     for item in items:
         if _has_neighbour_on_sqlite(item):
-            item.add_marker(HAS_NEIGHBOUR)
+            item.add_marker(HAS_FAR_NEIGHBOUR if _is_far(item) else HAS_NEIGHBOUR)
+    far = [item for item in items if not with_every and item.get_closest_marker("only_every")]
     if _is_long:
-        return []
+        return far
     kept = HAS_NEIGHBOUR.mark.args if with_neighbours else None
-    return [
+    return far + [
         item for item in items if any(mark.args != kept for mark in item.iter_markers("only_long"))
     ]
+
+
+def _is_far(item: pytest.Item) -> bool:
+    is_on_another_server = not _is_on_our_server(item)
+    is_there = item.path.parent.name in _FAR_FOLDERS or item.path.name in FILES_ON_SQLITE
+    return is_on_another_server or is_there
+
+
+def _is_on_our_server(item: pytest.Item) -> bool:
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
+    return bool(chosen.get("served_by", "masthead") == "masthead")
 
 
 def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
@@ -108,5 +145,5 @@ def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
     by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
     if chosen.get("store") != "postgresql" or by_itself:
         return False
-    is_on_our_server = chosen.get("served_by", "masthead") == "masthead"
-    return item.path.parent.name in FOLDERS_ON_SQLITE or not is_on_our_server
+    has_neighbour = item.path.parent.name in FOLDERS_ON_SQLITE or item.path.name in FILES_ON_SQLITE
+    return has_neighbour or not _is_on_our_server(item)

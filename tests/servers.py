@@ -100,6 +100,9 @@ class Store:
             return
         for ending in ("", "-wal", "-shm", "-logins", "-logins-wal", "-logins-shm"):
             Path(_path(url) + ending).unlink(missing_ok=True)
+        path = Path(_path(url))
+        for lock in path.parent.glob(f"{path.name}-load-*"):
+            lock.unlink()
 
 
 def _copy_file(original: str, copied: str) -> None:

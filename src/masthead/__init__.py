@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncClient", "Client", "__version__"]
 
-__version__ = "0.1.0"
+__version__ = "0.1.0.dev0"
 
 
 if not TYPE_CHECKING:  # A type checker would take it for leave to import any name.

@@ -1,6 +1,27 @@
 """`python -m masthead` is the command `masthead`."""
 
-from masthead.cli import main
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command of ``sys.argv``; exit with 2 where only the client is installed.
+
+    See decisions, "What an installation holds".
+    """
+    try:
+        from masthead import cli  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "click":
+            raise
+        sys.stderr.write(
+            "only the client for Python is installed here; pip install 'masthead[mirror]' brings "
+            "masthead mirror, and pip install 'masthead[server]' all commands\n"
+        )
+        sys.exit(2)
+    cli.main()
+
 
 if __name__ == "__main__":
     main()

@@ -4,7 +4,8 @@
 
     MastheadError
     ├── BadInput             an invalid file, row, parameter or setting
-    │   └── BadUsage         a command called with invalid arguments
+    │   ├── BadUsage         a command called with invalid arguments
+    │   └── BadRows          rows of import files that are refused
     ├── NotFound             an id that does not exist in this account
     ├── StoreUnavailable     the database is not available; a retry may succeed
     └── ServiceError         a request of masthead.Client failed
@@ -18,6 +19,7 @@ the classes to exit statuses, the server maps them to HTTP statuses.
 
 __all__ = [
     "BadInput",
+    "BadRows",
     "BadUsage",
     "MastheadError",
     "NotFound",
@@ -39,6 +41,18 @@ class BadInput(MastheadError):
 
 class BadUsage(BadInput):
     """A command called with invalid arguments. The command line exits with 2."""
+
+
+class BadRows(BadInput):
+    """Rows of import files that are refused, with their problems.
+
+    The message shows the values, which can be personal. ``brief`` says without them where the first
+    problem is, and how many there are.
+    """
+
+    def __init__(self, message: str, brief: str) -> None:
+        super().__init__(message)
+        self.brief = brief
 
 
 class NotFound(MastheadError):

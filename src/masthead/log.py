@@ -1,9 +1,9 @@
 """Logs: one line per event on standard error, as ``name=value`` pairs or as a JSON object.
 
-Each call decides what its line contains. A line never contains a query string, a path as it was
-sent, a login, a password or credentials. An unexpected error is logged with its type and traceback,
-but without its message, which may quote any value. Objects that a library's message shows are
-omitted too (decisions, "Errors in the log").
+Each call decides what its line contains. A line never contains a query string, a login, a password
+or credentials, and of a path as it was sent at most two words (``masthead.api.http.reasons``). An
+unexpected error is logged with its type and traceback, but without its message, which may quote any
+value. Objects that a library's message shows are omitted too (decisions, "Errors in the log").
 
 Lines are written by a thread, so that a call never waits for the reader of the log (decisions, "A
 log that nobody reads").
@@ -22,7 +22,9 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from math import inf
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -32,13 +34,16 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["RequestLog", "configure_logs", "end_logs", "get_logger", "set_log_format"]
+__all__ = ["RequestLog", "Seldom", "configure_logs", "end_logs", "get_logger", "set_log_format"]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """Characters of lines that may wait to be written; further lines are dropped."""
 
 _END_S_MAX = 2
 """Seconds that a process waits at its end for its last lines to be written."""
+
+_SELDOM_S = 60
+_REASONS_MAX = 10
 
 _LINE_END = ord("\n")
 _RETRY_S = 1
@@ -248,6 +253,41 @@ class RequestLog:
         _writer.write("\n".join([*lines, ""]))
 
 
+class Seldom:
+    """Bounds the lines of an event that can occur with each request.
+
+    Each reason is due once a minute, and at most ten reasons are. ``time`` returns seconds.
+    """
+
+    def __init__(self, time: Callable[[], float] = monotonic) -> None:
+        self._time = time
+        self._since = -inf
+        self._reasons: set[str] = set()
+
+    def is_due(self, reason: str = "") -> bool:
+        """Return whether the event is to be logged, with this reason; it counts as logged then."""
+        now = self._time()
+        if now - self._since > _SELDOM_S:
+            self._since = now
+            self._reasons.clear()
+        if reason in self._reasons or len(self._reasons) == _REASONS_MAX:
+            return False
+        self._reasons.add(reason)
+        return True
+
+
+class _SeldomFilter(logging.Filter):
+    """Bounds the warnings of a library, each of which is due once a minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seldom = Seldom()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is logged; its message without the values is the reason."""
+        return record.levelno < logging.WARNING or self._seldom.is_due(str(record.msg))
+
+
 _common: list[Processor] = [
     structlog.processors.add_log_level,
     _add_time,
@@ -290,6 +330,8 @@ def configure_logs(log_format: str = "text") -> None:
     )
     logging.root.handlers[:] = [libraries]
     logging.root.setLevel(logging.WARNING)
+    # It warns of each attempt to connect.
+    logging.getLogger("psycopg.pool").filters[:] = [_SeldomFilter()]
 
 
 def end_logs() -> None:

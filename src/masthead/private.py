@@ -31,13 +31,13 @@ def make_folder(path: Path) -> None:
         path.mkdir(_FOLDER_MODE, exist_ok=True)
 
 
-def new_file(path: Path, *, errors: str | None = None) -> IO[str]:
-    """Create a file for UTF-8 text, and replace an existing one. Raises OSError.
+def new_file(path: Path, *, encoding: str = "utf-8", errors: str | None = None) -> IO[str]:
+    """Create a file for text, and replace an existing one. Raises OSError.
 
     Line ends are not translated.
     """
     path.unlink(missing_ok=True)
-    return open(path, "x", encoding="utf-8", errors=errors, newline="", opener=_open)
+    return open(path, "x", encoding=encoding, errors=errors, newline="", opener=_open)
 
 
 def _open(path: str, flags: int) -> int:

@@ -73,7 +73,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a server."""
 
     database: Annotated[
-        str, Meta(description="URL of the database; a file is made and migrated if need be.")
+        str, Meta(description="URL of the database: a file, or a database of PostgreSQL.")
     ] = "sqlite:///masthead.db"
     read_database: Annotated[
         str | None,
@@ -143,7 +143,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     behind_proxy: Annotated[
         bool,
         Meta(
-            description="A proxy in front of this server speaks TLS: no warning about plain HTTP."
+            description="A proxy in front of this server speaks TLS, and names the client in "
+            "X-Forwarded-For or Forwarded."
         ),
     ] = False
     asgi_only: Annotated[
@@ -196,7 +197,32 @@ SETTINGS = {
             is_secret=True,
         ),
         Setting("account", None, "Id of the account whose data it is."),
+        Setting("map", None, "Mapping file, which says how files of another form are read."),
         Setting("reject", None, "Folder for the rows that cannot be loaded; the others are."),
+        Setting("allow_truncated", False, "Load files that look cut off at their end.", bool),
+        Setting(
+            "max_rejected",
+            "1%",
+            "With --reject, how many rows of a file may be bad: a number of them or a share; with "
+            "more, nothing is loaded.",
+        ),
+        Setting(
+            "max_removed",
+            "5%",
+            "With --complete, how many rows of a table may be removed: a number or a share; "
+            "with more, nothing is loaded.",
+        ),
+        Setting(
+            "when_complete",
+            None,
+            "Name of a file that says that a folder is complete: wait until it is there, newer "
+            "than at the last load.",
+        ),
+        Setting(
+            "wait_at_most",
+            "3h",
+            "Time to wait for the file of --when-complete: 30m, 3h.",
+        ),
         Setting(
             "for_spreadsheets",
             False,

@@ -278,7 +278,6 @@ class Publishers:
 def publishers(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publishers]:
     """A database whose accounts tests may change, while its server runs."""
     database = store.new_database("changing")
-    masthead("accounts", "list", database=database)
     with serving(database) as server:
         publishers = Publishers(database, server, tmp_path_factory.mktemp("publishers"))
         yield publishers

@@ -1,4 +1,4 @@
-"""The description at /openapi.json and the page at /docs.
+"""The description at /openapi.json, the page at /docs, and the files that they need.
 
 A browser tries the page itself in ``tests/system``.
 """
@@ -25,11 +25,14 @@ PAGES = ("/docs", "/docs/")
 FILES = (
     ("/openapi.json", "application/json"),
     ("/docs", "text/html; charset=utf-8"),
-    ("/docs/initialiser.js", "text/javascript; charset=utf-8"),
+    ("/docs/docs.js", "text/javascript; charset=utf-8"),
     ("/docs/assets/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
     ("/docs/assets/swagger-ui.css", "text/css; charset=utf-8"),
-    ("/docs/assets/favicon-32x32.png", "image/png"),
+    ("/pages.css", "text/css; charset=utf-8"),
+    ("/favicon.svg", "image/svg+xml"),
+    ("/favicon.ico", "image/svg+xml"),
     ("/docs/assets/LICENSE", "text/plain; charset=utf-8"),
+    ("/docs/assets/NOTICES", "text/plain; charset=utf-8"),
 )
 
 
@@ -92,7 +95,8 @@ def test_all_that_the_page_links_is_there_behind_a_prefix_too(
         assert not urlsplit(link).scheme
         path = urlsplit(urljoin(f"http://host{prefix}{page}", link)).path
         assert path.startswith(f"{prefix}/")
-        assert visitor.get(path.removeprefix(prefix)).status_code == 200
+        browser = {"Accept": "text/html"}
+        assert visitor.get(path.removeprefix(prefix), headers=browser).status_code == 200
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -112,6 +116,14 @@ def test_the_page_allows_only_what_this_server_sends(visitor: httpx2.Client, pag
 def test_the_licence_of_the_page_s_files_is_served(visitor: httpx2.Client) -> None:
     """decisions, "The page at /docs"."""
     assert "Apache License" in visitor.get("/docs/assets/LICENSE").text
+    assert "MIT" in visitor.get("/docs/assets/NOTICES").text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_only_a_demo_shows_credentials(visitor: httpx2.Client, page: str) -> None:
+    """decisions, "The page at /docs"."""
+    for word in ("demo-key", "use-demo", "{"):
+        assert word not in re.sub(r"<code>.*?</code>", "", visitor.get(page).text)
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,10 @@ def test_after_ten_wrong_guesses_a_login_is_refused_whether_it_exists_or_not(
             assert_refused(attempt(caller, login.swapcase(), password), at_most_s=900)
         # Another login of the same person is another login.
         assert attempt(caller, "nobody else", "guess").text == NO
+        assert server.stop() == 0
         for told in ("guess", "nobody", "example.org", "AB3DE"):
             assert told not in server.output()
+        assert server.output().count("status=429 reason='login limit'") == 4
 
 
 def test_a_success_counts_nothing_and_ends_no_count(database: str) -> None:

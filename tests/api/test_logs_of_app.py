@@ -8,10 +8,28 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.log import Seldom
 from tests.servers import as_server, masthead, run
 
 if TYPE_CHECKING:
     from tests.servers import Store
+
+
+def test_what_occurs_often_is_logged_seldom() -> None:
+    """decisions, "What is logged": each reason once a minute, and at most ten."""
+    now = 0.0
+    seldom = Seldom(lambda: now)
+    assert seldom.is_due("down")
+    assert not seldom.is_due("down")
+    assert seldom.is_due("slow")
+    now = 60.0
+    assert not any(map(seldom.is_due, ("down", "slow")))
+    now = 60.1
+    assert [seldom.is_due(f"reason {number}") for number in range(20)] == [True] * 10 + [False] * 10
+    assert not seldom.is_due("reason 3")
+    now = 121.0
+    assert seldom.is_due("reason 3")
+
 
 RUN = """
 import asyncio, sys

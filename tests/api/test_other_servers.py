@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tests.servers import Store
 
 ADDRESSES = 3_000
+AN_HOUR_AGO = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 TARGETS = (
     "/2/accounts/",
     "/2/accounts/1",
@@ -32,6 +34,7 @@ TARGETS = (
     "/snapshot?entities=addresses",
     "/snapshot?entities=orders",
     "/digest?entities=addresses",
+    f"/deletions?entities=addresses,orders&changed_since={AN_HOUR_AGO}",
     "/health",
     "/openapi.json",
     "/docs",

@@ -18,7 +18,7 @@ import pytest
 from masthead.contract.operations import OPERATIONS
 from tests.api.callers import ENTITIES, Caller
 from tests.api.conftest import DATA, NO_LIMITS
-from tests.servers import import_files, masthead, serving
+from tests.servers import import_files, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PUBLISHERS = {"golden": "1", "neighbour": "2"}
 BEFORE = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds")
 OF_NOBODY = "424242"
-FEEDS = "/2/cdc", "/snapshot", "/digest"
+FEEDS = "/2/cdc", "/snapshot", "/digest", "/deletions"
 # What tells when something was loaded, and nothing else.
 MODIFIED = re.compile(rb'"modified_date":"[^"]*"')
 TIMES = {"date", "masthead-changes-through"}
@@ -158,7 +158,8 @@ MATRIX = [
     for path in paths(operation)
     for query in queries(operation)
 ]
-MATRIX += [(path, {"entities": ",".join(ENTITIES)}) for path in FEEDS[1:]]
+MATRIX += [(path, {"entities": ",".join(ENTITIES)}) for path in FEEDS[1:3]]
+MATRIX += [("/deletions", {"entities": ",".join(ENTITIES), "changed_since": BEFORE})]
 
 
 def seen(caller: Caller, path: str, query: dict[str, str]) -> Answer:
@@ -244,7 +245,6 @@ def test_a_master_sees_accounts_and_no_data(store: Store) -> None:
     database = store.new_database("master")
     import_files(DATA / "accounts.csv", account_id=None, database=database)
     import_files(DATA / "neighbour", account_id="2", database=database)
-    masthead("accounts", "list", database=database)
     with (
         serving(database, *NO_LIMITS) as server,
         closing(Caller(server, "key-overseer", "login-overseer")) as master,

@@ -15,6 +15,7 @@ from uvicorn import Server
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from masthead.api.http.protocol import HttpProtocol
 
@@ -56,6 +57,10 @@ USED: dict[Callable[..., object], str] = {
     Multiprocess.run: "306814569fbd",
     Multiprocess.init_processes: "6c69f2a36bf5",
     Multiprocess.handle_signals: "69be08d4fd9b",
+    Multiprocess.keep_subprocess_alive: "3ba4980aa33b",
+    Multiprocess.restart_all: "438dec6d95be",
+    Multiprocess.handle_hup: "c6701178f72d",
+    Process.wait_until_ready: "facaf9df0601",
 }
 
 

@@ -47,6 +47,7 @@ OPERATIONS = (
     "/2/downloadmailinglist/1/",
     EVERYTHING,
     EVERYTHING.replace("snapshot", "digest"),
+    FEED.replace("2/cdc", "deletions"),
 )
 
 

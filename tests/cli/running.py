@@ -88,6 +88,16 @@ def children(process_id: int) -> set[int]:
     return found
 
 
+def workers_of(process_id: int) -> set[int]:
+    """Return the ids of a server's workers; its other child tracks resources."""
+    found = set()
+    for child in children(process_id):
+        with suppress(OSError):
+            if b"multiprocessing-fork" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.add(child)
+    return found
+
+
 def is_running(process_id: int) -> bool:
     """Return whether a process has not ended."""
     try:

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 # What an account has beside the fields of the interface, and how it begins.
-NO_FIELDS = {"hide_password_md5": "0", "renewal_code_login": "1", "last_used": ""}
+NO_FIELDS = {
+    "hide_password_md5": "0",
+    "renewal_code_login": "1",
+    "time_zone": "UTC",
+    "last_used": "",
+}
 
 
 def shown(printed: str) -> dict[str, str]:
@@ -53,6 +58,7 @@ def test_every_field_of_the_interface_can_be_given_and_is_shown(database: str) -
         "is_master": "1",
         "hide_password_md5": "1",
         "renewal_code_login": "0",
+        "time_zone": "America/Argentina/Buenos_Aires",
     }
     flags = ["--no-active", "--no-api-active", "--master", "--hide-password-md5"]
     flags += ["--renewal-code-login", "off"]
@@ -86,6 +92,14 @@ def test_the_digest_of_passwords_can_be_hidden_and_shown(account: str) -> None:
     assert show(account)["hide_password_md5"] == "1"
     masthead("accounts", "set", 1, "--show-password-md5", database=account)
     assert show(account)["hide_password_md5"] == "0"
+
+
+@pytest.mark.parametrize("name", ["Europe/Berln", "europe/berlin", "", "America", "../UTC"])
+def test_a_time_zone_has_a_name_of_iana(account: str, name: str) -> None:
+    """decisions, "What today is"."""
+    done = masthead("accounts", "set", 1, f"--time-zone={name}", database=account, exit_status=2)
+    assert f"--time-zone: {name!r} is no time zone; the nearest is '" in done.stderr
+    assert show(account)["time_zone"] == "UTC"
 
 
 def test_set_without_anything_to_change_is_bad_usage(account: str) -> None:
@@ -247,7 +261,7 @@ def test_a_bad_row_of_accounts_loads_none_of_them(account: str, tmp_path: Path) 
     path = accounts_file(tmp_path, f"account_id,active\n7,1\n7,0\n{rows}")
     done = masthead("import", path, database=account, exit_status=1)
     lines = done.stderr.splitlines()
-    assert "accounts.csv:4: active: neither true (or 1) nor false (or 0)" in lines
+    assert "accounts.csv:4: active: 'maybe' is neither true (or 1) nor false (or 0)" in lines
     assert any(
         line.startswith("accounts.csv:3: account_id: 7 is in accounts.csv:2") for line in lines
     )

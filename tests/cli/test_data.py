@@ -48,6 +48,25 @@ def test_the_same_files_again_change_nothing_and_it_says_so(account: str, tmp_pa
     assert len(printed) == 15
 
 
+def test_a_mapping_is_guessed_printed_and_then_used_by_a_flag_or_a_variable(
+    account: str, tmp_path: Path
+) -> None:
+    """decisions, "Mapping files"."""
+    content = "Kundennummer;E-Mail;Straße\nK-1;ada@example.org;\nK-2;ben@example.org;Weg 1\n"
+    folder = write(tmp_path / "in", {"Kunden 2025.csv": content})
+    mapping = tmp_path / "publisher.toml"
+    guessed = masthead("import", "--guess", folder, database="sqlite:////nowhere/at/all.db").stdout
+    mapping.write_text(guessed, encoding="utf-8")
+    loaded = masthead("import", folder, "--account", 1, "--map", mapping, database=account).stdout
+    assert loaded.splitlines()[-2:] == [
+        "subscribers  2 inserted, 0 changed, 0 unchanged",
+        "addresses    1 inserted, 0 changed, 0 unchanged",
+    ]
+    settings = {"MASTHEAD_MAP": str(mapping)}
+    again = run("import", folder, "--account", 1, database=account, settings=settings)
+    assert "nothing changed" in again.stdout
+
+
 def test_bad_rows_are_listed_on_standard_error_and_the_status_is_1(
     account: str, tmp_path: Path
 ) -> None:
@@ -55,10 +74,10 @@ def test_bad_rows_are_listed_on_standard_error_and_the_status_is_1(
     path = write(tmp_path, {"subscribers.csv": f"subscriber_id,email\n{rows}"}) / "subscribers.csv"
     done = masthead("import", path, "--account", 1, database=account, exit_status=1)
     lines = done.stderr.splitlines()
-    assert lines[15] == "subscribers.csv:17: email: longer than 50 characters"
+    assert lines[15] == f"subscribers.csv:17: email: '{'e' * 51}' is longer than 50 characters"
     assert lines[100:] == [
         "and 50 more problems",
-        "nothing was loaded; mend the rows, or put them aside with --reject DIR",
+        "nothing was loaded; correct the rows, or set them aside with --reject DIR",
     ]
     assert done.stdout == ""
 
@@ -81,12 +100,15 @@ def test_with_reject_the_summary_counts_them_and_the_status_is_0(
         "publications.csv": "publication_id\nx\ny\n",
     }
     folder, reject = write(tmp_path / "in", files), tmp_path / "bad"
-    done = masthead("import", folder, "--account", 1, "--reject", reject, database=account)
+    done = masthead(
+        *("import", folder, "--account", 1, "--reject", reject, "--max-rejected=2"),
+        database=account,
+    )
     assert done.stdout.splitlines() == [
         "publications  0 inserted, 0 changed, 0 unchanged",
         "subscribers   1 inserted, 0 changed, 0 unchanged",
-        f"2 bad rows put aside in {reject / 'publications.csv'}",
-        f"1 bad row put aside in {reject / 'subscribers.csv'}",
+        f"2 bad rows set aside in {reject / 'publications.csv'}",
+        f"1 bad row set aside in {reject / 'subscribers.csv'}",
     ]
 
 

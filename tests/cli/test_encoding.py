@@ -89,5 +89,6 @@ def test_what_a_stream_lacks_is_shown_all_the_same(named: str, locale: str, tmp_
 def test_an_argument_that_is_no_text_is_refused_with_a_sentence(named: str, tmp_path: Path) -> None:
     """decisions, "Encoding of output": a path that the database's driver cannot take."""
     url = f"sqlite:///{tmp_path}/Ω.db"
-    done = said("no locale", "accounts", "list", "--database", url, database=named, exit_status=2)
+    arguments = ("accounts", "add", "1", "--database", url)
+    done = said("no locale", *arguments, database=named, exit_status=2)
     assert b"set LC_ALL=C.UTF-8" in done.stderr

@@ -13,7 +13,6 @@ import signal
 import sys
 import time
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -22,12 +21,14 @@ import pytest
 
 from masthead.databases.sqlite import WAL_BYTES_KEPT
 from masthead.store import audit, open_store
+from tests.cli.running import workers_of
 from tests.faulty import POWER_FAILED
 from tests.servers import masthead, run, serving, write_ndjson
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Iterator
+    from pathlib import Path
 
 KEY = ("key", "login")
 SYNCS_MAX = 60
@@ -286,20 +287,10 @@ def test_a_worker_that_is_killed_is_replaced_and_the_others_serve(disk: Disk) ->
     with serving(disk.database, "--workers", "2") as server:
         assert ask(server.url).status_code == 200
         parent = server.process_id
-        first = children(parent)
-        os.kill(first[0], signal.SIGKILL)
+        killed = min(workers_of(parent))
+        os.kill(killed, signal.SIGKILL)
         # Requests go on: at most the one that the killed worker had in its hands is lost.
         for _ in range(20):
             assert ask(server.url).status_code == 200
-        while len(now := children(parent)) < 2 or first[0] in now:
+        while len(now := workers_of(parent)) < 2 or killed in now:
             assert ask(server.url).status_code == 200
-
-
-def children(process: int) -> list[int]:
-    """Return the ids of the worker processes of a server."""
-    found = Path(f"/proc/{process}/task/{process}/children").read_text()
-    return [
-        child
-        for child in map(int, found.split())
-        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
-    ]

@@ -174,6 +174,7 @@ def test_an_epoch_starts_at_a_whole_second_and_includes_it(store: Store, tmp_pat
 
 def test_a_database_without_accounts_has_nothing_to_begin_anew(database: str) -> None:
     """decisions, "Change feed": and an account that comes later is in no epoch."""
+    masthead("database", "migrate", database=database)
     assert begin_epoch(database) == "a new epoch began in 0 accounts\n"
     masthead("accounts", "add", 1, "--api-key=key-1", "--api-login=login", database=database)
     with serving(database) as server:

@@ -22,7 +22,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from masthead.contract.operations import OPERATIONS, SNAPSHOT
+from masthead.contract.operations import EXTENSIONS, OPERATIONS
 from masthead.store import open_store
 from tests.postgres import name_of
 from tests.servers import import_files, masthead, serving, write_ndjson
@@ -47,7 +47,7 @@ class Canaries:
         self.places: dict[str, str] = {}
 
     def new(self, place: str) -> str:
-        word = f"canary{secrets.token_hex(6)}"
+        word = f"canary0{secrets.token_hex(6)}"
         self.places[word] = place
         return word
 
@@ -104,7 +104,7 @@ def requests(canaries: Canaries) -> list[Sent]:
     """Return requests that are answered or refused, with something in every place."""
     new, encoded = canaries.new, canaries.encoded
     found = []
-    for operation in (*OPERATIONS.values(), SNAPSHOT):
+    for operation in (*OPERATIONS.values(), *EXTENSIONS):
         path = re.sub(r"{\w+}", canaries.digits(f"{operation.name}: id"), operation.path)
         for parameter in operation.parameters:
             place = f"{operation.name}: {parameter.name}"
@@ -131,6 +131,9 @@ def requests(canaries: Canaries) -> list[Sent]:
     return [
         *found,
         Sent(search, (200,), headers),
+        Sent(search, (200,), f"X-Forwarded-For: fe80::1%{new('zone')}\r\n"),
+        Sent(search, (200,), f"X-Forwarded-For: 192.0.2.7, {new('port')}:1\r\n"),
+        Sent(search, (200,), f'Forwarded: for="_{new("hidden")}";by={new("by")}\r\n'),
         Sent(search, (200,), f"Connection: upgrade\r\nUpgrade: {new('upgrade')}\r\n"),
         Sent(f"/{new('path')}/{new('path')}?{new('query')}", (404,)),
         Sent(f"/{encoded('path')}", (404,)),
@@ -209,14 +212,18 @@ def loaded(store: Store, tmp_path: Path) -> str:
     return database
 
 
-@pytest.mark.parametrize("log_format", ["text", "json"])
+@pytest.mark.parametrize(("log_format", "proxy"), [("text", ()), ("json", ("--behind-proxy",))])
 def test_no_canary_is_in_any_output(
-    store: Store, loaded: str, log_format: str, monkeypatch: pytest.MonkeyPatch
+    store: Store,
+    loaded: str,
+    log_format: str,
+    proxy: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """decisions, "What is logged" and "Errors in the log"."""
+    """decisions, "What is logged", "The address of a client" and "Errors in the log"."""
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
     canaries = Canaries()
-    options = (f"--log-format={log_format}", "--metrics-port=0")
+    options = (f"--log-format={log_format}", "--metrics-port=0", *proxy)
     with serving(loaded, *options, module="tests.debugging") as server:
         for sent in requests(canaries):
             sent.answer(server)

@@ -25,9 +25,10 @@ SMALL_LOG = [sys.executable, "-m", "tests.cli.small_log"]
 REQUEST = b"GET /2/orders/7 HTTP/1.1\r\nHost: x\r\n\r\n"
 LINE = re.compile(
     r"timestamp='[-0-9T:.]{26}Z' level='info' event='request' method='GET' "
-    r"path='/2/orders/{order_id}' status=401 duration_ms=[0-9.e-]+ account=None "
-    r"request_id='[0-9a-f]{16}'"
+    r"path='/2/orders/{order_id}' status=401 reason='no credentials' duration_ms=[0-9.e-]+ "
+    r"client='127.0.0.1' account=None request_id='[0-9a-f]{16}'"
 )
+PROCESS = re.compile(r"timestamp='\S+' level='info' event='server process (started|ended)' .*")
 DROPPED = re.compile(
     r"timestamp='[-0-9T:.]{26}Z' level='warning' event='log lines were dropped' lines=(\d+)"
 )
@@ -53,12 +54,13 @@ class Log:
         self._reader = reader
 
     def read(self) -> Iterator[str]:
-        """Yield the lines as they come, until nobody has the pipe open for writing."""
+        """Yield the lines of requests as they come, until nobody has the pipe open for writing."""
         rest = b""
         while select.select([self._reader], [], [], WAIT_S_MAX)[0]:
             piece = os.read(self._reader, 1_000_000)
             *lines, rest = (rest + piece).split(b"\n")
-            yield from (line.decode() for line in lines)
+            decoded = [line.decode() for line in lines]
+            yield from (line for line in decoded if not PROCESS.fullmatch(line))
             if not piece:
                 assert not rest, "the last line has no end"
                 return

@@ -116,13 +116,41 @@ def test_what_is_no_http_is_counted_too(loaded: str) -> None:
         assert requests(read(server), "none", 400) == 1
 
 
-def test_no_number_names_an_account(loaded: str) -> None:
-    """decisions, "Metrics": however many accounts there are, there are as many numbers."""
+def test_of_an_account_only_the_age_of_its_last_load_is_told(loaded: str) -> None:
+    """decisions, "Metrics": other numbers are as many, however many accounts there are."""
     with serving(loaded, "--metrics-port=0") as server:
         ask(server, "/2/orders/7")
         text = httpx2.get(metrics_url(server)).text
     labels = set(re.findall(r'(\w+)="', text))
-    assert labels <= {"operation", "status", "le", "entity", "result"}
+    assert labels <= {"operation", "status", "le", "entity", "result", "account"}
+    named = {line.split("{")[0] for line in text.splitlines() if 'account="' in line}
+    assert named == {"masthead_last_load_age_seconds"}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_age_of_the_last_good_load_is_told_from_the_start(
+    loaded: str, tmp_path: Path, workers: int
+) -> None:
+    """decisions, "Metrics": right after a restart, and a refused load does not make it younger."""
+    ages = []
+    for number in range(3):
+        (row,) = write_ndjson(tmp_path / str(number), {"publications": [{"publication_id": "x"}]})
+        masthead("import", row, "--account=1", database=loaded, exit_status=1)
+        with serving(loaded, "--metrics-port=0", f"--workers={workers}") as server:
+            ages.append(read(server)["masthead_last_load_age_seconds", "1"])
+    assert 0 <= ages[0] < ages[1] < ages[2] < 600
+    (row,) = write_ndjson(tmp_path / "good", {"publications": [{"publication_id": 1}]})
+    masthead("import", row, "--account=1", database=loaded)
+    with serving(loaded, "--metrics-port=0", f"--workers={workers}") as server:
+        assert read(server)["masthead_last_load_age_seconds", "1"] < ages[2]
+
+
+def test_an_account_that_was_never_loaded_has_no_age(store: Store) -> None:
+    database = store.new_database("never-loaded")
+    masthead("accounts", "add", 1, database=database)
+    with serving(database, "--metrics-port=0") as server:
+        numbers = read(server)
+    assert not [name for name in numbers if name[0] == "masthead_last_load_age_seconds"]
 
 
 def test_a_database_that_is_gone_is_seen(store: Store) -> None:

@@ -46,6 +46,11 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
+def rejects(folder: Path) -> tuple[object, ...]:
+    """Return the options to set rows aside, however many are bad."""
+    return ("--reject", folder, "--max-rejected=100%")
+
+
 def assert_private(folder: Path) -> list[str]:
     """Assert that the folder and all in it are their owner's alone; return the files' names."""
     for path in (folder, *folder.rglob("*")):
@@ -57,7 +62,7 @@ def test_exports_and_rejected_rows_are_their_owners_alone(account: str, files: P
     """decisions, "Who may read the files": folders that are made on the way there included."""
     made = files / "made"
     masthead(
-        *("import", files / "files", files / "more", "--account=1", "--reject", made / "bad"),
+        *("import", files / "files", files / "more", "--account=1", *rejects(made / "bad")),
         database=account,
     )
     masthead("export", made / "deep" / "copy", "--account=1", database=account)
@@ -76,7 +81,7 @@ def test_what_is_replaced_is_private_and_a_folder_that_exists_stays_as_it_is(
     for name in ("purchases.csv", "subscribers.csv", "changes_through.txt"):
         (folder / name).write_text("old")
         (folder / name).chmod(0o644)
-    masthead("import", files / "files", "--account=1", "--reject", folder, database=account)
+    masthead("import", files / "files", "--account=1", *rejects(folder), database=account)
     assert mode(folder / "purchases.csv") == 0o600
     masthead("export", folder, "--account=1", database=account)
     assert mode(folder) == 0o750
@@ -93,11 +98,14 @@ def test_a_database_is_its_owners_alone_while_it_is_made_loaded_and_served(
     database = f"sqlite:///{folder}/m.db"
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=database)
     with serving(database) as server, closing(Caller(server, "key", "login")) as caller:
-        loaded = ("import", files / "files", "--account=1", "--reject", files / "bad")
+        loaded = ("import", files / "files", "--account=1", *rejects(files / "bad"))
         masthead(*loaded, database=database)
         caller.ask("/2/subscribers/authenticate/?login=ada@example.org&password=wrong")
         masthead("backup", folder / "backup.db", database=database)
-        beside = {f"m.db{end}" for end in ("", "-key", "-logins", "-logins-wal", "-shm", "-wal")}
+        beside = {
+            f"m.db{end}"
+            for end in ("", "-key", "-load-1", "-logins", "-logins-wal", "-shm", "-wal")
+        }
         assert beside <= {*assert_private(folder)}
         assert_private(folder)
     restored = f"sqlite:///{folder}/restored.db"
@@ -113,7 +121,7 @@ def test_a_database_that_others_may_read_stays_so(files: Path) -> None:
     path.chmod(0o640)
     database = f"sqlite:///{path}"
     masthead("accounts", "add", 1, database=database)
-    masthead("import", files / "files", "--account=1", "--reject", files / "bad", database=database)
+    masthead("import", files / "files", "--account=1", *rejects(files / "bad"), database=database)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("BEGIN IMMEDIATE; ROLLBACK")
         assert {mode(found) for found in files.glob("m.db-[sw]*")} == {0o640}
@@ -122,7 +130,7 @@ def test_a_database_that_others_may_read_stays_so(files: Path) -> None:
 
 def test_a_mirrors_copy_is_its_owners_alone(account: str, files: Path) -> None:
     """decisions, "Who may read the files"."""
-    loaded = ("import", files / "files", "--account=1", "--reject", files / "bad")
+    loaded = ("import", files / "files", "--account=1", *rejects(files / "bad"))
     masthead(*loaded, database=account)
     folder = files / "copy"
     folder.mkdir(0o700)

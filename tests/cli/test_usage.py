@@ -53,6 +53,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts show",
         "accounts set",
         "accounts rekey",
+        "accounts remove",
         "accounts rotate-key",
         "accounts export",
         "database",
@@ -65,6 +66,8 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "erase",
         "subscriber-data",
         "audit",
+        "loads",
+        "remove",
     }
 
 
@@ -121,14 +124,15 @@ def test_settings_of_data_work_from_the_environment_and_the_flag_wins(
     assert sizes["win"].count(b"\n") == sizes["env"].count(b"\n") + 1
 
     (tmp_path / "subscribers.csv").write_text("subscriber_id\n1\nx\n")
-    settings = {"MASTHEAD_ACCOUNT": "1", "MASTHEAD_REJECT": "bad"}
+    settings = {"MASTHEAD_ACCOUNT": "1", "MASTHEAD_REJECT": "bad", "MASTHEAD_MAX_REJECTED": "1"}
     done = run("import", "subscribers.csv", database=account, settings=settings, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "bad" / "subscribers.csv").exists()
     done = run("export", "out", database=account, settings=settings, cwd=tmp_path)
     assert done.returncode == 0
-    done = run("accounts", "list", "--database=sqlite:///other.db", database=account, cwd=tmp_path)
-    assert done.stdout == ""
+    flag = "--database=sqlite:///other.db"
+    done = run("accounts", "add", "2", flag, database=account, cwd=tmp_path)
+    assert done.returncode == 0
     assert (tmp_path / "other.db").exists()
 
 
@@ -190,7 +194,8 @@ BAD_DATA = [
     (("export", "out", "--account=9"), "there is no account 9"),
     (("export", "a-file/out", "--account=1"), "a-file/out: cannot be written to"),
     (("generate", "a-file/out"), "a-file/out"),
-    (("accounts", "list", "--database=sqlite:///no/such/folder/x.db"), "cannot be opened"),
+    (("accounts", "list", "--database=sqlite:///no/such/folder/x.db"), "there is no database "),
+    (("accounts", "add", "1", "--database=sqlite:///no/such/folder/x.db"), "cannot be opened"),
     (("accounts", "list", "--database=sqlite:///empty"), "cannot be opened"),
     (("accounts", "list", f"--database={NOWHERE}"), "the database cannot be opened: "),
     (("serve", "--port=0", f"--database={NOWHERE}"), "the database cannot be opened: "),

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import sys
 from contextlib import suppress
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.running import address_of, children, is_running, running
+from tests.cli.running import address_of, children, is_running, lines_until, running, workers_of
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import STOP_SECONDS_MAX, as_server, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = SHORT_ON_SQLITE
 
@@ -21,6 +25,8 @@ UNSTARTABLE = [sys.executable, "-m", "tests.cli.unstartable"]
 HEALTH = b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 POLL_S = 0.05
 TURNS_MAX = round(60 / POLL_S)
+NAMELESS = signal.SIGRTMIN + 6
+"""A signal that Python has no name for."""
 
 
 @pytest.fixture
@@ -81,21 +87,37 @@ def test_a_replacement_that_cannot_start_ends_the_server_with_1_too(
         assert "a worker process could not start" in process.stdout.read()
 
 
-def test_a_worker_that_dies_is_replaced(account: str) -> None:
-    """decisions, "Workers"."""
+@pytest.mark.parametrize(
+    ("number", "ended_by"),
+    [
+        (signal.SIGKILL, "SIGKILL"),
+        (signal.SIGTERM, "SIGTERM"),
+        (NAMELESS, f"signal {NAMELESS}"),
+    ],
+)
+def test_a_worker_that_dies_is_replaced_and_the_log_says_so(
+    account: str, number: int, ended_by: str
+) -> None:
+    """decisions, "Workers"; whatever ended it."""
     with running("serve", "--port=0", "--workers=2", database=account) as process:
         address = address_of(process)
         before = workers_of(process.pid)
         assert len(before) == 2
-        os.kill(max(before), signal.SIGKILL)
-        for _ in range(TURNS_MAX):
-            if len(workers_of(process.pid) - {max(before)}) == 2:
-                break
-            wait()
-        assert len(workers_of(process.pid) - {max(before)}) == 2
+        old = max(before)
+        os.kill(old, number)
+        (died,) = lines_until(process, "event='a worker died and is replaced'")[-1:]
+        assert f"process_id={old} ended_by='{ended_by}' replaced_by=" in died
+        new = died.rpartition("=")[2]
+        lines_until(process, f"event='server process started' process_id={new} version=")
+        assert workers_of(process.pid) == {min(before), int(new)}
         assert health(address) == b"HTTP/1.1 200 OK"
         process.terminate()
         assert process.wait(STOP_SECONDS_MAX) == 0
+        assert process.stdout is not None
+        log = process.stdout.read()
+    assert {min(before), int(new)} == {
+        int(found) for found in re.findall(r"event='server process ended' process_id=(\d+)", log)
+    }
 
 
 def test_nothing_is_left_of_a_server_whose_parent_is_killed(account: str) -> None:
@@ -130,13 +152,3 @@ def test_a_server_without_workers_that_cannot_start_ends_with_1(
     assert "secret key" in done.stderr
     assert "the server could not start: its log says why\n" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def workers_of(process_id: int) -> set[int]:
-    """Return the ids of a server's workers; its other child tracks resources."""
-    found = set()
-    for child in children(process_id):
-        with suppress(OSError):
-            if b"multiprocessing-fork" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.add(child)
-    return found

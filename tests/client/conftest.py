@@ -10,14 +10,14 @@ import pytest
 from tests.api.conftest import DATA
 from tests.client.flavours import FLAVOURS, Connect, connecting
 from tests.client.service import Answering, Serve, Service
-from tests.servers import Store, import_files, serving
+from tests.servers import Store, import_files, masthead, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from masthead import Client
 
-ACCOUNTS = {"golden": "1", "sparse": "5", "lists": "6", "people": "7"}
+ACCOUNTS = {"golden": "1", "neighbour": "2", "sparse": "5", "lists": "6", "people": "7"}
 
 
 @pytest.fixture(params=FLAVOURS)
@@ -47,6 +47,8 @@ def masthead_url(store: Store) -> Iterator[str]:
     import_files(DATA / "accounts.csv", account_id=None, database=database)
     for name, account_id in ACCOUNTS.items():
         import_files(DATA / name, account_id=account_id, database=database)
+    for table, number in (("purchases", 61), ("orders", 71)):
+        masthead("remove", table, number, "--account", 2, database=database)
     with serving(database) as server:
         yield server.url
 
@@ -55,6 +57,12 @@ def masthead_url(store: Store) -> Iterator[str]:
 def golden(connect: Connect, masthead_url: str) -> Client:
     """The account whose records are full or awkward."""
     return connect(masthead_url, "key-golden", "login-golden")
+
+
+@pytest.fixture
+def neighbour(connect: Connect, masthead_url: str) -> Client:
+    """The account of which some records were removed."""
+    return connect(masthead_url, "key-neighbour", "login-neighbour")
 
 
 @pytest.fixture

@@ -11,8 +11,11 @@ import masthead
 from masthead import AsyncClient, Client
 from masthead.client import (
     AsyncChanges,
+    AsyncDeletions,
     ChangedRecord,
     Changes,
+    Deletion,
+    Deletions,
     EntityDigest,
     SubscriberFilters,
     SubscriptionFilters,
@@ -39,6 +42,7 @@ def what_the_plain_client_returns(client: Client) -> None:
     assert_type(client.changes(datetime.now(UTC)), Changes)
     assert_type(client.changes("2026-11-21T00:00:00+00:00", ["orders"]), Changes)
     assert_type(client.snapshot(), Changes)
+    assert_type(client.deletions("2026-11-21T00:00:00+00:00"), Deletions)
     assert_type(client.digest(), dict[str, EntityDigest])
     assert_type(client.get_custom_field_answers(1), list[CustomFieldAnswer])
     assert_type(client.list_custom_fields(), list[CustomFieldDefinition])
@@ -55,6 +59,7 @@ async def what_the_other_client_returns(client: AsyncClient) -> None:
     assert_type(await client.authenticate("login", "password"), AuthenticatedSubscriber | None)
     assert_type(await client.changes(datetime.now(UTC)), AsyncChanges)
     assert_type(await client.snapshot(["orders"]), AsyncChanges)
+    assert_type(await client.deletions(datetime.now(UTC), ["orders"]), AsyncDeletions)
     assert_type(await client.digest(), dict[str, EntityDigest])
     assert_type(await client.get_custom_field_answers(1), list[CustomFieldAnswer])
     assert_type(await client.list_custom_fields(), list[CustomFieldDefinition])
@@ -120,3 +125,11 @@ def what_is_refused(client: Client) -> Any:
     client.get_order("71")  # type: ignore[arg-type]
     Client("https://press.example", "key")  # type: ignore[call-arg]
     return masthead.Clinet  # type: ignore[attr-defined]
+
+
+def what_the_deletions_hold(deletions: Deletions) -> None:
+    assert_type(deletions.through, str)
+    for deletion in deletions:
+        assert_type(deletion, Deletion)
+        assert_type(deletion.entity, str)
+        assert_type(deletion.id, int)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from masthead import AsyncClient, Client
-from masthead.client import AsyncChanges
+from masthead.client import AsyncChanges, AsyncDeletions
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -56,7 +56,7 @@ class Plain:
             found = function(*arguments, **named)
             if inspect.iscoroutine(found):
                 found = self._runner.run(found)
-            if isinstance(found, AsyncChanges):
+            if isinstance(found, AsyncChanges | AsyncDeletions):
                 return Plain(found, self._runner)
             return self._each(found) if isinstance(found, AsyncIterator) else found
 

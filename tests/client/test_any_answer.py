@@ -114,6 +114,7 @@ WAYS: list[Callable[[Client], object]] = [
     lambda client: client.list_accounts(),
     lambda client: list(client.list_subscriptions(limit=3)),
     lambda client: list(client.changes("2026-11-21T00:00:00Z", ["listdownloads"])),
+    lambda client: list(client.deletions("2026-11-21T00:00:00Z", ["listdownloads"])),
 ]
 
 

@@ -46,9 +46,12 @@ def test_the_names_of_the_client() -> None:
         "ALL_ENTITIES",
         "AsyncChanges",
         "AsyncClient",
+        "AsyncDeletions",
         "ChangedRecord",
         "Changes",
         "Client",
+        "Deletion",
+        "Deletions",
         "EntityDigest",
         "SubscriberFilters",
         "SubscriptionFilters",
@@ -63,12 +66,14 @@ def test_another_name_is_none() -> None:
 
 @pytest.mark.parametrize("client", [Client, AsyncClient])
 def test_a_method_for_each_operation_and_few_others(client: type) -> None:
-    """interface, Endpoints; ``snapshot`` and ``digest`` are extensions of Masthead."""
+    """interface, Endpoints; ``snapshot``, ``deletions`` and ``digest`` are Masthead's own."""
     assert len(METHODS) == len(OPERATIONS)
-    assert set(public(client)) == {*METHODS, "snapshot", "digest", "close"}
+    assert set(public(client)) == {*METHODS, "snapshot", "deletions", "digest", "close"}
 
 
-@pytest.mark.parametrize(("one", "other"), [(Client, AsyncClient), (Changes, AsyncChanges)])
+@pytest.mark.parametrize(
+    ("one", "other"), [(Client, AsyncClient), (Changes.__mro__[1], AsyncChanges.__mro__[1])]
+)
 def test_both_flavours_take_the_same(one: type, other: type) -> None:
     assert public(one).keys() == public(other).keys()
     for name, method in [*public(one).items(), ("__init__", vars(one)["__init__"])]:

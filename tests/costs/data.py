@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from masthead.contract.moments import format_moment
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.loading.load import load
-from masthead.store import commits, open_store
+from masthead.store import commits, open_store, removing
 from tests.servers import write_ndjson
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def fill(url: str, folder: Path) -> dict[int, str]:
                 "subscribers": [_subscriber(n) | {"last_name": "Changed"} for n in range(1, 11)]
             }
             load_records(store, folder / f"{account_id}-changes", account_id, changes)
+            keys = [(number,) for number in range(1, 11)]
+            removing.remove_records(store, account_id, TABLES_BY_NAME["purchases"], keys)
         if store.dialect == "postgresql":
             with store.writer() as database:
                 # Plans depend on what is known of the tables, and not on how far that has come.
@@ -85,11 +88,17 @@ def _add_keys(database: Connection) -> None:
 
 
 def _add_history(database: Connection, account_id: int, count: int) -> None:
-    """Let the account have as many commits of the days before as it has subscribers."""
+    """Let the account have as many commits of the days before as it has subscribers.
+
+    Each has removed a purchase.
+    """
     database.change("DELETE FROM commits WHERE account_id = :id", id=account_id)
     end = database.now() - _A_DAY_US
     rows = ((n, end - 1_000_000 * (count - n)) for n in range(1, count + 1))
     database.insert_many("commits", ("commit_id", "visible_at"), rows, account_id=account_id)
+    removed = (("purchases", 10_000 + n, n) for n in range(1, count + 1))
+    columns = ("entity", "record_id", "commit_id")
+    database.insert_many("deletions", columns, removed, account_id=account_id)
 
 
 def _subscriber(n: int) -> dict[str, Any]:

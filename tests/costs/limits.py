@@ -39,6 +39,8 @@ LIMITS = {
     "3 refused": {"sqlite": Limit(7, 201, 474), "postgresql": Limit(5, 7, 1163)},
     "4 nothing": {"sqlite": Limit(6, 115, 442), "postgresql": Limit(6, 104, 1135)},
     "4 ten changes": {"sqlite": Limit(22, 786, 1352), "postgresql": Limit(23, 236, 3309)},
+    "4 no deletions": {"sqlite": Limit(6, 116, 446), "postgresql": Limit(6, 104, 1129)},
+    "4 ten deletions": {"sqlite": Limit(20, 501, 1216), "postgresql": Limit(21, 219, 3132)},
     "5": {"sqlite": Limit(4, 423, 339), "postgresql": Limit(2, 16, 621)},
     "6": {"sqlite": Limit(4, 266, 320), "postgresql": Limit(2, 8, 597)},
     "7 a page": {"sqlite": Limit(4, 2163, 467), "postgresql": Limit(2, 102, 752)},

@@ -37,7 +37,7 @@ def test_the_commands_of_a_page_work_and_print_what_it_says(
 def test_a_command_that_fails_fails_its_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```sh\nmasthead accounts show 1\n```\n")
-    with pytest.raises(AssertionError, match="there is no account 1"):
+    with pytest.raises(AssertionError, match="there is no database"):
         run(blocks_of(page), tmp_path)
 
 

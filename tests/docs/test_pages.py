@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
+from masthead import __version__
 from masthead.cli import cli
 from masthead.contract import shapes
-from masthead.contract.operations import DIGEST, OPERATIONS, SNAPSHOT
+from masthead.contract.operations import EXTENSIONS, OPERATIONS
 from masthead.contract.records import ACCOUNTS, TABLES
 from masthead.settings import SETTINGS
 from tests.docs.pages import PAGES, ROOT
@@ -49,6 +50,16 @@ def test_the_anchors_of_links_exist(page: Path) -> None:
             for heading in headings
         }
         assert anchor in slugs, f"{target}#{anchor}"
+
+
+def test_the_pages_name_the_files_of_this_version() -> None:
+    """decisions, "What a release is"."""
+    text = "".join(page.read_text() for page in HAND_WRITTEN)
+    wheels = re.findall(r"masthead-([\w.]+)-py3-none-any\.whl", text)
+    sdists = re.findall(r"masthead-([\w.]+?)(?:\.tar\.gz|/)", text)
+    assert wheels
+    assert sdists
+    assert {*wheels, *sdists} == {__version__}
 
 
 def test_each_setting_is_described_where_a_user_looks() -> None:
@@ -96,7 +107,7 @@ def test_the_reference_has_each_file_column_and_parameter() -> None:
         (section,) = re.findall(rf"^### {table.name}\n(.+?)(?=^##)", text, re.MULTILINE | re.DOTALL)
         for column in table.columns:
             assert f"| `{column.name}` " in section, f"{table.name}: {column.name}"
-    for operation in (*OPERATIONS.values(), SNAPSHOT, DIGEST):
+    for operation in (*OPERATIONS.values(), *EXTENSIONS):
         for parameter in operation.parameters:
             assert f"| `{parameter.name}`" in text, parameter.name
 

@@ -1,7 +1,10 @@
 """Clients that keep a copy by polling: each by its own notion of the time to ask for next.
 
 A client asks through the functions that the server's routes call, and applies an answer only when
-it has all of it.
+it has all of it. It asks for the changes and, once it has read them, for the deletions since the
+same time; it applies the one and then the other, and goes on from the earlier time of both. Where
+the deletions come from a replica that is behind, their answer is the older one: such a client asks
+for them first.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -18,13 +21,14 @@ from starlette.responses import Response
 
 from masthead.api.http.request import Request
 from masthead.api.http.streaming import Streamed
-from masthead.api.operations import change_feed
+from masthead.api.operations import change_feed, deletions
 from masthead.errors import BadInput
 from masthead.store.keys import Caller
 from tests.feed.model import ENTITIES, seen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from starlette.types import Message
 
@@ -38,9 +42,12 @@ __all__ = [
     "BY_DATE",
     "BY_HEADER",
     "BY_OWN_CLOCK",
+    "Answer",
     "Client",
     "CopyDiffersError",
     "Form",
+    "apply",
+    "next_of",
     "opened",
     "request_for",
 ]
@@ -51,8 +58,11 @@ BY_OWN_CLOCK = "the client's own clock"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-Records = dict[tuple[str, int], bytes]
-"""The bytes of each record, by its key in an answer and its id."""
+Key = tuple[str, int]
+"""A record's key in an answer, and its id."""
+
+Records = dict[Key, bytes]
+"""The bytes of each record."""
 
 
 class CopyDiffersError(AssertionError):
@@ -80,15 +90,48 @@ class OpenContent(NamedTuple):
     source: ExitStack
 
 
-class _Poll(NamedTuple):
-    """An answer that is being read, and what the copy must be once it is applied."""
+class Answer(NamedTuple):
+    """An answer, the next time that it gives, and what there was when it was made.
+
+    ``dump`` are all records of the same snapshot, ``shown`` is what they ought to show. ``written``
+    counts what was written before.
+    """
 
     content: OpenContent
-    read: list[bytes]
     next_time: int
-    is_anew: bool
     dump: Records
-    expected: Mapping[tuple[str, int], Shown]
+    shown: Mapping[Key, Shown]
+    written: int
+
+    def check(self) -> None:
+        """Raise CopyDiffersError unless the dump shows what it ought to."""
+        shown = {key: seen(key[0], msgspec.json.decode(r)) for key, r in self.dump.items()}
+        _compare(shown, self.shown, "what was loaded")
+
+
+class _Poll(NamedTuple):
+    """The changes that are being read, or everything where the copy begins anew.
+
+    ``first_deletions`` are those that were asked for before; None: they are asked for after it.
+    """
+
+    changes: Answer
+    read: list[bytes]
+    form: Form
+    own_clock: int
+    is_anew: bool
+    first_deletions: Answer | None
+
+
+def apply(records: Records, changed: Records, deleted: AbstractSet[Key]) -> Records:
+    """Return a copy after an answer: the changes first, then the deletions."""
+    changed_first = records | changed
+    return {key: record for key, record in changed_first.items() if key not in deleted}
+
+
+def next_of(changes: Answer, deletions: Answer) -> int:
+    """Return the time from which both have to be asked for again: the earlier one."""
+    return min(changes.next_time, deletions.next_time)
 
 
 class Client:
@@ -103,8 +146,21 @@ class Client:
         self._account_id = account_id
         self._entities = entities
         self._late_us = late_us
+        self.is_busy = False
+        """Whether it waits for an answer to begin."""
+        self._first_deletions: Answer | None = None
         self._time: int | None = None
         self._records: Records = {}
+
+    def ask_for_deletions(self, form: Form) -> None:
+        """Ask for the deletions before the changes of the next poll.
+
+        So a client does whose deletions come from a replica that is behind.
+        """
+        own_clock = self._world.clock.now - self._late_us
+        with self._being_busy():
+            if content := self._ask(form, deletions.deletions):
+                self._first_deletions = self._answer(content, own_clock)
 
     def open_poll(self, form: Form) -> None:
         """Ask for what is new, or for everything where there is no copy or it comes too late.
@@ -112,33 +168,41 @@ class Client:
         Raises CopyDiffersError where the time is refused that was handed out.
         """
         own_clock = self._world.clock.now - self._late_us
-        answer = self._ask(form)
-        is_anew = answer is None
-        content = answer or self._snapshot()
+        with self._being_busy():
+            content = self._ask(form, change_feed.changes)
+            changes = self._answer(content or self._snapshot(), own_clock)
+        first, self._first_deletions = self._first_deletions, None
+        if first and content is None:
+            first.content.source.close()
+        self.poll = _Poll(changes, [], form, own_clock, content is None, first)
+
+    def _answer(self, content: OpenContent, own_clock: int, before: Answer | None = None) -> Answer:
+        """Return the answer with what there is now: nothing was written since it was made.
+
+        There is the same as ``before`` if nothing was written since then.
+        """
         headers = content.headers
         self._world.clock.interruptions.clear()
-        dump = self._snapshot()
+        next_time = {
+            BY_HEADER: _microseconds(datetime.fromisoformat(headers[BY_HEADER])),
+            BY_DATE: _microseconds(parsedate_to_datetime(headers[BY_DATE])),
+            BY_OWN_CLOCK: own_clock,
+        }[self.goes_by]
+        written = self._world.changes
+        if before and before.written == written:
+            return before._replace(content=content, next_time=next_time)
         keys = [ENTITIES[name] for name in self._entities]
-        self.poll = _Poll(
-            content,
-            [],
-            {
-                BY_HEADER: _microseconds(datetime.fromisoformat(headers[BY_HEADER])),
-                BY_DATE: _microseconds(parsedate_to_datetime(headers[BY_DATE])),
-                BY_OWN_CLOCK: own_clock,
-            }[self.goes_by],
-            is_anew,
-            _records(_rest(dump)),
-            self._world.models[self._account_id].shown(keys),
-        )
+        dump = _records(_rest(self._snapshot()))
+        shown = self._world.models[self._account_id].shown(keys)
+        return Answer(content, next_time, dump, shown, written)
 
-    def _ask(self, form: Form) -> OpenContent | None:
-        """Return the changes, or None where the client has to begin anew."""
+    def _ask(self, form: Form, handler: Callable[[Request], Responding]) -> OpenContent | None:
+        """Return the answer since the copy's time, or None where the client has to begin anew."""
         if self._time is None:
             return None
         try:
             with self._request(changed_since=form.of(self._time)) as request:
-                response = change_feed.changes(request)
+                response = handler(request)
             return opened(response)
         except HTTPException as refusal:
             if refusal.status_code == HTTPStatus.GONE:
@@ -155,31 +219,61 @@ class Client:
     def read_on(self) -> None:
         """Read the next piece of the answer, if there is one."""
         assert self.poll
-        self.poll.read.extend(piece for piece in [next(self.poll.content.pieces, b"")] if piece)
+        pieces = self.poll.changes.content.pieces
+        self.poll.read.extend(piece for piece in [next(pieces, b"")] if piece)
 
     def abandon(self) -> None:
         """Lose the connection, if there is one: what was read of the answer is thrown away."""
         if self.poll:
-            self.poll.content.source.close()
+            for answer in (self.poll.changes, self.poll.first_deletions):
+                if answer:
+                    answer.content.source.close()
             self.poll = None
 
     def finish(self) -> None:
-        """Read the rest, apply the answer, and hold the copy against everything there was.
+        """Read the rest, ask for the deletions, apply both, and hold the copy against the dumps.
 
         Raises CopyDiffersError.
         """
         assert self.poll
         poll, self.poll = self.poll, None
-        answer = _records(b"".join(poll.read) + _rest(poll.content))
-        self._records = answer if poll.is_anew else self._records | answer
-        self._time = poll.next_time
-        if self._records != poll.dump:
-            differing = {key for key, _ in self._records.items() ^ poll.dump.items()}
-            raise CopyDiffersError(f"{sorted(differing)} differ from a dump of the same snapshot")
-        shown = {k: seen(k[0], msgspec.json.decode(v)) for k, v in self._records.items()}
-        if shown != poll.expected:
-            differing = {key for key, _ in shown.items() ^ poll.expected.items()}
-            raise CopyDiffersError(f"{sorted(differing)} differ from what was loaded")
+        changes, gone = poll.changes, poll.first_deletions
+        changed = _records(b"".join(poll.read) + _rest(changes.content))
+        if poll.is_anew:
+            self._records, self._time = changed, changes.next_time
+            _compare(self._records, changes.dump, "a dump of the same snapshot")
+            changes.check()
+            return
+        if gone is None:
+            with self._being_busy():
+                content = self._ask(poll.form, deletions.deletions)
+            if content is None:
+                # Both are thrown away, and next time the copy begins anew.
+                self._time = None
+                return
+            gone = self._answer(content, poll.own_clock, changes)
+        deleted = _keys(_rest(gone.content))
+        before, self._records = self._records, apply(self._records, changed, deleted)
+        self._time = next_of(changes, gone)
+        expected = {
+            key: changes.dump.get(key, before.get(key, b""))
+            for key in gone.dump
+            if key in changes.dump or key in before
+        }
+        if poll.first_deletions:
+            # What has come since then may have been removed before it.
+            expected |= {
+                key: changes.dump[key] for key in self._records.keys() & changes.dump.keys()
+            }
+        _compare(self._records, expected, "the dumps of the same snapshots")
+        for answer in (changes, gone):
+            answer.check()
+
+    @contextmanager
+    def _being_busy(self) -> Iterator[None]:
+        self.is_busy = True
+        yield
+        self.is_busy = False
 
     @contextmanager
     def _request(self, **parameters: str) -> Iterator[Request]:
@@ -227,6 +321,18 @@ def _records(body: bytes) -> Records:
         for key, records in answer.items()
         for record in records
     }
+
+
+def _keys(body: bytes) -> set[Key]:
+    """Return the records that an answer says are gone."""
+    answer = msgspec.json.decode(body, type=dict[str, list[str]])
+    return {(key, int(number)) for key, numbers in answer.items() for number in numbers}
+
+
+def _compare(found: Mapping[Key, Any], expected: Mapping[Key, Any], what: str) -> None:
+    if found != expected:
+        differing = {key for key, _ in found.items() ^ expected.items()}
+        raise CopyDiffersError(f"{sorted(differing)} differ from {what}")
 
 
 def _microseconds(moment: datetime) -> int:

@@ -1,9 +1,10 @@
 """A client that keeps a copy by polling without a pause, as a program that can be killed.
 
 ``python -m tests.feed.copier BASE_URL COPY.sqlite``, with the credentials in COPIER_USER and
-COPIER_PASSWORD. It begins with the snapshot, goes on by the header, and begins anew on 410. The
-records of an answer and its time are written in one transaction once the answer is whole; a broken
-answer is thrown away, and the same is asked again.
+COPIER_PASSWORD. It begins with the snapshot, and begins anew on 410. Then it asks for the changes
+and after them for the deletions, and goes on from the earlier one of their headers. What both say
+and the time are written in one transaction once both answers are whole; a broken answer is thrown
+away, and the same is asked again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import time
 from http.client import HTTPConnection, HTTPException, IncompleteRead
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
@@ -28,12 +29,16 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = ["ALL", "THROUGH", "Copy", "Records", "authorization", "records_of"]
 
 ALL = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
 THROUGH = "Masthead-Changes-Through"
 CODINGS = ("gzip", "zstd", "identity")
 PAUSE_S = 0.005
+GONE = 410
 ALONE_SECONDS_MAX = 120
 """Without an answer for so long, the test that started this is gone, and this ends too."""
 
@@ -41,8 +46,11 @@ _CLOSE_CHANCE = 1 / 4
 _TIMEOUT_S = 30
 _BROKEN = (OSError, HTTPException)
 
-Records = dict[tuple[str, str], bytes]
-"""The bytes of each record, by its entity and its id."""
+Key = tuple[str, str]
+"""A record's entity and its id."""
+
+Records = dict[Key, bytes]
+"""The bytes of each record."""
 
 
 class Copy:
@@ -68,14 +76,17 @@ class Copy:
         found = self._file.execute("SELECT entity, id, record FROM records")
         return {(entity, key): record for entity, key, record in found}
 
-    def apply(self, records: Records, through: str, *, anew: bool = False) -> None:
-        """Write the records of an answer, by id, together with its time."""
+    def apply(
+        self, records: Records, through: str, gone: Iterable[Key] = (), *, anew: bool = False
+    ) -> None:
+        """Write records by their keys, take away those that are gone, and note the time."""
         with self._file:
             self._file.execute("BEGIN IMMEDIATE")
             if anew:
                 self._file.execute("DELETE FROM records")
             rows = ((*key, record) for key, record in records.items())
             self._file.executemany("REPLACE INTO records VALUES (?, ?, ?)", rows)
+            self._file.executemany("DELETE FROM records WHERE (entity, id) = (?, ?)", gone)
             self._file.execute("DELETE FROM position")
             self._file.execute("INSERT INTO position VALUES (?)", (through,))
 
@@ -109,14 +120,21 @@ class _Answer(NamedTuple):
     coding: str
     body: bytes
 
-    def records(self) -> Records:
+    def text(self) -> bytes:
         match self.coding:
             case "gzip":
-                return records_of(gzip.decompress(self.body))
+                return gzip.decompress(self.body)
             case "zstd":
-                return records_of(zstd.decompress(self.body))
+                return zstd.decompress(self.body)
             case _:
-                return records_of(self.body)
+                return self.body
+
+    def records(self) -> Records:
+        return records_of(self.text())
+
+    def keys(self) -> list[Key]:
+        found = msgspec.json.decode(self.text(), type=dict[str, list[str]])
+        return [(entity, key) for entity, keys in found.items() for key in keys]
 
 
 class _Copier:
@@ -133,21 +151,40 @@ class _Copier:
         answered = time.monotonic()
         while time.monotonic() < answered + ALONE_SECONDS_MAX:
             try:
-                answer = self._ask()
+                if self._anew:
+                    self._begin()
+                else:
+                    self._follow()
             except _BROKEN:
-                answer = None
-            if answer is None or answer.status >= 500:
                 self._connection.close()
                 time.sleep(PAUSE_S)
             else:
-                self._take(answer)
                 answered = time.monotonic()
 
-    def _ask(self) -> _Answer:
-        """Return a whole answer; raise one of :data:`_BROKEN`."""
-        path = f"/snapshot?entities={ALL}"
-        if not self._anew:
-            path = f"/2/cdc?{urlencode({'changed_since': self._through, 'entities': ALL})}"
+    def _begin(self) -> None:
+        answer = self._ask(f"/snapshot?entities={ALL}")
+        self._copy.apply(answer.records(), answer.through, anew=True)
+        self._through = answer.through
+        self._anew = False
+
+    def _follow(self) -> None:
+        since = urlencode({"changed_since": self._through, "entities": ALL})
+        changes, gone = (self._ask(f"{path}?{since}") for path in ("/2/cdc", "/deletions"))
+        if GONE in {changes.status, gone.status}:
+            self._anew = True
+            return
+        records, keys = changes.records(), gone.keys()
+        # Their times have one form, and so the order of their texts.
+        through = min(changes.through, gone.through)
+        if records or keys or through != self._through:
+            self._copy.apply(records, through, keys)
+        self._through = through
+
+    def _ask(self, path: str) -> _Answer:
+        """Return a whole answer; raise one of :data:`_BROKEN`.
+
+        Any other than 200 and 410 ends the program.
+        """
         credentials = os.environ["COPIER_USER"], os.environ["COPIER_PASSWORD"]
         headers = {
             "Authorization": authorization(*credentials),
@@ -165,20 +202,12 @@ class _Copier:
             self._copy.apply({}, through)
             self._through = through
         coding = response.getheader("Content-Encoding", "identity")
-        return _Answer(response.status, through, coding, response.read())
-
-    def _take(self, answer: _Answer) -> None:
-        """Apply an answer; what is wrong with a whole one ends the program."""
-        if answer.status == 410:
-            self._anew = True
-            return
-        if answer.status != 200:
-            sys.exit(f"the answer to {self._through} was {answer.status}: {answer.body.decode()}")
-        records = answer.records()
-        if records or answer.through != self._through:
-            self._copy.apply(records, answer.through, anew=self._anew)
-        self._through = answer.through
-        self._anew = False
+        answer = _Answer(response.status, through, coding, response.read())
+        if answer.status >= 500:
+            raise HTTPException(answer.status)
+        if answer.status not in {200, GONE}:
+            sys.exit(f"the answer to {path} was {answer.status}: {answer.body.decode()}")
+        return answer
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Ways in which a change feed can be wrong, each of which can be planted into the running one.
 
-Every one is a mistake that somebody could make, and that a test of single polls may not see. A
-plant gets what undoes it, and the clock of the schedule that runs.
+Every one is a mistake that somebody could make, and that a test of single polls may not see. Some
+are mistakes of a client. A plant gets what undoes it, and the clock of the schedule that runs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from masthead.api.operations import change_feed as feed
+from masthead.api.operations import deletions
 from masthead.contract.moments import format_moment, http_date, parse_moment
 from masthead.databases import postgresql
 from masthead.store import changes as queries
-from masthead.store import commits, epochs, merging
+from masthead.store import commits, epochs, merging, removing
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from masthead.store.sqlite import SqliteStoreConnection
+from tests.feed import client
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     import pytest
 
     from masthead.api.http.streaming import Content
+    from masthead.contract.records import Table
     from masthead.store import Connection
 
     Now = Callable[[], int]
@@ -57,15 +60,33 @@ def _without_dependents(table: str) -> Plant:
     return plant
 
 
-def _answers(headers: Callable[[feed.FeedQuery, Now], dict[str, str]]) -> Plant:
+def _removed_unmarked(table: str) -> Plant:
+    def plant(patch: pytest.MonkeyPatch, _now: Now) -> None:
+        mark = removing.Removal._mark
+
+        def other(self: removing.Removal, removed: Table, commit_id: int) -> None:
+            if removed.name != table:
+                mark(self, removed, commit_id)
+
+        patch.setattr(removing.Removal, "_mark", other)
+
+    return plant
+
+
+def _answers(
+    headers: Callable[[feed.FeedQuery, Now], dict[str, str]], *, of_deletions_alone: bool = False
+) -> Plant:
     """Return what replaces headers of the feed's answers, after their snapshot was taken."""
 
     def plant(patch: pytest.MonkeyPatch, now: Now) -> None:
         opened = feed.opened
 
         @contextmanager
-        def other(query: feed.FeedQuery, body: feed.Body | None = None) -> Iterator[Content]:
+        def other(query: feed.FeedQuery, body: feed.Body) -> Iterator[Content]:
             with opened(query, body) as content:
+                if of_deletions_alone and body is not deletions._body:
+                    yield content
+                    return
                 yield content._replace(headers={**content.headers, **headers(query, now)})
 
         patch.setattr(feed, "opened", other)
@@ -159,6 +180,31 @@ def _no_look_at_answers(patch: pytest.MonkeyPatch, _now: Now) -> None:
     patch.setitem(queries._COLUMNS, "customfields", ("subscribers", "commit_id"))
 
 
+def _client(name: str, other: Callable[..., Any]) -> Plant:
+    """Return what lets clients do something else with their answers."""
+    return lambda patch, _now: patch.setattr(client, name, other)
+
+
+def _deletions_first(
+    records: client.Records, changed: client.Records, deleted: set[client.Key]
+) -> client.Records:
+    return {key: r for key, r in records.items() if key not in deleted} | changed
+
+
+def _changes_alone(
+    records: client.Records, changed: client.Records, _deleted: set[client.Key]
+) -> client.Records:
+    return records | changed
+
+
+def _later_of(changes: client.Answer, gone: client.Answer) -> int:
+    return max(changes.next_time, gone.next_time)
+
+
+def _time_of_deletions(_changes: client.Answer, gone: client.Answer) -> int:
+    return gone.next_time
+
+
 FAULTS: dict[str, Plant] = {
     "a stamp is taken before the commit": _stamps_before_the_commit,
     "a stamp is what the clock says, though a newer one exists": _stamps_of_the_clock_alone,
@@ -187,6 +233,40 @@ FAULTS: dict[str, Plant] = {
     "an answer changes no record of custom fields": _without_dependents("custom_field_answers"),
     "an item changes no order": _without_dependents("order_items"),
     "a short look at the answers asks for the wrong commit": _no_look_at_answers,
+    "an item that goes changes no order": _removed_unmarked("order_items"),
+    "an answer that goes changes no record of custom fields": _removed_unmarked(
+        "custom_field_answers"
+    ),
+    "a subscriber who is missing is no change": _sql(
+        r"(removed_at = '[^']+',\s+commit_id = ):commit_id", r"\1commit_id + 0 * :commit_id"
+    ),
+    "a removal is not noted": _sql(r"(\) AS r\s+WHERE) TRUE", r"\1 FALSE"),
+    "a removal carries the id of the commit before": _sql(r"(r\.record_id, :commit_id)", r"\1 - 1"),
+    "a record that is removed again keeps its first removal": _sql(
+        r"DO UPDATE SET commit_id = excluded\.commit_id", "DO NOTHING"
+    ),
+    "a record that has come back is listed as removed": _sql(
+        r"AND \(SELECT o\.\w+ FROM \w+ AS o\s[^)]+\) IS NULL", ""
+    ),
+    "removals without a stamp are left out": _sql(
+        r"(d\.commit_id >= :first_commit)",
+        r"""\1 AND (SELECT c.visible_at FROM commits AS c
+            WHERE c.account_id = :account_id AND c.commit_id = d.commit_id) IS NOT NULL""",
+    ),
+    "> stands for >= of a removal": _sql(r"d\.commit_id >= :first_", "d.commit_id > :first_"),
+    "a short look at the removals misses the first": _sql(
+        r"(entity = :entity AND commit_id) >= :first_", r"\1 > :first_"
+    ),
+    "the header of the deletions is read after the snapshot": _answers(
+        _header_of_later, of_deletions_alone=True
+    ),
+    "the header of the deletions is what the clock says": _answers(
+        _header_of_clock, of_deletions_alone=True
+    ),
+    "a client applies the deletions before the changes": _client("apply", _deletions_first),
+    "a client goes on from the later of both times": _client("next_of", _later_of),
+    "a client goes on from the time of the deletions": _client("next_of", _time_of_deletions),
+    "a client takes no deletions": _client("apply", _changes_alone),
     "a restored backup starts no epoch": _no_epoch,
     "the offset of a time is ignored": _no_offset,
 }

@@ -12,7 +12,8 @@ from masthead.mirror import applying, sync_pass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from masthead.mirror import Copy
+    from masthead.client import Client
+    from masthead.mirror import Copy, State
     from masthead.mirror.applying import Applied
 
 
@@ -25,6 +26,10 @@ def _apply_what_came(copy: Copy, records: Iterable[Any], **options: Any) -> Appl
     return applying.apply(copy, _until_it_breaks(records), **options)
 
 
+def _no_deletions(_client: Client, _state: State) -> None:
+    return None
+
+
 def _in_spite_of_all(keep: Callable[..., None]) -> Callable[..., None]:
     def kept(*arguments: object) -> None:
         with suppress(ServiceError):
@@ -35,6 +40,7 @@ def _in_spite_of_all(keep: Callable[..., None]) -> Callable[..., None]:
 
 if __name__ == "__main__":
     vars(sync_pass)["apply"] = _apply_what_came
+    vars(sync_pass)["deletions_since"] = _no_deletions
     for name in ("_keep_definitions", "_keep_entries"):
         setattr(sync_pass.Mirror, name, _in_spite_of_all(getattr(sync_pass.Mirror, name)))
     main()

@@ -57,6 +57,8 @@ START_CHANCE = 0.1
 TOGETHER_CHANCE = 0.3
 UNCUT_CHANCE = 0.4
 AGAIN_CHANCE = 0.3
+COMPLETE_CHANCE = 0.4
+LAST_MISSING = 10
 EPOCH_CHANCE = 0.1
 
 
@@ -112,10 +114,11 @@ class Running:
 
 
 class Load(NamedTuple):
-    """A load: its number and its files."""
+    """A load: its number, its files, and whether they are complete."""
 
     number: int
     files: list[Path]
+    is_complete: bool
 
 
 class Standing(NamedTuple):
@@ -175,13 +178,24 @@ class Chaos:
     def play(self, seed: str, *, server_stamps: bool) -> None:
         """Play a round; at its end the copy has to be what the server shows.
 
-        The last commit is stamped by its load, or else by the server, which takes seconds.
+        The last commit removes records. It is stamped by its load, or else by the server, which
+        takes seconds.
         """
         self._rng = Random(seed)
         self._disturb()
         self.settle()
-        self.load(1, BEFORE_THE_STAMP if server_stamps else None)
+        last = self._new_complete_load(LAST_MISSING)
+        self._start_loader(last, BEFORE_THE_STAMP if server_stamps else None)
+        self._await_loaders()
         self.wait_until_level()
+        self._counts["records gone by the last loads"] += len(
+            self._rows(
+                """
+                SELECT record_id FROM deletions WHERE account_id = 1 AND commit_id = (
+                    SELECT max(commit_id) FROM commits WHERE account_id = 1)
+                """
+            )
+        )
 
     def settle(self) -> None:
         """Kill and cut nothing any more: whatever is there runs, and loads come to their end."""
@@ -189,10 +203,10 @@ class Chaos:
         self._revive(1)
         self._await_loaders()
 
-    def load(self, size: int, moment: str | None = None) -> int:
-        """Run a load to its end, or to the moment at which it dies; return its new subscriber."""
+    def load(self, size: int) -> int:
+        """Run a load to its end; return its new subscriber."""
         load = self._new_load(size)
-        self._start_loader(load, moment)
+        self._start_loader(load, None)
         self._await_loaders()
         return NEW_IDS + load.number
 
@@ -251,7 +265,7 @@ class Chaos:
         for process in self._running():
             process.dies_at = time.monotonic() + self._seconds(LIVES_S[process.kind])
         for moment in (BEFORE_THE_STAMP, BEFORE_THE_COMMIT):
-            self._start_loader(self._new_load(self._size()), moment, lives_s=math.inf)
+            self._start_loader(self._any_new_load(), moment, lives_s=math.inf)
         while time.monotonic() < ends_at:
             time.sleep(self._rng.uniform(0, TICK_S))
             self._see_that_all_run()
@@ -320,10 +334,20 @@ class Chaos:
     def _size(self) -> int:
         return int(10 ** self._rng.uniform(0, 2.7))
 
+    def _any_new_load(self) -> Load:
+        is_complete = self._rng.random() < COMPLETE_CHANCE
+        return (self._new_complete_load if is_complete else self._new_load)(self._size())
+
     def _new_load(self, size: int) -> Load:
         number = next(self._numbers)
         folder = self._folder / f"load-{number}"
-        return Load(number, self._base.write_load(folder, number, self._rng, size))
+        return Load(number, self._base.write_load(folder, number, self._rng, size), False)
+
+    def _new_complete_load(self, missing: int) -> Load:
+        number = next(self._numbers)
+        folder = self._folder / f"load-{number}"
+        files = self._base.write_complete_load(folder, number, self._rng, missing)
+        return Load(number, files, True)
 
     def _start_any_loader(self) -> None:
         chance = self._rng.random()
@@ -332,7 +356,7 @@ class Chaos:
             self._loaders[epoch] = None
             return
         again = self._killed_loads and chance < EPOCH_CHANCE + AGAIN_CHANCE
-        load = self._rng.choice(self._killed_loads) if again else self._new_load(self._size())
+        load = self._rng.choice(self._killed_loads) if again else self._any_new_load()
         moments = (None, None, None, BEFORE_THE_COMMIT, BEFORE_THE_STAMP)
         lives_s = self._rng.choice((math.inf, None))
         self._start_loader(load, self._rng.choice(moments), lives_s=lives_s)
@@ -341,7 +365,9 @@ class Chaos:
         self, load: Load, moment: str | None, *, lives_s: float | None = math.inf
     ) -> None:
         program = ("tests.feed.loader", moment) if moment else ("masthead",)
-        command = (*program, "import", *load.files, "--account", "1")
+        command = [*program, "import", *load.files, "--account", "1", "--wait"]
+        if load.is_complete:
+            command += ["--complete", "--max-removed", "100%"]
         self._loaders[self._start("loader", *command, lives_s=lives_s)] = load
 
     def _await_loaders(self) -> None:
@@ -359,21 +385,24 @@ class Chaos:
                 raise AssertionError(f"a load ended with {status}:\n{loader.printed()}")
             if load is None:
                 self._counts["epochs begun" if status == 0 else "epochs killed"] += 1
-            elif status == 0:
+                continue
+            if load.is_complete:
+                self._counts["complete loads " + ("killed" if status else "done")] += 1
+            if status == 0:
                 self._counts["loads done"] += 1
             else:
                 self._killed_loads.append(load)
                 self._counts[f"loads killed {self._moment_of(load)}"] += 1
 
     def _moment_of(self, load: Load) -> str:
-        """Tell when a load was killed: by its new subscriber, which nothing else changes."""
+        """Tell when a load was killed: by its new order, which only complete loads remove later."""
         found = self._rows(
             """
-            SELECT c.visible_at FROM subscribers AS s
-            JOIN commits AS c ON c.account_id = s.account_id AND c.commit_id = s.commit_id
-            WHERE s.account_id = 1 AND s.subscriber_id = :subscriber_id
+            SELECT c.visible_at FROM orders AS o
+            JOIN commits AS c ON c.account_id = o.account_id AND c.commit_id = o.commit_id
+            WHERE o.account_id = 1 AND o.order_id = :order_id
             """,
-            subscriber_id=NEW_IDS + load.number,
+            order_id=NEW_IDS + load.number,
         )
         if not found:
             return "before the commit"

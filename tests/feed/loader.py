@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from masthead.store.merging import Merged
+    from masthead.store.removing import Removal
     from masthead.store.staging import Staging
 
 __all__ = ["BEFORE_THE_COMMIT", "BEFORE_THE_STAMP", "LARGE", "NEW_IDS", "Base"]
@@ -30,7 +31,8 @@ __all__ = ["BEFORE_THE_COMMIT", "BEFORE_THE_STAMP", "LARGE", "NEW_IDS", "Base"]
 SUBSCRIBERS = 1_500
 LARGE = 1_000
 NEW_IDS = 1_000_000
-"""Load number n brings a subscriber, an order and an item of the id ``NEW_IDS + n``."""
+"""Load number n brings an order and an item of the id ``NEW_IDS + n``, and a subscriber unless its
+files are complete."""
 
 BEFORE_THE_COMMIT = "before-the-commit"
 BEFORE_THE_STAMP = "before-the-stamp"
@@ -47,6 +49,10 @@ def _given(rng: Random, row: Row) -> Row:
     if not row["option_ids"]:
         return {"text_value": _word(rng)}
     return {"option_ids": rng.choice(row["option_ids"].split("|"))}
+
+
+def _key(table: str, row: Row) -> Row:
+    return {name: row[name] for name in TABLES_BY_NAME[table].key}
 
 
 _CHANGES: Mapping[str, Callable[[Random, Row], Row]] = {
@@ -72,6 +78,18 @@ _CHANGES: Mapping[str, Callable[[Random, Row], Row]] = {
 """New values for a row of the base, by table."""
 
 
+_MISSING = {
+    "purchases": 1.0,
+    "addresses": 0.5,
+    "subscriptions": 0.5,
+    "list_downloads": 0.5,
+    "mailing_list_entries": 0.5,
+    "custom_field_answers": 0.2,
+}
+"""The tables whose rows complete files may lack, and how often they have a file. Their rows are
+written whole, so that one comes back which had gone."""
+
+
 class Base:
     """The files of the first load, made once, and random loads that change what they hold."""
 
@@ -82,6 +100,19 @@ class Base:
         for table in _CHANGES:
             with (folder / f"{table}.csv").open(encoding="utf-8", newline="") as file:
                 self._rows[table] = list(csv.DictReader(file))
+
+        self._may_go = {table: self._unneeded(table) for table in _MISSING}
+
+    def _unneeded(self, table: str) -> list[Row]:
+        """Return the rows to which no row refers that other loads have in a file."""
+        needed = {
+            row[column]
+            for name, rows in self._rows.items()
+            for column, target in TABLES_BY_NAME[name].references.items()
+            for row in rows
+            if target == table
+        }
+        return [row for row in self._rows[table] if row[TABLES_BY_NAME[table].key[0]] not in needed]
 
     def write_load(self, folder: Path, number: int, rng: Random, size: int) -> list[Path]:
         """Write the files of load ``number``, with up to ``size`` changes a table; return them.
@@ -101,9 +132,33 @@ class Base:
             if rng.random() < (0.2 if table == "custom_fields" else 0.5) or size >= LARGE:
                 rows = self._rows[table]
                 files.setdefault(table, []).extend(
-                    {name: row[name] for name in TABLES_BY_NAME[table].key} | change(rng, row)
+                    (row if table in _MISSING else _key(table, row)) | change(rng, row)
                     for row in rng.sample(rows, min(size, len(rows)))
                 )
+        return write_ndjson(folder, files)
+
+    def write_complete_load(
+        self, folder: Path, number: int, rng: Random, missing: int
+    ) -> list[Path]:
+        """Write the files of load ``number``, which are complete; return them.
+
+        Each lacks up to ``missing`` rows of the base, and the orders that other loads brought.
+        """
+        new = str(NEW_IDS + number)
+        subscriber = rng.choice(self._rows["subscribers"])
+        files: dict[str, list[Row]] = {
+            "orders": [
+                {**_key("subscribers", subscriber), "order_id": new, "import_name": _word(rng)}
+            ],
+            "order_items": [{"order_item_id": new, "order_id": new, "bundle_id": new}],
+        }
+        for table, rows in files.items():
+            rows.extend(_key(table, row) for row in self._rows[table])
+        for table, chance in _MISSING.items():
+            if rng.random() < chance:
+                may_go = self._may_go[table]
+                lacking = {id(row) for row in rng.sample(may_go, min(missing, len(may_go)))}
+                files[table] = [row for row in self._rows[table] if id(row) not in lacking]
         return write_ndjson(folder, files)
 
 
@@ -111,8 +166,10 @@ def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _merge_and_die(staging: Staging, tell: Callable[[str], None]) -> Merged:
-    merged = _merge(staging, tell)
+def _merge_and_die(
+    staging: Staging, tell: Callable[[str], None], removal: Removal | None = None
+) -> Merged:
+    merged = _merge(staging, tell, removal)
     _die()
     return merged
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.feed.client import BY_DATE, BY_HEADER, BY_OWN_CLOCK, Client, Form
-from tests.feed.model import EDITS, ENTITIES, key_of
+from tests.feed.model import EDITS, ENTITIES, REMOVALS, key_of
 from tests.feed.world import ACCOUNT_IDS, SECOND_US, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.feed.model import Edit
+    from tests.feed.model import Edit, Key
     from tests.feed.places import Place
 
 __all__ = ["Schedules", "schedules"]
@@ -43,11 +43,14 @@ _EVENTS = st.sampled_from(
 """What an operator does; a service that is left alone stamps what waits."""
 
 _AT_ONCE = st.lists(
-    st.sampled_from(["tick", "step", "back", "commit", "stamp", "poll", "finish"]), max_size=3
+    st.sampled_from(["tick", "step", "back", "commit", "remove", "stamp", "poll", "finish"]),
+    max_size=3,
 )
 _WHILE_STAMPING = st.lists(_AT_ONCE, max_size=2) | st.just([["tick", "stamp", "poll", "commit"]])
 _WHILE_ANSWERING = st.lists(_AT_ONCE, max_size=3) | st.builds(
-    lambda readings: [*[[]] * readings, ["commit", "stamp", "step"]], st.integers(0, 2)
+    lambda readings, change: [*[[]] * readings, [*change, "stamp", "step"]],
+    st.integers(0, 2),
+    st.sampled_from([["commit"], ["remove"], ["back", "remove"]]),
 )
 """What happens at the next readings of the clock, before those who read it can go on: anything, or
 the worst by which they can be overtaken."""
@@ -57,6 +60,7 @@ _STEPS = st.one_of(
         "load",
         account_id=_ACCOUNTS,
         edits=_LOADS,
+        removals=st.just([]) | st.lists(REMOVALS, max_size=2),
         meanwhile=st.just([]) | st.just(["step", "poll"]) | _AT_ONCE,
         end=st.integers(0, 3),
         stamping=_WHILE_STAMPING,
@@ -68,7 +72,9 @@ _STEPS = st.one_of(
         numbers=st.lists(st.integers(0, 4), min_size=1, max_size=4),
         after_us=st.sampled_from([0, 0, 1, SECOND_US]),
         form=_FORMS,
+        is_behind=st.sampled_from([False, False, True]),
         meanwhile=_WHILE_ANSWERING,
+        between=st.just([]) | _WHILE_ANSWERING,
         reads=st.sampled_from([0, 1, 6, None, None, None]),
     ),
     _step("set_clock", by_us=_FORWARD | _BACK),
@@ -120,6 +126,7 @@ class Schedules(RuleBasedStateMachine):
         self,
         account_id: int,
         edits: list[Edit],
+        removals: list[Key],
         meanwhile: list[str],
         end: int,
         stamping: list[list[str]],
@@ -127,7 +134,7 @@ class Schedules(RuleBasedStateMachine):
         """Load something, as far as ``end``: begun, committed, or stamped too."""
         if account_id not in self.world.free:
             self.end_load(account_id, is_killed=False)
-        self.world.open_load(account_id, edits)
+        self.world.open_load(account_id, edits, removals)
         self.happen(meanwhile)
         if end > 0 and account_id in self.world.loads:
             self.world.commit(account_id)
@@ -163,20 +170,30 @@ class Schedules(RuleBasedStateMachine):
         numbers: list[int],
         after_us: int,
         form: Form,
+        is_behind: bool,
         meanwhile: list[list[str]],
+        between: list[list[str]],
         reads: int | None,
     ) -> None:
-        """Let clients ask, and read some pieces of the answer or (None) all of it."""
+        """Let clients ask, and read some pieces of the changes or (None) all of both answers.
+
+        ``between`` happens while the deletions are asked for, after the changes or before them.
+        """
         self.world.clock.step(after_us)
         for number in numbers:
             client = self.clients[number % len(self.clients)]
             if client.poll is None:
+                if is_behind:
+                    self.interrupt(between)
+                    client.ask_for_deletions(form)
                 self.interrupt(meanwhile)
                 client.open_poll(form)
             for _ in range(reads or 0):
                 client.read_on()
             if reads is None:
+                self.interrupt(between)
                 client.finish()
+                self.world.clock.interruptions.clear()
 
     def set_clock(self, by_us: int) -> None:
         """Let time pass, or set the server's clock back."""
@@ -210,6 +227,7 @@ class Schedules(RuleBasedStateMachine):
             "step": lambda: self.set_clock(SECOND_US),
             "back": lambda: self.set_clock(-SECOND_US),
             "commit": self.commit_something,
+            "remove": self.remove_something,
             "stamp": self.try_to_stamp_all,
             "poll": self.poll_all,
             "finish": self.finish_all,
@@ -220,8 +238,20 @@ class Schedules(RuleBasedStateMachine):
     def commit_something(self) -> None:
         """Let all open loads commit, or a new one where there is none."""
         if not self.world.loads:
-            self.world.try_to_load(1, [("addresses", {"address_id": 1, "city": str(self.cities)})])
+            city = str(self.cities)
+            address = {"address_id": 1, "subscriber_id": 1}
+            self.world.try_to_load(1, [("addresses", {**address, "city": city})])
             self.cities += 1
+        self.commit_all()
+
+    def remove_something(self) -> None:
+        """Let all open loads commit, or one that removes a record or brings it back."""
+        if not self.world.loads:
+            purchase = {"purchase_id": 1, "subscriber_id": 1}
+            if key_of(("purchases", purchase)) in self.world.models[1].rows:
+                self.world.try_to_load(1, [], [("purchases", (1,))])
+            else:
+                self.world.try_to_load(1, [("purchases", purchase)])
         self.commit_all()
 
     def commit_all(self) -> None:
@@ -241,7 +271,8 @@ class Schedules(RuleBasedStateMachine):
         the stamp and its commit, and keep a ``modified_date`` of null.
         """
         for client in self.clients:
-            if client.poll is None and not (self.is_stamping and client.goes_by == BY_OWN_CLOCK):
+            is_too_early = self.is_stamping and client.goes_by == BY_OWN_CLOCK
+            if client.poll is None and not client.is_busy and not is_too_early:
                 client.open_poll(Form(0, floored=False))
                 client.finish()
 

@@ -15,13 +15,36 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["EDITS", "ENTITIES", "Edit", "Model", "key_of", "seen"]
+__all__ = ["EDITS", "ENTITIES", "REMOVALS", "Edit", "Files", "Key", "Model", "key_of", "seen"]
 
 Row = Mapping[str, int | str | None]
 Edit = tuple[str, Row]
 """A table, and what a file says of one of its rows."""
 
+Key = tuple[str, tuple[int, ...]]
+"""A table, and the key of one of its rows."""
+
 Shown = tuple[Any, ...]
+
+
+class Files(NamedTuple):
+    """What the files of a load say, and the tables of which they have all rows that stay."""
+
+    edits: Sequence[Edit]
+    complete: frozenset[str]
+
+    def by_columns(self) -> dict[tuple[str, tuple[str, ...]], list[tuple[int | str | None, ...]]]:
+        """Return lines and values of the rows, by their table and columns.
+
+        A complete file may have no row.
+        """
+        found: dict[tuple[str, tuple[str, ...]], list[tuple[int | str | None, ...]]] = {
+            (table, _KEYS[table]): [] for table in self.complete
+        }
+        for line, (table, row) in enumerate(self.edits):
+            found.setdefault((table, tuple(row)), []).append((line, *row.values()))
+        return found
+
 
 ENTITIES = {
     "customfields": "custom_fields",
@@ -46,6 +69,9 @@ _KEYS = {
     "purchases": ("purchase_id",),
     "list_downloads": ("mailing_list_id",),
 }
+_ADDRESS_IDS = ("mailing_address_id", "billing_address_id")
+"""The columns that refer to an address, of any table."""
+
 _COLUMNS = {
     "subscribers": ("last_name", "delete_date", "password_md5"),
     "addresses": ("city",),
@@ -61,13 +87,11 @@ _NEW_SUBSCRIBER: Row = {
     "password_md5": "0" * 32,
     "first_name": "Twentieth",
 }
-_NEW_ITEM: Row = {
-    "order_item_id": 3,
-    "order_id": 1,
-    "product_id": 9,
-    "sub_total": "1",
-    "tax_total": "0",
-}
+_ITEMS: list[Row] = [
+    {"order_item_id": 1, "order_id": 1, "bundle_id": 5},
+    {"order_item_id": 2, "order_id": 2, "product_id": 6},
+    {"order_item_id": 3, "order_id": 1, "product_id": 9, "sub_total": "1", "tax_total": "0"},
+]
 _NEW_FIELD: Row = {"field_id": 3, "name": "size", "type": "text", "allow_other": 0}
 
 
@@ -85,6 +109,14 @@ def _ids(name: str, *ids: int) -> list[Row]:
     return [{name: number} for number in ids]
 
 
+def _own(name: str, **references: int) -> list[Row]:
+    """Return the keys of two records, each a subscriber's, with all that a new one needs.
+
+    So an edit brings back a record that was removed.
+    """
+    return [{name: number, "subscriber_id": number, **references} for number in (1, 2)]
+
+
 _DELETIONS = _edit(
     "subscribers", _ids("subscriber_id", 1, 2), "delete_date", [None, "2026-02-03 04:05:06"]
 )
@@ -92,8 +124,8 @@ EDITS = st.one_of(
     _edit("subscribers", [*_ids("subscriber_id", 1, 2), _NEW_SUBSCRIBER], "last_name", _WORDS),
     _DELETIONS,
     _DELETIONS,
-    _edit("addresses", _ids("address_id", 1, 2), "city", _WORDS),
-    _edit("subscriptions", _ids("subscription_id", 1, 2), "copies", [1, 2, 3]),
+    _edit("addresses", _own("address_id"), "city", _WORDS),
+    _edit("subscriptions", _own("subscription_id", publication_id=1), "copies", [1, 2, 3]),
     _edit("custom_fields", [*_ids("field_id", 1, 2), _NEW_FIELD], "display_as", _WORDS),
     _edit("custom_field_options", _ids("option_id", 1, 2), "display_as", _WORDS),
     _edit(
@@ -102,18 +134,37 @@ EDITS = st.one_of(
         "option_ids",
         [None, "1", "2", "1|2"],
     ),
-    _edit("orders", _ids("order_id", 1, 2), "grand_total", ["1", "2", "3"]),
-    _edit("order_items", [*_ids("order_item_id", 1, 2), _NEW_ITEM], "grand_total", ["1", "2", "3"]),
-    _edit("purchases", _ids("purchase_id", 1, 2), "notes", _WORDS),
+    _edit("orders", _own("order_id"), "grand_total", ["1", "2", "3"]),
+    _edit("order_items", _ITEMS, "grand_total", ["1", "2", "3"]),
+    _edit("purchases", _own("purchase_id"), "notes", _WORDS),
     _edit("list_downloads", _ids("mailing_list_id", 1, 2), "name", _WORDS),
 )
 """One row of a load; a load may say what the database holds already."""
+
+REMOVALS = st.builds(
+    lambda table, *key: (table, key[: len(_KEYS[table])]),
+    st.sampled_from(
+        [
+            "orders",
+            "purchases",
+            "addresses",
+            "subscriptions",
+            "list_downloads",
+            "order_items",
+            "subscribers",
+            "custom_field_answers",
+        ]
+    ),
+    st.integers(1, 2),
+    st.just(1),
+)
+"""A row that a load removes; there need not be one."""
 
 
 class Model(NamedTuple):
     """The rows of one account by table and key, and whether digests are hidden."""
 
-    rows: Mapping[tuple[str, tuple[int, ...]], Row]
+    rows: Mapping[Key, Row]
     hides: bool = False
 
     @classmethod
@@ -126,12 +177,58 @@ class Model(NamedTuple):
                     found[key_of((table, row))] = row
         return cls(found)
 
-    def after(self, edits: Sequence[Edit]) -> Model:
-        """Return the model after a load."""
+    def files(self, edits: Sequence[Edit], removals: Sequence[Key]) -> Files:
+        """Return the files of a load that makes edits, and removes rows that they lack.
+
+        All of them are complete then. They lack items of orders that there would not be. A row
+        that stays gives up the address that goes.
+        """
+        edited = {key_of(edit): edit[1] for edit in edits}
+        there = (self.rows.keys() | edited.keys()) - set(removals)
+        found: dict[Key, Row] = {}
+        others: dict[Key, Row] = {}
+        for key in sorted(there):
+            table, numbers = key
+            row = {**self.rows.get(key, {}), **edited.get(key, {})}
+            if table == "order_items" and _order_of(row) not in there:
+                continue
+            given_up = {
+                name: None
+                for name in _ADDRESS_IDS
+                if row.get(name) and ("addresses", (int(row[name] or 0),)) in removals
+            }
+            named = dict(zip(_KEYS[table], numbers, strict=True))
+            changes = found if given_up or key in edited else others
+            changes[key] = {**named, **edited.get(key, {}), **given_up}
+        if not removals:
+            return Files(_edits_of(found), frozenset())
+        complete = frozenset(table for table, _ in (*found, *removals))
+        found |= {key: row for key, row in others.items() if key[0] in complete}
+        return Files(_edits_of(found), complete)
+
+    def after(self, files: Files, now: str) -> Model:
+        """Return the model after a load: what it says, without what complete files lack.
+
+        Such a subscriber gets a ``delete_date``, and loses it when complete files have the row.
+        """
         rows = dict(self.rows)
-        for table, row in edits:
-            key = key_of((table, row))
+        given = {key_of(edit): edit[1] for edit in files.edits}
+        for key, row in given.items():
             rows[key] = {**rows.get(key, {}), **row}
+        for key in [key for key in rows if key[0] in files.complete]:
+            row, said = rows[key], given.get(key)
+            if said is None and key[0] != "subscribers":
+                del rows[key]
+            elif said is None and not row.get("delete_date"):
+                rows[key] = {**row, "delete_date": now, "removed_at": now}
+            elif said and "delete_date" not in said and row.get("removed_at"):
+                has_changed = row["delete_date"] != row["removed_at"]
+                rows[key] = {**row, "delete_date": row["delete_date"] if has_changed else None}
+        rows = {
+            key: row
+            for key, row in rows.items()
+            if key[0] != "order_items" or _order_of(row) in rows
+        }
         return self._replace(rows=rows)
 
     def hiding(self, *, hide: bool) -> Model:
@@ -176,7 +273,7 @@ class Model(NamedTuple):
         return tuple(shown)
 
 
-def key_of(edit: Edit) -> tuple[str, tuple[int, ...]]:
+def key_of(edit: Edit) -> Key:
     """Return the table and the key of a row."""
     table, row = edit
     return table, tuple(int(row[name] or 0) for name in _KEYS[table])
@@ -199,6 +296,14 @@ def seen(key: str, record: Mapping[str, Any]) -> Shown:
         digest = "shown" if record["password_md5"] else "hidden"
         return (_text(record, "last_name"), _text(record, "delete_date"), digest)
     return tuple(_text(record, name) for name in _COLUMNS[key])
+
+
+def _edits_of(rows: Mapping[Key, Row]) -> list[Edit]:
+    return [(table, row) for (table, _), row in rows.items()]
+
+
+def _order_of(item: Row) -> Key:
+    return "orders", (int(item["order_id"] or 0),)
 
 
 def _text(row: Mapping[str, Any], column: str) -> str:

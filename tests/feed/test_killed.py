@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 ROUNDS_PER_DATABASE = 20
 SERVER_STAMPS_EVERY = 10
 CERTAIN = {
-    1: ("loads done", "answers cut"),
+    1: ("loads done", "complete loads done", "records gone by the last loads", "answers cut"),
     3: (
         "loads killed before the commit",
         "loads killed between commit and stamp",
+        "complete loads killed",
         "servers killed",
         "copiers killed",
     ),

@@ -10,12 +10,14 @@ the clock, which stands still.
 from __future__ import annotations
 
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.api.http.service import Service
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import StoreUnavailable
+from masthead.loading.complete import find_missing
 from masthead.loading.load import load
 from masthead.settings import ServerSettings
 from masthead.store import accounts, checking, commits, epochs, merging, open_store
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from masthead.store import Connection
-    from tests.feed.model import Edit
+    from tests.feed.model import Edit, Files, Key
     from tests.feed.places import Place
     from tests.servers import Store
 
@@ -72,7 +74,8 @@ class KilledError(Exception):
 
 
 class _Load(NamedTuple):
-    edits: Sequence[Edit]
+    files: Files
+    now: str
     stack: ExitStack
 
 
@@ -93,6 +96,8 @@ class World:
         self.clock = Clock()
         self.models = dict.fromkeys(ACCOUNT_IDS, Model.of_files(BASE))
         self.loads: dict[int, _Load] = {}
+        self.changes = 0
+        """How often anything was written that a dump may show."""
         self.backup: dict[int, Model] | None = None
         self._place = place
         self._start(place.begin())
@@ -130,31 +135,45 @@ class World:
         """The accounts whose data can be written now."""
         return [] if self.is_exclusive else [n for n in ACCOUNT_IDS if n not in self.loads]
 
-    def open_load(self, account_id: int, edits: Sequence[Edit], *, waits: bool = True) -> None:
-        """Begin a load and do all of it but the commit."""
+    def open_load(
+        self,
+        account_id: int,
+        edits: Sequence[Edit],
+        removals: Sequence[Key] = (),
+        *,
+        waits: bool = True,
+    ) -> None:
+        """Begin a load and do all of it but the commit: write rows, and remove what is missing."""
+        files = self.models[account_id].files(edits, removals)
+        now = datetime.fromtimestamp(self.clock.now // SECOND_US, UTC)
         with ExitStack() as stack:
             database = stack.enter_context(self.store.writer(waits=waits))
             staging = stack.enter_context(staging_for(database, account_id))
             with staging.filling():
-                for line, (table, row) in enumerate(edits):
-                    staging.add(TABLES_BY_NAME[table], 0, list(row), [(line, *row.values())])
+                for (table, columns), rows in files.by_columns().items():
+                    staging.add(TABLES_BY_NAME[table], 0, columns, rows)
             stack.enter_context(database.transaction())
             database.lock_account(account_id)
+            removal = find_missing(staging, (), rejects=False) if files.complete else None
             checking.check(staging, discard=False)
             assert not list(staging.problems())
-            merging.merge(staging, lambda _: None)
-            self.loads[account_id] = _Load(edits, stack.pop_all())
+            merging.merge(staging, lambda _: None, removal)
+            loading = _Load(files, f"{now:%Y-%m-%d %H:%M:%S}", stack.pop_all())
+            self.loads[account_id] = loading
 
-    def try_to_load(self, account_id: int, edits: Sequence[Edit]) -> None:
+    def try_to_load(
+        self, account_id: int, edits: Sequence[Edit], removals: Sequence[Key] = ()
+    ) -> None:
         """Begin a load, unless somebody writes who keeps it out."""
         with suppress(StoreUnavailable):
-            self.open_load(account_id, edits, waits=False)
+            self.open_load(account_id, edits, removals, waits=False)
 
     def commit(self, account_id: int) -> None:
         """Let the account's open load commit, and die before it stamps what it did."""
         opened = self.loads.pop(account_id)
         opened.stack.close()
-        self.models[account_id] = self.models[account_id].after(opened.edits)
+        self.models[account_id] = self.models[account_id].after(opened.files, opened.now)
+        self.changes += 1
 
     def roll_back(self, account_id: int) -> None:
         """Kill the account's open load."""
@@ -163,20 +182,24 @@ class World:
 
     def stamp(self, account_id: int) -> None:
         """Stamp what is committed, as a load does at its end."""
+        self.changes += 1
         commits.stamp_commits(self.store, account_id)
 
     def try_to_stamp(self, account_id: int) -> None:
         """Stamp what is committed, as another process does, unless somebody is about it."""
+        self.changes += 1
         with suppress(StoreUnavailable):
             commits.stamp_commits(self.store, account_id, waits=False)
 
     def stamp_as_server(self) -> None:
         """Stamp what waits, and keep idle accounts in the window, as a running server does."""
+        self.changes += 1
         with suppress(StoreUnavailable) if self.loads else nullcontext():
             commits.stamp_all(self.service.store)
 
     def hide_password_md5(self, account_id: int, *, hide: bool) -> None:
         """Change the setting of an account that its subscribers' records show."""
+        self.changes += 1
         accounts.set_account(self.store, account_id, {"hide_password_md5": int(hide)})
         self.models[account_id] = self.models[account_id].hiding(hide=hide)
 
@@ -196,6 +219,7 @@ class World:
         It takes a second at the least, and by then the clock is not behind where it has been.
         """
         assert self.backup
+        self.changes += 1
         for account_id in list(self.loads):
             self.roll_back(account_id)
         self._stop()

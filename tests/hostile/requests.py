@@ -9,14 +9,14 @@ from urllib.parse import quote_from_bytes
 
 from hypothesis import strategies as st
 
-from masthead.contract.operations import DIGEST, OPERATIONS, SNAPSHOT
+from masthead.contract.operations import EXTENSIONS, OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.hostile.wire import Wire
 
-ALL = (*OPERATIONS.values(), SNAPSHOT, DIGEST)
+ALL = (*OPERATIONS.values(), *EXTENSIONS)
 NAMES = sorted({parameter.name for operation in ALL for parameter in operation.parameters})
 NOW = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 IDS = ["1", "71", "81", "0", "01", "-1", "+1", "1_000", "9" * 19, str(2**63 - 1), str(2**63)]

@@ -22,17 +22,22 @@ if TYPE_CHECKING:
 
 DEPLOY = ROOT / "deploy"
 UNIT = (DEPLOY / "masthead.service").read_text()
+LOAD_UNIT = (DEPLOY / "masthead-load.service").read_text()
+TIMER = (DEPLOY / "masthead-load.timer").read_text()
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 COMPOSE = (DEPLOY / "compose.yaml").read_text()
 SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|://[^/\s]+:[^/\s]+@")
 
 
-def unit() -> Mapping[str, str]:
-    """Return what the unit says of its service, the last where it says a thing twice."""
+each_service = pytest.mark.parametrize("text", [UNIT, LOAD_UNIT], ids=["server", "load"])
+
+
+def unit(text: str = UNIT, section: str = "Service") -> Mapping[str, str]:
+    """Return what a unit says in a section, the last where it says a thing twice."""
     parser = ConfigParser(strict=False, interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read_string(UNIT)
-    return parser["Service"]
+    parser.read_string(text)
+    return parser[section]
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -51,22 +56,42 @@ def check_command(words: Sequence[str]) -> None:
     command.make_parser(context).parse_args(list(options))
 
 
-def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system() -> None:
+@each_service
+def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> None:
     """decisions, "As a service"."""
-    service = unit()
+    service = unit(text)
     assert service["User"] == service["Group"] == service["StateDirectory"] == "masthead"
     assert service["ProtectSystem"] == "strict"
     assert service["NoNewPrivileges"] == "yes"
     assert service["CapabilityBoundingSet"] == ""
     database = f"MASTHEAD_DATABASE=sqlite:////var/lib/{service['StateDirectory']}/masthead.db"
-    assert f"Environment={database}\n" in UNIT
+    assert f"Environment={database}\n" in text
 
 
-def test_the_unit_calls_a_command_that_there_is_with_settings_that_there_are() -> None:
-    program, *words = shlex.split(unit()["ExecStart"])
-    assert program == "/opt/masthead/.venv/bin/masthead"
+def test_the_load_is_as_confined_as_the_server() -> None:
+    """decisions, "As a service"."""
+    confined = [
+        line for line in UNIT.splitlines() if re.match("Protect|Private|Restrict|Sys", line)
+    ]
+    assert len(confined) > 15
+    assert set(confined) <= {*LOAD_UNIT.splitlines()}
+
+
+def test_the_timer_starts_the_load_once_a_night_and_makes_up_for_a_night_that_was_missed() -> None:
+    """decisions, "Folders of folders": it is the load that waits."""
+    assert unit(LOAD_UNIT)["Type"] == "oneshot"
+    assert "Restart" not in unit(LOAD_UNIT)
+    assert "--when-complete _DONE" in unit(LOAD_UNIT)["ExecStart"]
+    assert unit(TIMER, "Timer") == {"OnCalendar": "*-*-* 03:15:00", "Persistent": "true"}
+    assert unit(TIMER, "Install") == {"WantedBy": "timers.target"}
+
+
+@each_service
+def test_the_unit_calls_a_command_that_there_is_with_settings_that_there_are(text: str) -> None:
+    program, *words = shlex.split(unit(text)["ExecStart"])
+    assert program == "/opt/masthead/bin/masthead"
     check_command(words)
-    named = set(re.findall(r"^Environment=(\w+)=", UNIT, re.MULTILINE))
+    named = set(re.findall(r"^Environment=(\w+)=", text, re.MULTILINE))
     assert named <= {setting.variable for setting in SETTINGS.values()}
 
 
@@ -121,7 +146,11 @@ def test_the_image_runs_with_a_read_only_root() -> None:
         assert line in COMPOSE.splitlines()
 
 
-@pytest.mark.parametrize("text", [UNIT, DOCKERFILE, COMPOSE], ids=["unit", "image", "compose"])
+@pytest.mark.parametrize(
+    "text",
+    [UNIT, LOAD_UNIT, TIMER, DOCKERFILE, COMPOSE],
+    ids=["server", "load", "timer", "image", "compose"],
+)
 def test_there_is_no_secret_in_it(text: str) -> None:
     assert not SECRETS.search(text)
 

@@ -11,8 +11,9 @@ import pytest
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
 from masthead.loading.export import export
-from masthead.loading.load import Loaded, load
-from masthead.store import accounts, exporting, open_store
+from masthead.loading.limits import Limit
+from masthead.loading.load import Loaded, Options, load
+from masthead.store import accounts, exporting, open_store, removing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,9 +84,28 @@ class Publisher:
         """Load the files."""
         return self.load_folder(self.write(files), reject=reject)
 
+    def load_complete(
+        self,
+        files: Mapping[str, str | bytes],
+        *,
+        max_removed: str = "100%",
+        reject: Path | None = None,
+    ) -> Loaded:
+        """Load files that have all rows of their tables."""
+        return load(
+            self.store,
+            [self.write(files)],
+            account_id=self.account_id,
+            options=Options(reject, max_removed=Limit.parse(max_removed)),
+        )
+
     def load_folder(self, folder: Path, *, reject: Path | None = None) -> Loaded:
         """Load a folder."""
-        return load(self.store, [folder], account_id=self.account_id, reject=reject)
+        return load(self.store, [folder], account_id=self.account_id, options=Options(reject))
+
+    def remove(self, name: str, *keys: tuple[int, ...]) -> None:
+        """Remove records of a table."""
+        removing.remove_records(self.store, self.account_id, TABLES_BY_NAME[name], keys)
 
     def problems(self, files: Mapping[str, str | bytes]) -> list[str]:
         """Load files that must be refused; return the lines of the refusal."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from typing import TYPE_CHECKING
 
 from hypothesis import example, given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from masthead.contract.records import TABLES
 from masthead.errors import MastheadError
+from tests.loading.workbooks import with_parts, workbook
 from tests.long import examples
 
 if TYPE_CHECKING:
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
 
 NAMES = st.sampled_from([table.name for table in TABLES])
-FORMATS = st.sampled_from(["csv", "ndjson"])
+FORMATS = st.sampled_from(["csv", "tsv", "ndjson", "jsonl"])
+ENCODINGS = st.sampled_from(["utf-8", "utf-8", "utf-16", "utf-16-be", "cp1252", "gb18030"])
 PACKINGS = st.sampled_from(["", "", "", ".gz", ".zst"])
 CELLS = st.sampled_from(["1", "2", "99", "-1", "", "x", '"', "\x00", "\r", "NaN", "1e5", "10|11"])
 JSON = st.recursive(
@@ -26,6 +30,20 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
+
+
+PARTS = [
+    "[Content_Types].xml",
+    "xl/workbook.xml",
+    "xl/_rels/workbook.xml.rels",
+    "xl/styles.xml",
+    "xl/sharedStrings.xml",
+    "xl/worksheets/sheet1.xml",
+]
+PLACES = st.integers(0, 100_000)
+"""Not within the length of a workbook, which depends on when it is made."""
+
+SNIPPETS = [b'"', b"<c/>", b'r="ZZZ9"', b'r="0"', b't="d"', b't="s"', b"<v>1e999</v>", b"<v>99</v>"]
 
 
 @st.composite
@@ -40,8 +58,41 @@ def almost_csv(draw: st.DrawFn) -> tuple[str, bytes]:
             max_size=4,
         )
     )
-    text = "\n".join(",".join(row) for row in [kept, *rows])
-    return f"{table.name}.csv", text.encode("utf-8", "surrogatepass")
+    separator = draw(st.sampled_from(",,,;\t|"))
+    text = "".join(f"{separator.join(row)}\n" for row in [kept, *rows])
+    encoded = text.encode(draw(ENCODINGS), "ignore")
+    return f"{table.name}.{draw(st.sampled_from(['csv', 'csv', 'tsv']))}", encoded
+
+
+@st.composite
+def almost_xlsx(draw: st.DrawFn) -> tuple[str, bytes]:
+    """A workbook of which a part is something else, or some bytes are."""
+    table = draw(st.sampled_from(TABLES))
+    header = [column.name for column in table.columns]
+    values: st.SearchStrategy[object] = st.one_of(
+        CELLS.filter(str.isprintable),
+        st.integers(),
+        st.booleans(),
+        st.datetimes(),
+        st.floats(allow_nan=False, allow_infinity=False),
+    )
+    rows = draw(st.lists(st.lists(values, max_size=len(header) + 1), max_size=4))
+    content = workbook([header, *rows])
+    match draw(st.integers(0, 3)):
+        case 0:
+            with zipfile.ZipFile(io.BytesIO(content)) as parts:
+                part = draw(st.sampled_from([name for name in PARTS if name in parts.namelist()]))
+                xml = parts.read(part)
+            start = draw(PLACES) % len(xml)
+            end = start + draw(st.integers(0, 20))
+            other = draw(st.binary(max_size=20) | st.sampled_from(SNIPPETS))
+            content = with_parts(content, {part: xml[:start] + other + xml[end:]})
+        case 1:
+            start = draw(PLACES) % len(content)
+            content = content[:start] + draw(st.binary(max_size=20)) + content[start + 10 :]
+        case _:
+            pass
+    return f"{table.name}.xlsx", content
 
 
 @st.composite
@@ -56,14 +107,17 @@ def almost_ndjson(draw: st.DrawFn) -> tuple[str, bytes]:
             name: draw(values) for name in columns if name in table.key or draw(st.booleans())
         }
         records.append(json.dumps(record, ensure_ascii=draw(st.booleans())))
-    return f"{table.name}.ndjson", "\n".join(records).encode("utf-8", "surrogatepass")
+    return f"{table.name}.ndjson", "".join(f"{r}\n" for r in records).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
-ANY_FILE = st.tuples(st.builds("{}.{}{}".format, NAMES, FORMATS, PACKINGS), st.binary(max_size=200))
+ANY_NAME = st.builds("{}.{}{}".format, NAMES, FORMATS, PACKINGS) | NAMES.map("{}.xlsx".format)
+ANY_FILE = st.tuples(ANY_NAME, st.binary(max_size=200))
 
 
 @examples(30, 100)
-@given(file=ANY_FILE | almost_csv() | almost_ndjson())
+@given(file=ANY_FILE | almost_csv() | almost_ndjson() | almost_xlsx())
 @example(file=("subscribers.csv", b'subscriber_id\n"'))
 @example(file=("subscribers.ndjson", b'{"subscriber_id":1' * 20_000))
 def test_a_load_succeeds_or_explains_itself_and_changes_nothing(
@@ -84,6 +138,14 @@ def test_a_load_succeeds_or_explains_itself_and_changes_nothing(
         assert all(len(after[table]) >= len(before[table]) for table in before)
 
 
+def is_record(line: bytes) -> bool:
+    """Whether a line is one, good or bad (decisions, "Rows that are blank or cut off")."""
+    try:
+        return bool(line.strip()) and any(v not in (None, "") for v in json.loads(line).values())
+    except ValueError:
+        return True
+
+
 @examples(30, 100)
 @given(file=almost_ndjson())
 def test_with_reject_a_row_is_loaded_or_put_aside_never_both_and_never_neither(
@@ -95,7 +157,7 @@ def test_with_reject_a_row_is_loaded_or_put_aside_never_both_and_never_neither(
     loaded = small.load_folder(source, reject=reject)
     (counts,) = loaded.counts.values()
     rejected = sum(loaded.rejected.values())
-    assert sum(counts) + rejected == sum(1 for line in content.split(b"\n") if line.strip())
+    assert sum(counts) + rejected == sum(map(is_record, content.split(b"\n")))
     written = [line for path in reject.iterdir() for line in path.read_bytes().splitlines()]
     assert len(written) == rejected
     for line in written:

@@ -148,7 +148,7 @@ def cell(name: str) -> st.SearchStrategy[str]:
     return st.just("")
 
 
-@examples(8, 60)  # on each kind of database
+@examples(8, 20)  # on each kind of database
 @given(loads=st.lists(later_files(), min_size=1, max_size=4))
 def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
     new_publisher: Callable[[], Publisher], loads: list[dict[str, str]]

@@ -214,3 +214,70 @@ def test_the_work_of_a_load_grows_with_its_rows_and_not_with_their_square(
     few, many = work(ROWS), work(4 * ROWS)
     assert few, "nothing was counted"
     assert many < GROWTH_MAX * few, f"{few} steps for {ROWS} rows, {many} for {4 * ROWS}"
+
+
+# Removals: of parents among as many rows that refer to others, of all, and of rows with parts.
+
+
+def parents_and_as_many_rows_that_refer_to_half_of_them(n: int) -> Files:
+    pairs = [f"{number},1,{number % (n // 2) + 1}" for number in range(1, n + 1)]
+    both = [f"{pair},{pair.rpartition(',')[2]}" for pair in pairs]
+    refers = "subscriber_id,mailing_address_id,billing_address_id"
+    listed = [f"1,{number % (n // 2) + 1}" for number in range(n // 2)]
+    return {
+        "addresses.csv": csv("address_id,subscriber_id", [f"{m},1" for m in range(1, n + 1)]),
+        "issues.csv": csv("issue_id,publication_id", [f"{m},1" for m in range(1, n + 1)]),
+        "subscriptions.csv": csv(
+            f"subscription_id,{refers},publication_id", [f"{row},1" for row in both]
+        ),
+        "orders.csv": csv(f"order_id,{refers}", both),
+        "purchases.csv": csv(f"purchase_id,{refers.replace('mailing', 'shipping')}", both),
+        "subscription_issues.csv": csv(
+            "subscription_id,issue_id", [f"{m},{m % (n // 2) + 1}" for m in range(1, n + 1)]
+        ),
+        "mailing_list_entries.csv": csv("mailing_list_id,subscription_id", listed),
+        "order_items.csv": csv(
+            "order_item_id,order_id,bundle_id", [f"{m},{m},1" for m in range(1, n + 1)]
+        ),
+    }
+
+
+def half(name: str, key: str) -> Callable[[int], Files]:
+    """Return the files of a table with the first half of its rows, which are not changed."""
+    return lambda n: {f"{name}.csv": csv(key, range(1, n // 2 + 1))}
+
+
+def nothing(*names: str) -> Callable[[int], Files]:
+    """Return the files of tables without rows."""
+    return lambda _: {f"{name}.csv": ",".join(TABLES_BY_NAME[name].key) + "\n" for name in names}
+
+
+REMOVALS = {
+    "addresses": half("addresses", "address_id"),
+    "issues": half("issues", "issue_id"),
+    "subscriptions with their parts": half("subscriptions", "subscription_id"),
+    "orders with their items": half("orders", "order_id"),
+    "addresses that are needed": nothing("addresses"),
+    "all at once": nothing("addresses", "subscriptions", "orders", "purchases", "issues"),
+}
+
+
+@ONE_SERVER
+@SHORT_ON_SQLITE
+@pytest.mark.parametrize("files", REMOVALS.values(), ids=list(REMOVALS))
+def test_the_work_of_a_removal_grows_with_the_rows_and_not_with_their_square(
+    new_publisher: Callable[[], Publisher], files: Callable[[int], Files]
+) -> None:
+    """decisions, "The time that a load takes"."""
+
+    def work(rows: int) -> int:
+        publisher = new_publisher()
+        publisher.load(SMALL)
+        publisher.load(parents_and_as_many_rows_that_refer_to_half_of_them(rows))
+        with counting() as done, suppress(BadInput):
+            publisher.load_complete(files(rows))
+        return done.steps
+
+    few, many = work(ROWS), work(4 * ROWS)
+    assert few, "nothing was counted"
+    assert many < GROWTH_MAX * few, f"{few} steps for {ROWS} rows, {many} for {4 * ROWS}"

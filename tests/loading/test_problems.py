@@ -20,8 +20,8 @@ def test_with_one_bad_row_nothing_is_loaded(publisher: Publisher) -> None:
 
 def test_a_problem_names_file_line_column_and_what_is_wrong(publisher: Publisher) -> None:
     rows = [f"{n},{'e' * (51 if n == 16 else 50)}" for n in range(1, 21)]
-    line = publisher.problem({"subscribers.csv": "\n".join(["subscriber_id,email", *rows])})
-    assert line == "subscribers.csv:17: email: longer than 50 characters"
+    line = publisher.problem({"subscribers.csv": "\n".join(["subscriber_id,email", *rows, ""])})
+    assert line == f"subscribers.csv:17: email: '{'e' * 51}' is longer than 50 characters"
 
 
 def test_every_problem_is_listed_in_the_order_of_files_and_lines(publisher: Publisher) -> None:
@@ -74,31 +74,32 @@ def test_a_text_is_as_long_as_the_interface_allows_and_no_longer(
     small.load({f"{table}.csv": f"{key},{column}\n1,{'🎈' * length}\n"})
     assert small.table(table)[0][column] == "🎈" * length
     line = small.problem({f"{table}.csv": f"{key},{column}\n1,{'🎈' * (length + 1)}\n"})
-    assert line == f"{table}.csv:2: {column}: longer than {length} characters"
+    value = f"'{'🎈' * (length + 1)}'" if length < 100 else f"'{'🎈' * 100}'…"
+    assert line == f"{table}.csv:2: {column}: {value} is longer than {length} characters"
 
 
 WORDS = [
-    ("subscriptions", "type", "Paper", "not one of Print, Digital, Both"),
-    ("custom_fields", "type", "date", "not one of checkbox, select, radio, text, textarea"),
-    ("subscriptions", "renew_campaign_active", "yes", "neither true (or 1) nor false (or 0)"),
-    ("custom_fields", "allow_other", "2", "neither true (or 1) nor false (or 0)"),
-    ("list_downloads", "is_gap", "-1", "neither true (or 1) nor false (or 0)"),
+    ("subscriptions", "type", "Paper", "is not one of Print, Digital, Both"),
+    ("custom_fields", "type", "date", "is not one of checkbox, select, radio, text, textarea"),
+    ("subscriptions", "renew_campaign_active", "yes", "is neither true (or 1) nor false (or 0)"),
+    ("custom_fields", "allow_other", "2", "is neither true (or 1) nor false (or 0)"),
+    ("list_downloads", "is_gap", "-1", "is neither true (or 1) nor false (or 0)"),
 ]
 INTEGERS = [
-    ("subscriptions", "copies", value, "not a whole number: digits only, without leading zeros")
+    ("subscriptions", "copies", value, "is not a whole number: digits only, without leading zeros")
     for value in ("1.0", "1e3", "007", "+1", " 1", "\uff11", "one", "0x1")
 ] + [
     ("subscriptions", "copies", "9223372036854775808", "does not fit into 64 bits"),
     ("subscriptions", "copies", "-9223372036854775809", "does not fit into 64 bits"),
     ("subscriptions", "copies", "9" * 5_000, "does not fit into 64 bits"),
-    ("orders", "user_id", "-1", "an id is not negative"),
+    ("orders", "user_id", "-1", "is negative, which no id is"),
     ("orders", "user_id", "9223372036854775808", "does not fit into 64 bits"),
 ]
 DATES = [
-    ("subscriptions", "date_created", value, "not a date that exists, written YYYY-MM-DD")
+    ("subscriptions", "date_created", value, "is not a date that exists, written YYYY-MM-DD")
     for value in ("2026-02-29", "2026-13-01", "2026-1-1", "20260101", "0000-01-01", "today")
 ] + [
-    ("orders", "order_date", value, "not a time that exists, written YYYY-MM-DD hh:mm:ss")
+    ("orders", "order_date", value, "is not a time that exists, written YYYY-MM-DD hh:mm:ss")
     for value in (
         "2026-02-29 10:00:00",
         "2026-01-01",
@@ -109,14 +110,14 @@ DATES = [
     )
 ]
 NUMBERS = [
-    ("orders", "grand_total", value, "not a number such as 10.5")
+    ("orders", "grand_total", value, "is not a number such as 10.5")
     for value in ("NaN", "Infinity", "-inf", "1,5", "", ".5", "1_0", "1e9999")
     if value
 ] + [
     ("orders", "grand_total", "1234567890.123456", "has more than 15 digits"),
     ("orders", "grand_total", "1e15", "has more than 15 digits"),
-    ("purchases", "total", "NaN", "not a decimal such as 10.50, of at most 18 and 9 digits"),
-    ("purchases", "total", "1e2", "not a decimal such as 10.50, of at most 18 and 9 digits"),
+    ("purchases", "total", "NaN", "is not a decimal such as 10.50, of at most 18 and 9 digits"),
+    ("purchases", "total", "1e2", "is not a decimal such as 10.50, of at most 18 and 9 digits"),
     ("subscribers", "password_md5", "secret", "not the 32 hexadecimal digits of an MD5 digest"),
 ]
 
@@ -130,7 +131,9 @@ def test_a_value_of_the_wrong_kind_is_refused(
     """decisions, "Values that are refused"."""
     key = SMALL[f"{table}.csv"].split(",", 1)[0]
     line = unchanged.problem({f"{table}.csv": f'{key},{column}\n1,"{value}"\n'})
-    assert line == f"{table}.csv:2: {column}: {problem}"
+    shown = f"'{value}' " if len(value) <= 100 else f"'{value[:100]}'… "
+    shown = "" if column == "password_md5" else shown
+    assert line == f"{table}.csv:2: {column}: {shown}{problem}"
 
 
 @pytest.mark.parametrize("value", ["2024-02-29", "0001-01-01", "9999-12-31"])
@@ -143,33 +146,34 @@ NUL = "holds a NUL character, which no store can keep"
 
 
 @pytest.mark.parametrize(
-    ("cell", "problem"),
+    ("cell", "shown", "problem"),
     [
-        (b"a\x00b", NUL),
-        (b"a\xffb", "is not valid UTF-8"),
-        (b"\xed\xa0\x80", "is not valid UTF-8"),
-        (b"\xc0\xaf", "is not valid UTF-8"),
-        (b"\xf5\x80\x80\x80", "is not valid UTF-8"),
+        (b"a\x00b", "'a\\x00b'", NUL),
+        (b"a\xffb", "'a\\udcffb'", "is not valid UTF-8"),
+        (b"\xed\xa0\x80", "'\\udced\\udca0\\udc80'", "is not valid UTF-8"),
+        (b"\xc0\xaf", "'\\udcc0\\udcaf'", "is not valid UTF-8"),
+        (b"\xf5\x80\x80\x80", "'\\udcf5\\udc80\\udc80\\udc80'", "is not valid UTF-8"),
     ],
     ids=["NUL", "stray byte", "lone surrogate", "overlong", "beyond Unicode"],
 )
 def test_text_that_no_store_can_hold_is_refused(
-    publisher: Publisher, cell: bytes, problem: str
+    publisher: Publisher, cell: bytes, shown: str, problem: str
 ) -> None:
-    for column in ("source", "password"):
-        content = b"subscriber_id,%s\n1,%s\n" % (column.encode(), cell)
+    """In a file that is UTF-8 otherwise (decisions, "What is detected")."""
+    for column, value in (("source", f"{shown} "), ("password", "")):
+        content = b"subscriber_id,%s\n1,%s\n2,Z\xc3\xbcrich\n" % (column.encode(), cell)
         line = publisher.problem({"subscribers.csv": content})
-        assert line == f"subscribers.csv:2: {column}: {problem}"
+        assert line == f"subscribers.csv:2: {column}: {value}{problem}"
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"subscriber_id":1,"source":"a\\u0000b"}', f"source: {NUL}"),
+        (b'{"subscriber_id":1,"source":"a\\u0000b"}', f"source: 'a\\x00b' {NUL}"),
         (b'{"subscriber_id":1,"password":"a\\u0000b"}', f"password: {NUL}"),
         (b'{"subscriber_id":1,"source":"\\udc00"}', "row: not valid JSON: "),
         (b'{"subscriber_id":1,"source":"\\ud83d"}', "row: not valid JSON: "),
-        (b'{"subscriber_id":1,"source":"\xff"}', "row: not valid JSON: "),
+        (b'{"subscriber_id":1,"source":"\xff \xc3\xbc"}', "row: not valid JSON: "),
         (b'{"subscriber_id":1,"source":"\x00"}', "row: not valid JSON: "),
     ],
 )
@@ -183,7 +187,7 @@ def test_text_of_ndjson_that_no_store_can_hold_is_refused(
 @pytest.mark.parametrize(
     ("name", "content", "column"),
     [
-        ("accounts.csv", b"account_id,company_name\n7,a\x00b\n", "company_name"),
+        ("accounts.csv", b"account_id,company_name\n7,a\x00b\n", "company_name: 'a\\x00b'"),
         ("accounts.csv", b"account_id,api_key\n7,a\x00b\n", "api_key"),
         ("accounts.ndjson", b'{"account_id":7,"api_login":"\\u0000"}', "api_login"),
     ],
@@ -195,7 +199,8 @@ def test_text_of_an_account_that_no_store_can_hold_is_refused(
     with pytest.raises(BadInput) as refusal:
         load(publisher.store, [folder], account_id=None)
     line = 2 if name.endswith(".csv") else 1
-    assert str(refusal.value).startswith(f"{name}:{line}: {column}: {NUL}\n")
+    shown = column if "'" in column else f"{column}:"
+    assert str(refusal.value).startswith(f"{name}:{line}: {shown} {NUL}\n")
 
 
 REFERENCES = [
@@ -327,6 +332,11 @@ def test_a_renewal_code_is_unique_whatever_its_letter_case(unchanged: Publisher)
     assert line == "subscribers.csv:3: renewal_code: an earlier row has CC too"
 
 
+def test_a_terminal_acts_on_nothing_that_a_message_shows(publisher: Publisher) -> None:
+    line = publisher.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,c\x1b\n4,C\x1b\n"})
+    assert line == "subscribers.csv:3: renewal_code: an earlier row has C\\x1b too"
+
+
 def test_letters_beyond_ascii_keep_their_case_in_renewal_codes(publisher: Publisher) -> None:
     """decisions, "Renewal codes": ASCII letter case is ignored, and no other."""
     publisher.load({"subscribers.csv": "subscriber_id,renewal_code\n1,é\n2,É\n"})
@@ -360,4 +370,4 @@ def test_one_mistake_is_named_once(publisher: Publisher) -> None:
     files: dict[str, str | bytes] = {**SMALL}
     files["subscribers.csv"] = SMALL["subscribers.csv"].replace("AAAAA", "TOO LONG")
     line = publisher.problem(files)
-    assert line == "subscribers.csv:2: renewal_code: longer than 5 characters"
+    assert line == "subscribers.csv:2: renewal_code: 'TOO LONG' is longer than 5 characters"

@@ -1,4 +1,4 @@
-"""``masthead import --reject``: the good rows are loaded, the bad ones put aside to be mended."""
+"""``masthead import --reject``: good rows are loaded, bad ones set aside to be corrected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, BadUsage
-from masthead.loading.load import load
+from masthead.loading.load import Options, load
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def rows_of(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
 
 
@@ -34,12 +34,14 @@ def test_good_rows_are_loaded_and_bad_ones_written_with_their_reason(
     assert loaded.counts == {"subscribers": Counts(2, 0, 0)}
     assert loaded.rejected == {"subscribers.csv": 1}
     assert [row["subscriber_id"] for row in publisher.table("subscribers")] == [1, 3]
-    assert rows(reject / "subscribers.csv") == [
+    assert rows_of(reject / "subscribers.csv") == [
         {
             "subscriber_id": "x",
             "email": "b",
             "source": 'c, "d"',
-            "reason": "subscriber_id: not a whole number: digits only, without leading zeros",
+            "reason": (
+                "subscriber_id: 'x' is not a whole number: digits only, without leading zeros"
+            ),
         }
     ]
 
@@ -47,13 +49,13 @@ def test_good_rows_are_loaded_and_bad_ones_written_with_their_reason(
 def test_the_reason_is_the_last_column_and_holds_all_that_is_wrong(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Bad rows put aside"."""
+    """decisions, "Bad rows set aside"."""
     content = f"subscriber_id,email,password_md5\n1,{'e' * 51},x\n"
     publisher.load({"subscribers.csv": content}, reject=tmp_path / "r")
     header, row = (tmp_path / "r" / "subscribers.csv").read_text().splitlines()
     assert header == "subscriber_id,email,password_md5,reason"
     assert row.endswith(
-        "email: longer than 50 characters; "
+        f"email: '{'e' * 51}' is longer than 50 characters; "
         "password_md5: not the 32 hexadecimal digits of an MD5 digest"
     )
 
@@ -81,20 +83,20 @@ def test_what_refers_to_a_rejected_row_is_rejected_too(
         "purchases.csv": 1,
         "mailing_list_entries.csv": 1,
     }
-    (subscription,) = rows(tmp_path / "r" / "subscriptions.csv")
+    (subscription,) = rows_of(tmp_path / "r" / "subscriptions.csv")
     assert subscription["reason"] == (
         "subscriber_id: there is no subscriber 1; mailing_address_id: there is no address 1"
     )
     assert [row["subscription_id"] for row in publisher.table("subscriptions")] == [2]
 
 
-def test_mended_files_load_and_leave_what_a_clean_load_leaves(
+def test_corrected_files_load_and_leave_what_a_clean_load_leaves(
     publisher: Publisher, tmp_path: Path, store_of_small: dict[str, bytes]
 ) -> None:
     files = {**SMALL, "subscribers.csv": SMALL["subscribers.csv"].replace("AAAAA", "TOO LONG")}
     publisher.load(files, reject=tmp_path / "r")
-    mended = tmp_path / "r" / "subscribers.csv"
-    mended.write_text(mended.read_text().replace("TOO LONG", "AAAAA"))
+    corrected = tmp_path / "r" / "subscribers.csv"
+    corrected.write_text(corrected.read_text().replace("TOO LONG", "AAAAA"))
     publisher.load_folder(tmp_path / "r")
     assert publisher.exported() == store_of_small
 
@@ -112,8 +114,8 @@ def test_rejected_ndjson_is_ndjson_with_numbers_as_they_were(
     written = (tmp_path / "r" / "subscribers.ndjson").read_text()
     assert written.startswith(line[:-1] + ',"reason":"')
     assert written.endswith('"}\n')
-    mended = written.replace("2.50", "2").replace("99999999999999999999", '"web"')
-    (tmp_path / "r" / "subscribers.ndjson").write_text(mended)
+    corrected = written.replace("2.50", "2", 1).replace("99999999999999999999", '"web"', 1)
+    (tmp_path / "r" / "subscribers.ndjson").write_text(corrected)
     publisher.load_folder(tmp_path / "r")
     (subscriber,) = publisher.table("subscribers")
     assert subscriber["subscriber_id"] == 2
@@ -125,7 +127,7 @@ def test_rejected_ndjson_is_ndjson_with_numbers_as_they_were(
     [
         b"[1, 2]",
         b"{broken",
-        b'{"subscriber_id":1,"email":"\xff"}',
+        b'{"subscriber_id":1,"email":"\xc3\xbc \xff"}',
         b'{"subscriber_id":1,"email":"\\ud800"}',
         b'{"subscriber_id":1,"email":' + b"[" * 900 + b"]" * 900 + b"}",
         b'{"subscriber_id":1,"email":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
@@ -147,18 +149,18 @@ def test_bytes_that_are_no_text_are_put_aside_as_they_are(
     publisher: Publisher, tmp_path: Path
 ) -> None:
     publisher.load(
-        {"subscribers.csv": b"subscriber_id,email\n1,caf\xe9\n2,ok\n"}, reject=tmp_path / "r"
+        {"subscribers.csv": b"subscriber_id,email\n1,caf\xe9\n2,Z\xc3\xbcrich\n"},
+        reject=tmp_path / "r",
     )
-    assert (
-        b"1,caf\xe9,email: is not valid UTF-8" in (tmp_path / "r" / "subscribers.csv").read_bytes()
-    )
+    written = (tmp_path / "r" / "subscribers.csv").read_bytes()
+    assert b"1,caf\xe9,email: 'caf\\udce9' is not valid UTF-8" in written
 
 
 def test_rows_of_another_width_keep_all_their_cells(publisher: Publisher, tmp_path: Path) -> None:
     publisher.load(
         {"subscribers.csv": "subscriber_id,email\n1\n2,a,extra,more\n"}, reject=tmp_path / "r"
     )
-    short, long = rows(tmp_path / "r" / "subscribers.csv")
+    short, long = rows_of(tmp_path / "r" / "subscribers.csv")
     assert short["subscriber_id"] == "1"
     assert (long["subscriber_id"], long["email"]) == ("2", "a")
     assert "'extra'; then 'more'" in long["reason"]
@@ -170,10 +172,14 @@ def test_rejected_rows_of_two_files_of_a_table_are_kept_apart(
     folders = [publisher.write({"subscribers.csv": f"subscriber_id\nx{n}\n"}) for n in range(2)]
     packed = gzip.compress(b'{"subscriber_id":"x2"}\n')
     folders.append(publisher.write({"subscribers.ndjson.gz": packed}))
-    loaded = load(publisher.store, folders, account_id=publisher.account_id, reject=tmp_path / "r")
+    loaded = load(
+        publisher.store, folders, account_id=publisher.account_id, options=Options(tmp_path / "r")
+    )
     assert sum(loaded.rejected.values()) == 3
     written = [path.read_text() for path in (tmp_path / "r").rglob("subscribers.*")]
-    assert sorted(text.count(f"x{n}") for n, text in enumerate(sorted(written))) == [1, 1, 1]
+    assert sorted(
+        text.count(f"\nx{n},") + text.count(f'"x{n}",') for n, text in enumerate(sorted(written))
+    ) == [1, 1, 1]
     assert len(loaded.rejected) == 3
     for name in loaded.rejected:
         assert (tmp_path / "r" / name).is_file()
@@ -184,7 +190,7 @@ def test_of_two_rows_with_one_key_the_first_is_loaded(publisher: Publisher, tmp_
         {"subscribers.csv": "subscriber_id,source\n1,first\n1,second\n"}, reject=tmp_path / "r"
     )
     assert publisher.table("subscribers")[0]["source"] == "first"
-    assert [row["source"] for row in rows(tmp_path / "r" / "subscribers.csv")] == ["second"]
+    assert [row["source"] for row in rows_of(tmp_path / "r" / "subscribers.csv")] == ["second"]
 
 
 def test_a_list_whose_parents_parent_is_rejected_is_rejected(
@@ -246,5 +252,52 @@ def test_a_thousand_bad_rows_are_all_put_aside(publisher: Publisher, tmp_path: P
     content = "subscriber_id\n" + "".join(f"{n}\nx{n}\n" for n in range(1_000))
     loaded = publisher.load({"subscribers.csv": content}, reject=tmp_path / "r")
     assert loaded.counts["subscribers"].inserted == 1_000
-    bad = [row["subscriber_id"] for row in rows(tmp_path / "r" / "subscribers.csv")]
+    bad = [row["subscriber_id"] for row in rows_of(tmp_path / "r" / "subscribers.csv")]
     assert bad == [f"x{n}" for n in range(1_000)]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "separator", "quote"),
+    [("utf-8", ";", '"'), ("cp1252", ";", '"'), ("utf-16", "\t", '"'), ("utf-8", ",", "'")],
+)
+def test_rejected_rows_are_in_the_form_of_their_file(
+    publisher: Publisher, tmp_path: Path, encoding: str, separator: str, quote: str
+) -> None:
+    """decisions, "Bad rows set aside": so they load as the file did."""
+    lines = (["subscriber_id", "source"], ["1", "Zürich"], ["x", f"Köln{separator} Süd"])
+    text = "".join(separator.join(quote + c + quote for c in line) + "\r\n" for line in lines)
+    publisher.load({"subscribers.csv": text.encode(encoding)}, reject=tmp_path / "r")
+    written = tmp_path / "r" / "subscribers.csv"
+    text = written.read_bytes().decode(encoding)
+    header = text.splitlines()[0].replace(quote, "")
+    assert header == separator.join(["subscriber_id", "source", "reason"])
+    assert "Köln" in text
+    written.write_bytes(text.replace("x", "2", 1).encode(encoding))
+    publisher.load_folder(tmp_path / "r")
+    assert [row["source"] for row in publisher.table("subscribers")] == [
+        "Zürich",
+        f"Köln{separator} Süd",
+    ]
+
+
+def test_rejected_rows_that_would_look_like_another_encoding_are_utf_8(
+    publisher: Publisher, tmp_path: Path
+) -> None:
+    """decisions, "Bad rows set aside": the whole file shows that it is Polish, one row does not."""
+    names = ["Wiśniewski", "Świętokrzyska", "Żółć", "Dąbrowski", "Gdańsk", "Łódź"] * 9
+    rows = "".join(f"{n},{name}\n" for n, name in enumerate(names))
+    content = f"subscriber_id,source\n{rows}x,Dęby\n".encode("cp1250")
+    publisher.load({"subscribers.csv": content}, reject=tmp_path / "r")
+    (row,) = rows_of(tmp_path / "r" / "subscribers.csv")
+    assert row["source"] == "Dęby"
+
+
+def test_rejected_ndjson_of_another_encoding_loads_again(
+    publisher: Publisher, tmp_path: Path
+) -> None:
+    content = '{"subscriber_id":"x","source":"Zürich 東京"}\n{"subscriber_id":1}\n'
+    publisher.load({"subscribers.jsonl": content.encode("utf-16")}, reject=tmp_path / "r")
+    written = tmp_path / "r" / "subscribers.jsonl"
+    written.write_bytes(written.read_bytes().decode("utf-16").replace("x", "2", 1).encode("utf-16"))
+    publisher.load_folder(tmp_path / "r")
+    assert publisher.table("subscribers")[1]["source"] == "Zürich 東京"

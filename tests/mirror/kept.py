@@ -104,10 +104,10 @@ class Kept:
         with self.mirrored(source) as mirror:
             return mirror.start_from_export(folder)
 
-    def verify(self, source: Source) -> Verified:
-        """Compare it with the service."""
+    def verify(self, source: Source, *, repair: bool = False) -> Verified:
+        """Compare it with the service, and make it right where it differs."""
         with self.mirrored(source) as mirror:
-            return verify(mirror)
+            return verify(mirror, repair=repair)
 
     def differences(self, source: Source) -> list[str]:
         """Return what differs, as words: ``missing: orders 71``."""

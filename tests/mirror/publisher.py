@@ -6,13 +6,14 @@ import itertools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.loading.export import export
 from masthead.loading.load import load
-from masthead.store import accounts
+from masthead.store import accounts, removing
 from tests.servers import write_ndjson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from masthead.store import Store
@@ -57,6 +58,12 @@ class Publisher:
     def load_folder(self, folder: Path) -> None:
         """Load a folder of files."""
         load(self.store, [folder], account_id=self.account_id)
+
+    def remove(self, **records: Iterable[int]) -> None:
+        """Remove records, named by their kind."""
+        for name, ids in records.items():
+            keys = [(number,) for number in ids]
+            removing.remove_records(self.store, self.account_id, TABLES_BY_NAME[name], keys)
 
     def export(self) -> Path:
         """Return a folder with the files of `masthead export`."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 NO_DATABASE = "sqlite:///nobody-needs-one.db"
 LINE = re.compile(
     r"timestamp='[^']+' level='(?P<level>\w+)' event='mirror pass' records=(?P<records>\d+) "
-    r"mailing_lists=(?P<lists>\d+) changed_since='[^']+' seconds=[\d.]+(?P<anew>.*)"
+    r"removed=(?P<removed>\d+) mailing_lists=(?P<lists>\d+) changed_since='[^']+' "
+    r"seconds=[\d.]+(?P<anew>.*)"
 )
 
 
@@ -80,7 +81,9 @@ def test_a_pass_writes_one_line_and_ends_with_0(
     assert (line["records"], line["lists"]) == ("20", "2")
     assert line["anew"] == " anew='the copy was empty'"
     again = mirror(publisher, *command, folder=tmp_path)
-    assert passes(again.stderr) == [{"level": "info", "records": "0", "lists": "0", "anew": ""}]
+    assert passes(again.stderr) == [
+        {"level": "info", "records": "0", "removed": "0", "lists": "0", "anew": ""}
+    ]
     assert first.stdout == again.stdout == ""
     assert kept.differences(publisher) == []
 
@@ -253,6 +256,44 @@ def test_verify_ends_with_0_or_names_what_differs_and_ends_with_1(
         "the copy differs: 1 different, 1 missing, 2 extra",
     ]
     assert good.stderr == bad.stderr == ""
+
+
+def test_verify_repairs_if_it_is_told_to_and_ends_with_0(
+    publisher: Publisher, kept: Kept, tmp_path: Path
+) -> None:
+    """decisions, "Mirror: repair"."""
+    kept.update(publisher)
+    command = ("verify", publisher.url, "--to", kept.url)
+    kept.run(
+        "DELETE FROM orders WHERE order_id = 2",
+        "UPDATE mailing_list_entries SET copies = 8",
+        "INSERT INTO subscribers (subscriber_id) VALUES (8), (9)",
+    )
+    done = mirror(publisher, *command, "--repair", folder=tmp_path)
+    assert done.stdout.splitlines()[-7:] == [
+        "custom_field_options      3 compared",
+        "different: mailing_list_entries 1/1",
+        "missing: orders 2",
+        "extra: subscribers 8",
+        "extra: subscribers 9",
+        "records repaired: 4",
+        "the copy is complete",
+    ]
+    again = mirror(publisher, *command, "--repair", folder=tmp_path)
+    assert again.stdout.splitlines()[-2:] == done.stdout.splitlines()[-7::6]
+    assert done.stderr == again.stderr == ""
+
+
+def test_the_log_says_how_many_records_were_removed(
+    publisher: Publisher, kept: Kept, tmp_path: Path
+) -> None:
+    """decisions, "Mirror: records that are gone"."""
+    command = (publisher.url, "--to", kept.url, "--once")
+    mirror(publisher, *command, folder=tmp_path)
+    publisher.remove(orders=[1], purchases=[1, 2])
+    for expected in ("3", "0"):
+        (line,) = passes(mirror(publisher, *command, folder=tmp_path).stderr)
+        assert (line["records"], line["removed"]) == ("0", expected)
 
 
 def test_verify_says_what_another_service_does_not_show(

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 # `masthead` that waits at a moment of a load: it prints a line, and goes on when it is given one.
 WAITS = """
 import sys
-from masthead.cli import data, main
+from masthead.cli import importing, main
 from masthead.store import commits
 
 moment = sys.argv.pop(1)
-load, stamp = data.load, commits.stamp_commits
+load, stamp = importing.load, commits.stamp_commits
 
 def reached(now):
     if now == moment:
@@ -58,7 +58,7 @@ def waiting_stamp(*given):
     reached("before the stamp")
     stamp(*given)
 
-data.load = waiting_load
+importing.load = waiting_load
 commits.stamp_commits = waiting_stamp
 main()
 """

@@ -25,14 +25,25 @@ __all__ = [
     "tables",
 ]
 
-TENANTS_TABLES = ("epochs", "commits", "subscription_kinds", *TABLES_BY_NAME)
-GLOBAL_TABLES = {"accounts", "api_keys", "audit", "migrations", "secret_key"}
+TENANTS_TABLES = ("epochs", "commits", "subscription_kinds", "deletions", *TABLES_BY_NAME)
+GLOBAL_TABLES = {
+    "accounts",
+    "api_keys",
+    "audit",
+    "loads",
+    "migrations",
+    "natural_keys",
+    "removed_accounts",
+    "secret_key",
+}
 
 # What a file does not have: it has no replica and is on no node, its counters are in another file,
 # its one writer needs no locks, and the rows of a load are in temporary tables.
 COUNTERS = ("login_failures", "key_uses")
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
-STAGING_TABLES = tuple(f"staged_{name}" for name in (*TABLES_BY_NAME, "problems", "keys"))
+STAGING_TABLES = tuple(
+    f"staged_{name}" for name in (*TABLES_BY_NAME, "problems", "keys", "natural_keys")
+)
 TABLES_OF_A_SERVER = {"heartbeat", "nodes", "account_locks", *COUNTERS, *STAGING_TABLES}
 
 # A type of PostgreSQL, in the contract's words.

@@ -8,8 +8,9 @@ import pytest
 
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, epochs, find_store
+from tests.later import knowing
 from tests.store.conftest import START_US
-from tests.store.test_migrations import ADDS_A_COLUMN, knowing, numbers
+from tests.store.test_migrations import ADDS_A_COLUMN, numbers
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore

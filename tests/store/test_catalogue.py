@@ -1,5 +1,7 @@
 """What the database itself says of its tables, keys, policies and rights."""
 
+# Long because each table is looked at from all sides: keys, policies and rights, on both kinds.
+
 from __future__ import annotations
 
 from contextlib import ExitStack
@@ -43,10 +45,18 @@ OF_THE_FEED = {
     },
 }
 IN_LOWER_CASE = {"subscribers": ["renewal_code_lower", "email_lower", "source_lower"]}
+# What says whether a removal has set the delete_date.
+OF_A_REMOVAL = {"subscribers": ["removed_at"]}
 KINDS = "subscription_kinds"
 # On a server alone: no index of PostgreSQL finds a missing value by comparing it with another's.
 KIND = "kind"
-DEFINERS = {"accounts_for_keys", "accounts_to_stamp", "accounts_with_history", "histories"}
+DEFINERS = {
+    "accounts_for_keys",
+    "accounts_to_stamp",
+    "accounts_with_history",
+    "histories",
+    "last_loads",
+}
 # What anybody may ask: it answers with the rights of who asks.
 INVOKERS = {"history"}
 OWN_ROWS = "(account_id = (current_setting('masthead.account_id'::text))::bigint)"
@@ -81,6 +91,7 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
     expected = [("account_id", "INTEGER"), *((c.name, c.kind.column) for c in table.columns)]
     expected += [(name, "TEXT") for name in DERIVED.get(table.name, {})]
     expected += [(name, "TEXT") for name in IN_LOWER_CASE.get(table.name, [])]
+    expected += [(name, "TEXT") for name in OF_A_REMOVAL.get(table.name, [])]
     if (made.dialect, table.name) == ("postgresql", "subscriptions"):
         expected.append((KIND, "TEXT"))
     expected += [(name, "INTEGER") for name in OF_THE_FEED.get(table.name, [])]
@@ -91,12 +102,13 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
     assert [name for _, name in key] == ["account_id", *table.key]
 
 
-def test_accounts_have_the_columns_of_the_contract_and_two_settings(made: Connection) -> None:
+def test_accounts_have_the_columns_of_the_contract_and_three_settings(made: Connection) -> None:
     expected = [(column.name, column.kind.column) for column in ACCOUNTS.columns]
     assert [(column.name, column.type) for column in columns(made, "accounts")] == [
         *expected,
         ("hide_password_md5", "INTEGER"),
         ("renewal_code_login", "INTEGER"),
+        ("time_zone", "TEXT"),
     ]
 
 
@@ -132,7 +144,9 @@ def test_keys_references_and_indexes_begin_with_the_account(made: Connection, ta
 
 
 @ON_POSTGRESQL
-@pytest.mark.parametrize("table", ["account_locks", *COUNTERS, "audit", "accounts"])
+@pytest.mark.parametrize(
+    "table", ["account_locks", *COUNTERS, "audit", "loads", "natural_keys", "accounts"]
+)
 def test_on_a_server_so_do_those_of_other_tables(made: Connection, table: str) -> None:
     """So that all of them can be distributed by the account."""
     first = columns(made, table)[0]
@@ -257,7 +271,7 @@ def test_the_problems_and_lists_of_a_load_are_found_by_what_they_are_asked_for(
     (by_row,) = indexes(made, "staged_problems").values()
     assert by_row.columns == ("account_id", "load_id", "file", "line")
     (by_key,) = indexes(made, "staged_keys").values()
-    assert by_key.columns == ("account_id", "load_id", "list", "key")
+    assert by_key.columns == ("account_id", "load_id", "list", "key", "other")
 
 
 @ON_POSTGRESQL

@@ -1,13 +1,15 @@
 """A database is made, brought up to date, or refused.
 
-A file is by whatever opens it. A database on a server is by `masthead database migrate` alone,
-while servers answer from it. There is one migration so far; what comes later is made up here.
+A file is made by whatever writes first. No schema is changed but by `migrate`, which is what
+`masthead database migrate` does, and `masthead serve` with a file; on a server, while others answer
+from it. There is one migration so far; what comes later is made up here.
 """
 
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
@@ -15,9 +17,9 @@ import psycopg
 import pytest
 
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
-from masthead.store import accounts, commits, find_store, open_store, postgresql, reading
-from masthead.store import migrations as of_the_store
-from masthead.store.migrations import Migration, migrations
+from masthead.store import accounts, find_store, open_store, postgresql
+from masthead.store.migrations import migrations
+from tests.later import knowing
 from tests.long import ONE_SERVER
 from tests.servers import as_server
 from tests.store.catalogue import columns, indexes, tables
@@ -25,8 +27,7 @@ from tests.store.conftest import ON_POSTGRESQL, ON_SQLITE, opening
 from tests.store.test_writers import Beside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from masthead.store import Connection
     from masthead.store import Store as OpenStore
@@ -51,20 +52,11 @@ CREATE INDEX CONCURRENTLY {INDEX} ON subscribers (account_id, delete_date);
 """
 
 
-@contextmanager
-def knowing(sql: str) -> Iterator[None]:
-    """Be a later version of Masthead, with one more migration."""
-    more = Migration(2, "later", sql)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(of_the_store, "migrations", lambda dialect: [*migrations(dialect), more])
-        yield
-
-
 def migrate(url: str) -> list[str]:
     """Do what `masthead database migrate` does; return the titles that it shows."""
     store = find_store(url)
     try:
-        return store.migrate()
+        return [migration.title for migration in store.migrate()]
     finally:
         store.close()
 
@@ -100,7 +92,7 @@ def test_migrations_make_a_database_once(empty_url: str) -> None:
 
 
 @ON_SQLITE
-def test_a_file_is_made_by_whatever_opens_it(empty_url: str) -> None:
+def test_a_file_is_made_by_opening_it(empty_url: str) -> None:
     with opening(empty_url) as opened, opened.writer() as database:
         assert numbers(database) == [1]
         assert accounts.accounts(database) == []
@@ -196,24 +188,46 @@ def test_a_database_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_data(
     assert after == before
 
 
-@ON_SQLITE
-def test_a_file_is_brought_up_to_date_by_whatever_opens_it(opened: OpenStore, url: str) -> None:
-    with knowing(ADDS_A_COLUMN), opening(url) as later, later.writer() as database:
-        assert has_note(database)
-        assert numbers(database) == [1, 2]
-
-
-@ON_POSTGRESQL
-def test_a_database_on_a_server_is_not_brought_up_to_date_by_opening_it(
-    opened: OpenStore, url: str
-) -> None:
+def test_a_database_is_not_brought_up_to_date_by_opening_it(opened: OpenStore, url: str) -> None:
+    """decisions, "Who changes a schema": the sentence says what does."""
+    owner = " as the user who owns it" if opened.dialect == "postgresql" else ""
     with knowing(ADDS_A_COLUMN):
-        for whose in (url, as_server(url)):
-            with pytest.raises(MastheadError, match="run `masthead database migrate` as the user"):
+        for whose in {url, as_server(url)}:
+            with pytest.raises(MastheadError) as refusal:
                 open_store(whose)
+            assert str(refusal.value) == (
+                "the database has schema 1, this version of Masthead needs schema 2: make a "
+                f"backup, then run `masthead database migrate`{owner}"
+            )
     with opened.writer() as database:
         assert not has_note(database)
         assert numbers(database) == [1]
+
+
+def test_a_file_is_brought_up_to_date_by_a_server_and_a_database_on_a_server_is_not(
+    opened: OpenStore, url: str
+) -> None:
+    """decisions, "Who changes a schema"."""
+    with knowing(ADDS_A_COLUMN), closing(find_store(as_server(url))) as served:
+        if opened.dialect == "postgresql":
+            with pytest.raises(MastheadError, match="run `masthead database migrate` as the user"):
+                served.open_to_serve()
+        else:
+            assert [migration.title for migration in served.open_to_serve()] == LATER
+            assert served.open_to_serve() == []
+    with opened.writer() as database:
+        assert has_note(database) == (opened.dialect == "sqlite")
+
+
+@ON_SQLITE
+def test_an_empty_file_is_none_yet(empty_url: str) -> None:
+    with closing(find_store(empty_url)) as found:
+        path = Path(empty_url.removeprefix("sqlite:///"))
+        assert not found.exists()
+        path.touch()
+        assert not found.exists()
+        found.open()
+        assert found.exists()
 
 
 def test_an_upgrade_that_fails_leaves_the_database_as_it_was(opened: OpenStore, url: str) -> None:
@@ -385,20 +399,6 @@ def test_an_index_is_made_by_one_of_several_that_migrate_at_once(
     assert applied == LATER
     with opened.writer() as database:
         assert is_valid(database)
-
-
-@ON_POSTGRESQL
-def test_a_server_of_the_version_before_goes_on(opened: OpenStore, url: str) -> None:
-    """Until it is replaced, however it asked before."""
-    with opening(as_server(url)) as served:
-        for _ in range(2):
-            with served.reader() as database:
-                database.set_tenant(1)
-                assert accounts.settings_of(database, 1)["api_login"] == "login-1"
-                assert reading.search_subscribers(database, 1, {}, after=0, limit=9) == []
-            commits.stamp_all(served)
-            with knowing(ADDS_A_COLUMN):
-                migrate(url)
 
 
 # What cannot be opened

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.store import changes, keys, reading
+from masthead.store import changes, deletions, keys, reading
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import ON_SQLITE, new_url
 from tests.store.plans import (
@@ -292,3 +292,22 @@ def test_the_feed_finds_what_changed_by_its_commit_and_sorts_nothing(
         )
         for line in others:
             assert line.startswith("SEARCH") or "LAST TERM OF ORDER BY" in line, line
+
+
+@pytest.mark.parametrize("entity", deletions.REMOVABLE)
+def test_what_was_removed_is_found_by_its_commit_and_sorted_by_nothing(
+    loaded: Publisher, entity: str
+) -> None:
+    with loaded.store.reader() as database:
+        with statements(database) as found:
+            list(deletions.removed(database, entity, 1, 2))
+            deletions.has_noted(database, entity, 1, 2)
+        for sql, values in found:
+            first, *others = plan(database, sql, values)
+            assert re.search(
+                r"USING COVERING INDEX deletions_by_commit "
+                r"\(account_id=\? AND entity=\? AND commit_id>\?\)",
+                first,
+            )
+            assert not [line for line in others if "B-TREE" in line]
+            assert_finds_by_index([line for line in others if line.startswith("SEARCH")])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.store import accounts, changes, exporting, keys, reading
+from masthead.store import accounts, changes, deletions, exporting, keys, reading
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.long import ONE_SERVER
@@ -91,6 +91,10 @@ ROWS = {
     ),
     "mailing_list_entries (account_id, mailing_list_id, subscription_id, copies)": (
         f"a, 1001 + n % 500, n, 1 FROM {MANY}"
+    ),
+    "deletions (account_id, entity, record_id, commit_id)": (
+        "a, (ARRAY['subscriptions', 'addresses', 'purchases', 'listdownloads', 'orders'])"
+        f"[1 + n % 5], 500 + n, 1001 + n / 100 FROM {MANY}"
     ),
 }
 # A row of each table out of the middle of those.
@@ -421,6 +425,26 @@ def test_whether_anything_changed_is_seen_by_the_commit(
 
 
 @for_these_and_for_any_values
+@pytest.mark.parametrize("first_commit", [0, 1100, 1300])
+@pytest.mark.parametrize("entity", deletions.REMOVABLE)
+def test_what_was_removed_is_found_by_its_commit_and_sorted_by_nothing(
+    served: Store, entity: str, first_commit: int, *, for_any: bool
+) -> None:
+    def ask(database: Connection) -> None:
+        list(deletions.removed(database, entity, 1, first_commit))
+        deletions.has_noted(database, entity, 1, first_commit)
+
+    with asking(served, ask, as_a_stream=True) as (database, found):
+        for sql, values in found:
+            lines = plan(database, sql, values, for_any=for_any)
+            first, *others = [node for node in lines if node["Node Type"] != "Limit"]
+            assert first["Index Name"] == "deletions_by_commit"
+            assert columns_of(first) == {"account_id", "entity", "commit_id"}
+            assert_comes_in_order(others)
+            assert_finds_by_index(others)
+
+
+@for_these_and_for_any_values
 def test_a_mailing_list_is_read_in_the_order_of_its_key(served: Store, *, for_any: bool) -> None:
     with asking(
         served,
@@ -450,6 +474,10 @@ def test_an_export_is_read_in_the_order_of_its_key(
 # Loads, which no policy binds.
 
 
+# Indexes with the columns of the primary key in another order.
+ALSO_BY_KEY = {"mailing_list_entries": ("mailing_list_entries_by_subscription",)}
+
+
 @pytest.mark.parametrize("discard", [False, True])
 def test_a_small_load_into_a_large_account_walks_only_its_own_rows(
     large: Publisher, *, discard: bool
@@ -471,7 +499,8 @@ def test_a_small_load_into_a_large_account_walks_only_its_own_rows(
                 target = next(
                     node for node in lines if node.get("Alias") == "o" and "Index Name" in node
                 )
-                assert target["Index Name"] == f"{match[1]}_pkey"
+                own = {f"{match[1]}_pkey", *ALSO_BY_KEY.get(match[1], ())}
+                assert target["Index Name"] in own
                 assert columns_of(target) == {"account_id", *TABLES_BY_NAME[match[1]].key}
         with_values = {table.name for table in TABLES if table.values}
         assert updated == with_values

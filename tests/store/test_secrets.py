@@ -17,10 +17,11 @@ import pytest
 from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, find_store, keys, open_store
 from masthead.store.secret import Secret
+from tests.later import knowing
 from tests.servers import SECRET_KEY
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, START_US, opening
-from tests.store.test_migrations import ADDS_A_COLUMN, knowing, migrate
+from tests.store.test_migrations import ADDS_A_COLUMN, migrate
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore

@@ -14,9 +14,10 @@ from psycopg import sql
 
 from masthead.loading.load import load
 from masthead.store import commits, find_store
+from tests.later import knowing
 from tests.postgres import name_of
 from tests.store.conftest import ON_POSTGRESQL
-from tests.store.test_migrations import ADDS_A_COLUMN, ADDS_AN_INDEX, LATER, knowing, migrate
+from tests.store.test_migrations import ADDS_A_COLUMN, ADDS_AN_INDEX, LATER, migrate
 from tests.store.test_writers import Beside, waiting_sessions
 
 if TYPE_CHECKING:

@@ -75,6 +75,9 @@ def stage_by_hand(publisher: Publisher, *, account_id: int, load_id: int) -> Non
         database.change(
             f"INSERT INTO staged_keys VALUES ({account_id}, {load_id}, 'refused_subscribers', 1)"
         )
+        database.change(
+            f"INSERT INTO staged_natural_keys VALUES ({account_id}, {load_id}, 'a', 'b', 1, 'c')"
+        )
 
 
 def now_id(publisher: Publisher) -> int:

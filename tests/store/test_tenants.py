@@ -25,6 +25,7 @@ from masthead.store import (
     accounts,
     changes,
     commits,
+    deletions,
     epochs,
     exporting,
     keys,
@@ -97,6 +98,9 @@ def owned(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Op
         two.load(OF_ONE)
         epochs.start_epochs(one.store)
         two.load(OF_TWO)
+        for publisher in (one, two):
+            publisher.load({"purchases.csv": "purchase_id,subscriber_id\n9,1\n"})
+            publisher.remove("purchases", (9,))
         one.store.close()
         two.store.close()
         with opening(url) as opened:
@@ -204,7 +208,7 @@ def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
                 assert list(database.stream(everything)) == own
 
 
-@pytest.mark.parametrize("table", [*STAGING_TABLES, "api_keys", "audit"])
+@pytest.mark.parametrize("table", [*STAGING_TABLES, "api_keys", "audit", "loads", "natural_keys"])
 def test_what_no_server_needs_none_can_read(shared: OpenStore, table: str) -> None:
     """Nor what an account's load has staged, whichever account it speaks for."""
     with shared.reader() as database:
@@ -395,6 +399,8 @@ QUERIES: dict[str, Query] = {
     "answers": lambda database: reading.answers_of(database, 1, 1),
     "order": lambda database: reading.order(database, 1, 1),
     "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
+    "removed": lambda database: list(deletions.removed(database, "purchases", 1, 0)),
+    "has noted": lambda database: deletions.has_noted(database, "purchases", 1, 6),
     "accounts": accounts.accounts,
 }
 
@@ -416,7 +422,7 @@ QUERIES |= {f"has changed {entity}": has_changed(entity) for entity in changes.C
 QUERIES |= {f"export of {table.name}": export(table) for table in TABLES_BY_NAME.values()}
 
 
-REFUSED_BY_CITUS = {"login by code", "subscriptions by type"}
+REFUSED_BY_CITUS = {"login by code", "removed", "subscriptions by type"}
 """Queries that Citus cannot plan without the account."""
 
 

@@ -1,4 +1,4 @@
-"""The page at /docs in a real browser: sign in, try a request, see its answer."""
+"""The pages in a real browser: sign in, try a request, see its answer; on two sizes of screen."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+
+from masthead.contract.operations import EXTENSIONS, OPERATIONS
+from tests.cli.running import lines_until, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +61,19 @@ class Browser:
     def open(self, url: str) -> None:
         """Go to a page."""
         self._driver.get(url)
+
+    def set_width(self, pixels: int) -> None:
+        """Show pages as on a screen of this width."""
+        size = {"width": pixels, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def width_of_page(self) -> int:
+        """Return the width in pixels that the page needs."""
+        return int(self._driver.execute_script("return document.documentElement.scrollWidth"))
+
+    def count(self, selector: str) -> int:
+        """Return how many elements there are."""
+        return len(self._driver.find_elements("css selector", selector))
 
     def click(self, selector: str) -> None:
         """Click an element as soon as that is possible."""
@@ -113,21 +129,85 @@ def sign_in(browser: Browser, caller: Caller) -> None:
     browser.click(".auth-container button.btn-done")
 
 
+def execute(browser: Browser, operation: str) -> tuple[str, str]:
+    """Send the request of an operation as the page has filled it in; return status and body."""
+    block = f"[id$=-{operation}]"
+    browser.click(f"{block} .opblock-summary-control")
+    browser.click(f"{block} button.execute")
+    answer = f"{block} .live-responses-table .response"
+    status = browser.read(f"{answer} .response-col_status").split()
+    return " ".join(status), browser.read(f"{answer} .response-col_description .microlight")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a demo, as it prints it."""
+    database = f"sqlite:///{tmp_path_factory.mktemp('demo') / 'demo.db'}"
+    with running("demo", "--port", 0, database=database) as process:
+        yield lines_until(process, "Masthead serves on ", 1)[-1].split()[-1]
+
+
 @pytest.mark.parametrize("page", ["/docs", "/docs/"])
 def test_a_request_tried_on_the_page_shows_its_answer_and_all_stays_with_this_server(
     browser: Browser, golden: Caller, page: str
 ) -> None:
     browser.open(golden.server.url + page)
     sign_in(browser, golden)
-    browser.click(f"{LIST_ACCOUNTS} .opblock-summary-control")
-    browser.click(f"{LIST_ACCOUNTS} button.execute")
-
-    answer = f"{LIST_ACCOUNTS} .live-responses-table .response"
-    assert browser.read(f"{answer} .response-col_status").split()[0] == "200"
-    shown = json.loads(browser.read(f"{answer} .response-col_description .microlight"))
-    assert shown == golden.read("/2/accounts/")
+    status, body = execute(browser, "list_accounts")
+    assert status == "200"
+    assert json.loads(body) == golden.read("/2/accounts/")
 
     requests = browser.requests()
     assert f"{golden.server.url}/2/accounts/" in requests
     assert [url for url in requests if not url.startswith(f"{golden.server.url}/")] == []
+    assert browser.complaints() == []
+
+
+def test_a_request_without_credentials_shows_its_401(browser: Browser, golden: Caller) -> None:
+    """decisions, "The page at /docs": the browser's own dialog would keep the page from it."""
+    browser.open(f"{golden.server.url}/docs")
+    status, body = execute(browser, "list_accounts")
+    assert status == "401"
+    assert json.loads(body)["error"].startswith("this needs credentials")
+
+
+def test_the_page_names_the_server_and_shows_each_error_once(
+    browser: Browser, golden: Caller
+) -> None:
+    """decisions, "The page at /docs"."""
+    browser.open(f"{golden.server.url}/docs")
+    assert browser.read(".servers select") == golden.server.url
+    assert browser.count("#errors tbody tr") == 11
+    browser.click("[id$=-changes] .opblock-summary-control")
+    browser.read("[id$=-changes] .responses-inner .response[data-code='410']")
+    shown = browser.count("[id$=-changes] .responses-inner .response")
+    assert shown == len({"200", "410"})
+    assert browser.count("#use-demo") == 0
+
+
+def test_on_the_demo_one_click_and_every_request_that_is_filled_in_has_an_answer(
+    browser: Browser, demo: str
+) -> None:
+    """decisions, "Texts and examples of the document"; "The demo's credentials"."""
+    browser.open(f"{demo}/docs")
+    browser.click("#use-demo")
+    for operation in (*OPERATIONS.values(), *EXTENSIONS):
+        status, body = execute(browser, operation.name)
+        assert (operation.name, status) == (operation.name, "200")
+        assert body not in {"[]", "{}"}
+    assert json.loads(execute(browser, "health")[1]) == {"status": "ok"}
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_each_page_fits_the_screen(browser: Browser, demo: str, width: int) -> None:
+    """decisions, "The page at /"; "The page at /docs"; "The user documentation"."""
+    browser.set_width(width)
+    for page in ("/", "/manual", "/manual/reference", "/docs"):
+        browser.open(demo + page)
+        if page == "/docs":
+            browser.click("#use-demo")
+            assert execute(browser, "list_subscriptions")[0] == "200"
+        assert browser.width_of_page() <= width
+    assert [url for url in browser.requests() if not url.startswith(f"{demo}/")] == []
     assert browser.complaints() == []

@@ -132,6 +132,7 @@ def targets() -> Iterator[str]:
     yesterday = quote((datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds"))
     for entities in (*ENTITIES, ",".join(ENTITIES)):
         yield f"/2/cdc?changed_since={yesterday}&entities={entities}"
+        yield f"/deletions?changed_since={yesterday}&entities={entities}"
     yield f"/snapshot?entities={','.join(ENTITIES)}"
     yield f"/digest?entities={','.join(ENTITIES)}"
 
@@ -237,7 +238,7 @@ def use(database: str, direct: str, folder: Path) -> dict[str, object]:
         ("import", folder / "made-up", "--account", 3),
         ("import", DATA / "feed", "--account", 1),
         ("import", wrong, "--account", 1),
-        ("import", wrong, "--account", 1, "--reject", folder / "rejects"),
+        ("import", wrong, "--account", 1, "--reject", folder / "rejects", "--max-rejected=1"),
         ("erase", "--account", 1, "--subscriber", 1, "--yes"),
         ("accounts", "set", 3, "--company-name", "Renamed", "--master"),
         ("accounts", "set", 404, "--company-name", "Nobody"),

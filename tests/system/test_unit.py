@@ -15,7 +15,8 @@ EXPOSURE_TENTHS_MAX = 20
 """Of 100: from a service that may do nothing to one that may do all."""
 
 
-def test_systemd_understands_the_unit_and_finds_it_well_confined() -> None:
+@pytest.mark.parametrize("unit", ["masthead.service", "masthead-load.service"])
+def test_systemd_understands_the_unit_and_finds_it_well_confined(unit: str) -> None:
     """decisions, "As a service"."""
     program = shutil.which("systemd-analyze")
     if program is None:
@@ -23,7 +24,7 @@ def test_systemd_understands_the_unit_and_finds_it_well_confined() -> None:
     done = subprocess.run(
         [
             *(program, "security", "--offline=true", "--no-pager"),
-            *(f"--threshold={EXPOSURE_TENTHS_MAX}", ROOT / "deploy" / "masthead.service"),
+            *(f"--threshold={EXPOSURE_TENTHS_MAX}", ROOT / "deploy" / unit),
         ],
         capture_output=True,
         text=True,

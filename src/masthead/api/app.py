@@ -12,7 +12,7 @@ any other           500 with a request id
 ==================  ======================================================================
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from time import perf_counter_ns
@@ -23,13 +23,16 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.http.credentials import caller_of, credentials_in
+from masthead.api.http.client_address import Peer, client_address
+from masthead.api.http.credentials import Credentials, caller_of, credentials_in
 from masthead.api.http.lifespan import lifespan
 from masthead.api.http.metrics import count_database_error, count_request
 from masthead.api.http.overload import RETRY_AFTER_S, check_wait
 from masthead.api.http.parameters import read_body, read_parameters
 from masthead.api.http.rate_limit import RateLimit
+from masthead.api.http.reasons import reason_of, reason_of_refusal, shown_path
 from masthead.api.http.request import Request, new_id
+from masthead.api.http.request_checks import Refusal
 from masthead.api.http.responses import ONLY_READS, Responding, error
 from masthead.api.http.routing import Route, Routes
 from masthead.api.http.service import Service
@@ -38,17 +41,20 @@ from masthead.api.operations import (
     accounts,
     change_feed,
     custom_fields,
+    deletions,
     digest,
     docs_page,
     health,
+    home_page,
     mailing_lists,
+    manual,
     orders,
     subscribers,
     subscriptions,
 )
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
-from masthead.log import RequestLog, end_logs, get_logger, set_log_format
+from masthead.log import RequestLog, Seldom, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store
 
@@ -63,13 +69,14 @@ def create_app(
     *,
     store: Store | None = None,
     shared_folder: str | None = None,
+    demo: Credentials | None = None,
 ) -> "App":
     """Return the application, for any ASGI server that supports the lifespan protocol.
 
     ``settings`` defaults to those of the environment, ``store`` to the database that the settings
-    name. Several workers count requests in ``shared_folder``. Raises BadUsage for an invalid
-    setting or a database user that a server must not be, MastheadError if the database cannot be
-    opened.
+    name. Several workers count requests in ``shared_folder``. ``demo`` are the credentials of a
+    demo, which its pages show. Raises BadUsage for an invalid setting or a database user that a
+    server must not be, MastheadError if the database cannot be opened.
     """
     if settings is None:
         settings = ServerSettings.from_environment()
@@ -77,13 +84,13 @@ def create_app(
     store = store or open_store(settings.database, read_url=settings.read_database)
     store.check_server_role()
     limit = RateLimit(settings.rate_limit, shared_folder) if settings.rate_limit else None
-    return App(Service(store, settings, rate_limit=limit))
+    return App(Service(store, settings, rate_limit=limit), demo)
 
 
 class App:
-    """The application; ``service`` is what all its requests share."""
+    """The application; ``service`` is what its requests share, ``demo`` a demo's credentials."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, demo: Credentials | None = None) -> None:
         self.service = service
         self._routes = Routes(
             [
@@ -92,15 +99,19 @@ class App:
                 *subscribers.routes,
                 *custom_fields.routes,
                 *change_feed.routes,
+                *deletions.routes,
                 *digest.routes,
                 *accounts.routes,
                 *mailing_lists.routes,
                 *health.routes,
-                *docs_page.routes,
+                *docs_page.routes(demo),
+                *home_page.routes(demo),
+                *manual.routes,
             ]
         )
         self._lifespan = Router(lifespan=self._run)
         self._request_log = RequestLog()
+        self._unavailable = Seldom()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or the lifespan of the server."""
@@ -207,9 +218,9 @@ class App:
         if service.store.reads_replica:
             # A key that was revoked opens a replica for 30 seconds, however late that is.
             with service.store.fresh(connection) as fresh:
-                request.caller = caller_of(request.credentials, fresh, now)
+                request.caller = caller_of(request.credentials, fresh, service.store, now)
         else:
-            request.caller = caller_of(request.credentials, connection, now)
+            request.caller = caller_of(request.credentials, connection, service.store, now)
         service.key_uses.note(request.caller, now)
         if service.rate_limit:
             taken = service.rate_limit.take(request.account_id)
@@ -218,7 +229,7 @@ class App:
         connection.set_tenant(request.account_id, is_master=bool(request.caller.is_master))
         request.parameters = read_parameters(route.operation, request.scope["query_string"], body)
         if request.path_id > BIGGEST_INTEGER:
-            raise HTTPException(404, "there is no such id: ids end at 2^63 - 1")
+            raise NotFound("there is no such id: ids end at 2^63 - 1")
 
     async def _when_ready(self, request: Request, responding: Awaitable[Responding]) -> Response:
         try:
@@ -232,6 +243,9 @@ class App:
         return _with_headers(request, found)
 
     def _error_response(self, request: Request, reason: Exception) -> Response:
+        operation = request.route and request.route.operation
+        parameters = [each.name for each in operation.parameters] if operation else []
+        request.reason = reason_of(reason, parameters)
         if isinstance(reason, BadInput):
             return error(400, str(reason))
         if isinstance(reason, NotFound):
@@ -239,7 +253,8 @@ class App:
         if isinstance(reason, HTTPException):
             return error(reason.status_code, reason.detail, reason.headers)
         if isinstance(reason, StoreUnavailable):
-            _log.error("database unavailable", reason=str(reason))
+            if self._unavailable.is_due(str(reason)):
+                _log.error("database unavailable", reason=str(reason))
             count_database_error()
             sentence = "the database does not answer at the moment: try again soon"
             return error(503, sentence, {"Retry-After": str(RETRY_AFTER_S)})
@@ -248,38 +263,44 @@ class App:
 
     def log_response(self, request: Request, status: int) -> None:
         """Log and count a request whose response has ended; status 499 if there was none."""
-        self._log_request(
+        route = request.route
+        self._request_log.note(
             method=request.method,
-            route=request.route,
+            path=route.path if route else shown_path(request.path),
             status=status,
-            arrived_ns=request.arrived_ns,
-            account_id=request.caller.account_id if hasattr(request, "caller") else None,
+            reason=request.reason,
+            duration_ms=_count(route.name if route else "none", status, request.arrived_ns),
+            client=client_address(
+                request.scope.get("client"),
+                request.header_values,
+                behind_proxy=self.service.settings.behind_proxy,
+            ),
+            account=request.caller.account_id if hasattr(request, "caller") else None,
             request_id=request.id,
         )
 
-    def log_refusal(self, method: str | None, status: int, arrived_ns: int) -> None:
-        """Log and count a request that the parser refused; ``method`` is None if unknown."""
-        self._log_request(method=method, status=status, arrived_ns=arrived_ns, request_id=new_id())
-
-    def _log_request(
+    def log_refusal(
         self,
+        refusal: Refusal,
         *,
         method: str | None,
-        status: int,
         arrived_ns: int,
-        request_id: str,
-        route: Route | None = None,
-        account_id: int | None = None,
+        peer: Peer,
+        headers: Mapping[bytes, bytes],
     ) -> None:
-        seconds = (perf_counter_ns() - arrived_ns) / 1_000_000_000
-        count_request(route.name if route else "none", status, seconds)
+        """Log and count a request that the parser refused.
+
+        ``method`` is None if it is unknown; ``headers`` are empty if not all were parsed.
+        """
         self._request_log.note(
             method=method,
-            path=route.path if route else None,
-            status=status,
-            duration_ms=round(seconds * 1_000, 3),
-            account=account_id,
-            request_id=request_id,
+            path=None,
+            status=refusal.status,
+            reason=reason_of_refusal(refusal.status, refusal.sentence),
+            duration_ms=_count("none", refusal.status, arrived_ns),
+            client=client_address(peer, headers, behind_proxy=self.service.settings.behind_proxy),
+            account=None,
+            request_id=new_id(),
         )
 
     @asynccontextmanager
@@ -288,6 +309,13 @@ class App:
             yield
         self._request_log.write()
         end_logs()
+
+
+def _count(name: str, status: int, arrived_ns: int) -> float:
+    """Count a request that has ended; return how many milliseconds it took."""
+    seconds = (perf_counter_ns() - arrived_ns) / 1_000_000_000
+    count_request(name, status, seconds)
+    return round(seconds * 1_000, 3)
 
 
 def _with_headers(request: Request, response: Response) -> Response:

@@ -18,17 +18,24 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from masthead.api.app import App, create_app
+from masthead.api.http.credentials import Credentials
 from masthead.api.http.metrics import serve_metrics
 from masthead.api.http.protocol import HttpProtocol
 from masthead.api.http.timeouts import STALL_S_MAX
 from masthead.errors import BadUsage, MastheadError
 from masthead.log import configure_logs, end_logs, get_logger
 from masthead.settings import ServerSettings
-from masthead.store import open_store
+from masthead.store import find_store
+from masthead.store.migrations import steps
 
 __all__ = ["bind", "serve"]
 
+_log = get_logger()
+
 DRAIN_S_MAX = 30
+START_S_MAX = 30
+"""How long a worker that replaces another one at SIGHUP may take to start."""
+
 _SIGNALS_EVERY_S = 1
 """Interval at which a parent process handles signals while its workers start."""
 
@@ -63,18 +70,23 @@ def serve(
     settings: ServerSettings,
     *,
     metrics: socket.socket | None = None,
+    demo: Credentials | None = None,
     ready: Callable[[], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish pending requests within 30 seconds.
 
-    ``metrics`` is the socket for ``GET /metrics``, if it is served. ``ready`` is called once all
-    workers accept requests. A worker that dies later is replaced.
+    An embedded database is brought up to date first. ``metrics`` is the socket for
+    ``GET /metrics``, if it is served. ``demo`` are the credentials of a demo, which its pages show.
+    ``ready`` is called once all workers accept requests. A worker that dies later is replaced, and
+    all of them are, one after the other, at SIGHUP.
     Raises BadUsage if the certificate and its key cannot be used, or if the database's user is one
     that a server must not log in as; MastheadError if this process or a worker cannot start, at
     first or later (decisions, "Workers").
     """
     configure_logs(settings.log_format)
-    store = open_store(settings.database, read_url=settings.read_database)
+    store = find_store(settings.database, read_url=settings.read_database)
+    if migrated := steps(store.open_to_serve()):
+        _log.info(migrated)
     store.check_server_role()
     if settings.certificate and settings.certificate_key:
         _check_certificate(settings.certificate, settings.certificate_key)
@@ -90,7 +102,7 @@ def serve(
         if metrics:
             serve_metrics(metrics, store, folder)
         config = uvicorn.Config(
-            partial(_app, settings, folder),
+            partial(_app, settings, folder, demo),
             factory=True,
             workers=settings.workers,
             http=HttpProtocol,
@@ -133,7 +145,10 @@ class _Server(uvicorn.Server):
 
 
 class _Workers(Multiprocess):
-    """uvicorn's supervisor, which reports when all workers have started, or that one failed to."""
+    """uvicorn's supervisor, which reports when all workers have started, or that one failed to.
+
+    It logs which workers have died. Each worker logs its own start and end.
+    """
 
     def __init__(
         self, config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]
@@ -162,6 +177,54 @@ class _Workers(Multiprocess):
                     return
         self._ready()
 
+    def keep_subprocess_alive(self) -> None:
+        """Replace workers that have died, or that do not respond to their parent."""
+        before = list(self.processes)
+        super().keep_subprocess_alive()
+        for old, new in zip(before, self.processes, strict=True):
+            if new is not old:
+                _log.error(
+                    "a worker died and is replaced",
+                    process_id=old.pid,
+                    ended_by=_cause(old.exitcode),
+                    replaced_by=new.pid,
+                )
+
+    def restart_all(self) -> None:
+        """Replace all workers, one after the other, each when its successor has started.
+
+        If one cannot start, it and all later ones stay.
+        """
+        _log.info(
+            "SIGHUP: the workers are replaced, one after the other", workers=len(self.processes)
+        )
+        before = list(self.processes)
+        respond_s_max = self.config.timeout_worker_healthcheck
+        self.config.timeout_worker_healthcheck = START_S_MAX
+        try:
+            super().restart_all()
+        finally:
+            self.config.timeout_worker_healthcheck = respond_s_max
+        replaced = sum(new is not old for old, new in zip(before, self.processes, strict=True))
+        if replaced == len(before):
+            _log.info("all workers are replaced", workers=replaced)
+        elif not self.should_exit.is_set():
+            _log.error(
+                "a new worker could not start: old ones go on",
+                replaced=replaced,
+                old=len(before) - replaced,
+            )
+
+
+def _cause(exit_status: int | None) -> str:
+    """Return what ended a process: a signal, by its name if it has one, or its exit status."""
+    if exit_status is None or exit_status >= 0:
+        return f"status {exit_status}"
+    try:
+        return signal.Signals(-exit_status).name
+    except ValueError:  # most of the signals for real time
+        return f"signal {-exit_status}"
+
 
 def _check_certificate(certificate: str, key: str) -> None:
     try:
@@ -183,7 +246,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     os._exit(0)
 
 
-def _app(settings: ServerSettings, shared_folder: str | None) -> App:
+def _app(settings: ServerSettings, shared_folder: str | None, demo: Credentials | None) -> App:
     """Return the app of a process.
 
     If that fails, the process ends with uvicorn's status for a failed start, and its parent does
@@ -192,11 +255,11 @@ def _app(settings: ServerSettings, shared_folder: str | None) -> App:
     configure_logs(settings.log_format)
     _end_with_parent()
     try:
-        return create_app(settings, shared_folder=shared_folder)
+        return create_app(settings, shared_folder=shared_folder, demo=demo)
     except MastheadError as reason:
-        get_logger().error("this process cannot start", reason=str(reason))
+        _log.error("this process cannot start", reason=str(reason))
     except Exception:  # noqa: BLE001 - after any error, another attempt would fail too
-        get_logger().exception("this process cannot start")
+        _log.exception("this process cannot start")
     raise SystemExit(STARTUP_FAILURE)
 
 
@@ -209,7 +272,7 @@ def _end_with_parent() -> None:
 
     def end() -> None:
         loop.remove_reader(sentinel)
-        get_logger().error("the parent process is gone: this worker ends")
+        _log.error("the parent process is gone: this worker ends")
         signal.raise_signal(signal.SIGTERM)
 
     # A pipe whose other end only the parent holds: it becomes readable when the parent ends.

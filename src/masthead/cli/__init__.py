@@ -28,9 +28,11 @@ _COMMANDS = {
     "export": "data:export_command",
     "feed": "feed:feed",
     "generate": "data:generate_command",
-    "import": "data:import_command",
+    "import": "importing:import_command",
+    "loads": "loads:loads_command",
     "mirror": "mirror:mirror_group",
     "openapi": "serving:openapi",
+    "remove": "removing:remove_command",
     "restore": "backups:restore",
     "serve": "serving:serve_command",
     "subscriber-data": "personal:subscriber_data_command",
@@ -48,7 +50,12 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(f"masthead.cli.{module}"), name)
+        try:
+            command: click.Command = getattr(import_module(f"masthead.cli.{module}"), name)
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] == "masthead":
+                raise
+            return _without_packages(cmd_name, error.name)
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -70,6 +77,28 @@ class _Commands(click.Group):
         except OSError as error:
             click.echo(f"{error.filename or 'the system'}: {error.strerror or error}", err=True)
             ctx.exit(1)
+
+
+def _without_packages(name: str, missing: str) -> click.Command:
+    """Return what stands for a command of which a package is not installed.
+
+    It raises BadUsage, whatever its arguments (decisions, "What an installation holds").
+    """
+    install = f"pip install 'masthead[{'mirror' if name == 'mirror' else 'server'}]'"
+
+    def refuse() -> None:
+        raise BadUsage(
+            f"masthead {name} needs packages that are not installed here, such as {missing}: "
+            f"{install} brings them"
+        )
+
+    return click.Command(
+        name,
+        callback=refuse,
+        short_help=f"Needs {install}.",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        add_help_option=False,
+    )
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

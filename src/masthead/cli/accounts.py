@@ -1,7 +1,8 @@
-"""``masthead accounts``: add, list, show, set, rotate-key, rekey, export."""
+"""``masthead accounts``: add, list, show, set, rotate-key, rekey, export, remove."""
 
 import csv
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ import click
 from masthead.cli.audit import deed
 from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
-from masthead.cli.stores import found, opened
+from masthead.cli.stores import found, made, opened
 from masthead.contract.kinds import Bool, Flag
-from masthead.contract.moments import format_second
+from masthead.contract.moments import check_time_zone, format_second
 from masthead.contract.records import ACCOUNTS
-from masthead.errors import BadUsage
+from masthead.errors import BadInput, BadUsage
 from masthead.store import Store
 from masthead.store import accounts as store_accounts
+from masthead.store.account_removal import remove_account
 from masthead.store.audit import record_reading
 from masthead.store.keys import Pair, pairs_of
 from masthead.store.secret import Secret
@@ -50,8 +52,23 @@ def _account_fields(command: Command) -> Command:
     )(command)
 
 
+def _time_zone(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    if name is not None:
+        try:
+            check_time_zone(name)
+        except ValueError as error:
+            raise BadUsage(f"--time-zone: {error}") from error
+    return name
+
+
 def _logins(command: Command) -> Command:
     """Add the options for logins, which are not fields of the interface."""
+    command = click.option(
+        "--time-zone",
+        metavar="NAME",
+        callback=_time_zone,
+        help="Where it is today when a login is checked: Europe/Berlin; UTC at first.",
+    )(command)
     command = click.option(
         "--renewal-code-login",
         type=click.Choice(["on", "off"]),
@@ -75,7 +92,7 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
             values[name] = None
         elif value is not None:
             try:
-                values[name] = _FIELDS[name].kind.parse(value)
+                values[name] = _FIELDS[name].kind.parse(value) if name in _FIELDS else value
             except ValueError as error:
                 raise BadUsage(f"--{name.replace('_', '-')}: {error}") from error
     return values
@@ -88,7 +105,7 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
 @setting("database")
 def add(account_id: int, database: str, **given: Any) -> None:
     """Add an account, with random credentials, and show it."""
-    store = opened(database)
+    store = made(database)
     store_accounts.add_account(store, {"account_id": account_id, **_values(given)}, by=deed())
     _show(store, account_id)
 
@@ -207,3 +224,34 @@ def export(database: str) -> None:
     writer.writeheader()
     writer.writerows(rows)
     click.echo(file.getvalue().encode(), nl=False)
+
+
+@accounts.command("remove")
+@click.argument("account_id", type=_ID)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@setting("database")
+def remove(account_id: int, database: str, *, yes: bool) -> None:
+    """Remove an account with all its data and credentials, permanently.
+
+    Asks for the name of the account, or for its number if it has no name. The audit log keeps its
+    entries. Backups are unchanged.
+    """
+    store = opened(database)
+    with store.writer() as connection:
+        values = store_accounts.settings_of(connection, account_id)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise BadUsage("this cannot be undone: say --yes where nobody can be asked")
+        named, what = values["company_name"], "name"
+        if not named:
+            named, what = account_id, "number"
+        click.echo(f"All data of account {account_id} will be removed. It cannot be undone.")
+        if click.prompt(f"Type the {what} of the account, {named}", prompt_suffix=": ") != str(
+            named
+        ):
+            raise BadInput(f"that is not the {what} of the account: nothing was removed")
+    removed = remove_account(store, account_id, by=deed())
+    width = max(map(len, removed), default=0)
+    for name, count in removed.items():
+        click.echo(f"{name:<{width}}  {count} removed")
+    click.echo(f"account {account_id} was removed")

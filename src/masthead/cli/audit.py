@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from masthead.loading.limits import Limit
 from masthead.store.audit import Deed
 
 __all__ = ["deed"]
@@ -35,7 +36,7 @@ def deed() -> Deed:
 
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:
-    values = value if isinstance(value, tuple) else (value,)
+    values = value if type(value) is tuple else (value,)
     if not isinstance(parameter, click.Option):
         return [_shown(each) for each in values]
     if parameter.is_flag:
@@ -45,11 +46,13 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
     return [
         word
         for once in each_time
-        for word in (parameter.opts[0], *map(_shown, once if isinstance(once, tuple) else (once,)))
+        for word in (parameter.opts[0], *map(_shown, once if type(once) is tuple else (once,)))
     ]
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Limit):
+        return value.text
     if not isinstance(value, int | Path) or isinstance(value, bool):
         return _HIDDEN
     return "".join(

@@ -5,7 +5,7 @@ import click
 from masthead.cli.options import setting
 from masthead.cli.stores import found
 from masthead.store import distribution
-from masthead.store.migrations import status
+from masthead.store.migrations import status, steps
 
 __all__ = ["database_group"]
 
@@ -20,12 +20,16 @@ def database_group() -> None:
 def migrate(database: str) -> None:
     """Create the tables, or bring them up to date.
 
-    A file is brought up to date by every command that opens it. For PostgreSQL, run this as the
-    user who owns the database, once, and after each upgrade: servers go on meanwhile. It also
-    creates the role that servers log in as, which is named after the database: masthead_server.
+    Run this after each upgrade, when there is a backup and no load runs. `masthead serve` does it
+    for a file, no other command does. From then on servers of the earlier version answer with 503.
+    For PostgreSQL, run it at first too, as the user who owns the database. There it also creates
+    the role that servers log in as, which is named after the database: masthead_server.
     """
-    for title in found(database).migrate():
-        click.echo(f"applied  {title}")
+    done = found(database).migrate()
+    for migration in done:
+        click.echo(f"applied  {migration.title}")
+    if said := steps(done):
+        click.echo(said)
     click.echo("up to date")
 
 
@@ -51,12 +55,12 @@ def distribute(database: str, *, dry_run: bool) -> None:
 def show_status(database: str) -> None:
     """Show each migration, and the machines of a distributed database; change nothing."""
     with found(database).writer() as connection:
-        steps = status(connection)
+        shown = status(connection)
         distributed = distribution.distribution_of(connection)
-    for migration, is_applied in steps:
+    for migration, is_applied in shown:
         click.echo(f"{'applied' if is_applied else 'missing'}  {migration.title}")
-    missing = sum(not is_applied for _, is_applied in steps)
-    click.echo("up to date" if not missing else f"{missing} of {len(steps)} missing")
+    missing = sum(not is_applied for _, is_applied in shown)
+    click.echo("up to date" if not missing else f"{missing} of {len(shown)} missing")
     if distributed:
         for node in distributed.nodes:
             state = "" if node.is_active else ", not active"

@@ -13,14 +13,17 @@ from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
 from masthead.store import accounts, find_store, open_store, system_clock
+from masthead.store.migrations import steps
 
-__all__ = ["DEMO_DATABASE", "curl_lines", "make_demo"]
+__all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "curl_lines", "make_demo"]
 
 DEMO_DATABASE = "sqlite:///masthead-demo.db"
+DEMO_CREDENTIALS = ("demo-key", "demo-login")
+"""Its api_key and its api_login."""
 
 _ACCOUNT_ID = 1
 _COMPANY_NAME = "Harbour Lane Press (demo)"
-_API_KEY, _API_LOGIN = "demo-key", "demo-login"
+_API_KEY, _API_LOGIN = DEMO_CREDENTIALS
 _HOUR_US = 3_600 * 1_000_000
 _LAST_NIGHT_HOURS_AGO = 6
 _FOUNDED_DAYS_AGO = 11
@@ -36,7 +39,8 @@ def make_demo(database: str) -> None:
     with closing(find_store(database)) as store:
         if store.dialect != "sqlite":
             raise BadUsage("the demo keeps its data in a file: give --database sqlite:///FILE")
-        store.open()
+        if migrated := steps(store.open_to_serve()):
+            click.echo(migrated)
         with store.writer() as writer:
             found = {row[0]: row for row in accounts.accounts(writer)}.get(_ACCOUNT_ID)
         if found and _COMPANY_NAME not in found:

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from masthead.cli.progress import progress
 from masthead.client import Client
 from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
 from masthead.log import configure_logs, get_logger
-from masthead.mirror import TOO_OLD, Mirror, Pass, open_copy, verify
+from masthead.mirror import TOO_OLD, Difference, Mirror, Pass, open_copy, verify
 
 __all__ = ["mirror_group"]
 
@@ -93,22 +93,32 @@ def keep(
 @setting("to")
 @setting("key")
 @setting("login")
+@click.option("--repair", is_flag=True, help="Make the copy right where it differs.")
 @click.pass_context
 def verify_command(
-    ctx: click.Context, base_url: str, to: str | None, key: str | None, login: str | None
+    ctx: click.Context,
+    base_url: str,
+    to: str | None,
+    key: str | None,
+    login: str | None,
+    *,
+    repair: bool,
 ) -> None:
     """Update the copy, compare it with its source, and print the differences.
 
-    Exits with 1 if a record is missing, extra or different.
+    Exits with 1 if a record is missing, extra or different. With --repair the copy is made right in
+    one transaction, and compared again: the status is 0 if nothing differs then.
     """
     configure_logs()
     with _opened(base_url, to, key, login) as mirror:
-        verified = verify(mirror)
+        verified = verify(mirror, repair=repair)
     width = max(map(len, verified.counts))
     for table, count in verified.counts.items():
         click.echo(f"{table:<{width}}  {count} compared")
-    for table, status, key_parts in verified.differences:
-        click.echo(f"{status}: {table} {'/'.join(map(str, key_parts))}")
+    if verified.repaired:
+        _list(verified.repaired)
+        click.echo(f"records repaired: {len(verified.repaired)}")
+    _list(verified.differences)
     if verified.not_compared:
         click.echo(f"not compared: {verified.not_compared}")
     if verified.differences:
@@ -118,6 +128,11 @@ def verify_command(
         )
         ctx.exit(1)
     click.echo("no difference was found" if verified.not_compared else "the copy is complete")
+
+
+def _list(differences: Iterable[Difference]) -> None:
+    for table, status, key_parts in differences:
+        click.echo(f"{status}: {table} {'/'.join(map(str, key_parts))}")
 
 
 @contextmanager
@@ -158,6 +173,7 @@ def _report(done: Pass, seconds: float) -> None:
     (_log.warning if is_bad else _log.info)(
         "mirror pass",
         records=done.records,
+        removed=done.removed,
         mailing_lists=done.lists,
         changed_since=done.state.changed_since,
         seconds=round(seconds, 3),

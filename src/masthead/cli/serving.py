@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from masthead.api.server import bind, serve
-from masthead.cli.demo import DEMO_DATABASE, curl_lines, make_demo
+from masthead.cli.demo import DEMO_CREDENTIALS, DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import server_settings, setting
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
@@ -73,7 +73,12 @@ def demo(port: int, database: str) -> None:
     base_url = _base_url(listener, "127.0.0.1", is_tls=False)
     make_demo(database)
     settings = ServerSettings(database=database)
-    serve(listener, settings, ready=lambda: click.echo(curl_lines(base_url)))
+    serve(
+        listener,
+        settings,
+        demo=DEMO_CREDENTIALS,
+        ready=lambda: click.echo(curl_lines(base_url)),
+    )
 
 
 @click.command()

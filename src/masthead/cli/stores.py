@@ -7,9 +7,10 @@ from contextlib import closing
 
 import click
 
+from masthead.errors import MastheadError
 from masthead.store import Store, find_store
 
-__all__ = ["found", "opened"]
+__all__ = ["found", "made", "opened"]
 
 
 def found(database: str) -> Store:
@@ -19,7 +20,25 @@ def found(database: str) -> Store:
 
 
 def opened(database: str) -> Store:
-    """Return the database, open until the command ends. Raises what ``open_store`` does."""
+    """Return the database, open until the command ends.
+
+    Raises what ``open_store`` does, and MastheadError if there is none.
+    """
+    store = found(database)
+    if not store.exists():
+        raise MastheadError(
+            f"there is no database {database} yet: `masthead accounts add` makes it, and "
+            "--database names another"
+        )
+    store.open()
+    return store
+
+
+def made(database: str) -> Store:
+    """Return the database, open until the command ends; a file is created if there is none.
+
+    Raises what ``open_store`` does.
+    """
     store = found(database)
     store.open()
     return store

@@ -1,15 +1,22 @@
 """The asynchronous client: its methods are awaited, or iterated over with ``async for``."""
 
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx2
 from tenacity import AsyncRetrying
 
 from masthead.client import requests, responses
-from masthead.client.readers import ChangedRecord, FeedReader, ListReader, RecordReader
+from masthead.client.readers import (
+    ChangedRecord,
+    Deletion,
+    DeletionsReader,
+    FeedReader,
+    ListReader,
+    RecordReader,
+)
 from masthead.client.requests import (
     ALL_ENTITIES,
     EntityDigest,
@@ -30,9 +37,10 @@ from masthead.contract.shapes import (
 )
 from masthead.errors import ServiceError
 
-__all__ = ["AsyncChanges", "AsyncClient"]
+__all__ = ["AsyncChanges", "AsyncClient", "AsyncDeletions"]
 
 Result = TypeVar("Result")
+Opened = TypeVar("Opened")
 
 
 class AsyncClient:
@@ -96,7 +104,23 @@ class AsyncClient:
         available.
         """
         names = list(entities)
-        return await self._changes(requests.changes(changed_since, names), names)
+        reader = FeedReader(requests.entities_of(names))
+        return await self._opened(AsyncChanges, requests.changes(changed_since, names), reader)
+
+    async def deletions(
+        self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
+    ) -> "AsyncDeletions":
+        """Return the records that were removed at ``changed_since`` or later and are not there.
+
+        It is an extension of Masthead, which complements :meth:`changes`: apply first the changes
+        since a time, then the deletions since the same time, and go on from the earlier ``through``
+        of both. Raises TooOld as :meth:`changes` does, and ServiceError with status 404 if the
+        service does not list them.
+        """
+        names = list(entities)
+        reader = DeletionsReader(requests.entities_of(names))
+        request = requests.deletions(changed_since, names)
+        return await self._opened(AsyncDeletions, request, reader)
 
     async def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "AsyncChanges":
         """Return everything, in the form of the change feed: an extension of Masthead.
@@ -104,7 +128,8 @@ class AsyncClient:
         Raises ServiceError with status 404 if the service has no snapshots.
         """
         names = list(entities)
-        return await self._changes(requests.snapshot(names), names)
+        reader = FeedReader(requests.entities_of(names))
+        return await self._opened(AsyncChanges, requests.snapshot(names), reader)
 
     async def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
@@ -179,11 +204,15 @@ class AsyncClient:
                 yield record
             left -= len(records)
 
-    async def _changes(self, request: Request[None], entities: list[str]) -> "AsyncChanges":
-        reader = FeedReader(requests.entities_of(entities))
+    async def _opened(
+        self,
+        make: Callable[[Request[None], httpx2.Response, RecordReader[Result]], Opened],
+        request: Request[None],
+        reader: RecordReader[Result],
+    ) -> Opened:
         response = await self._stream(request)
         try:
-            return AsyncChanges(request, response, reader)
+            return make(request, response, reader)
         except BaseException:
             await response.aclose()
             raise
@@ -217,8 +246,8 @@ class AsyncClient:
         return response
 
 
-class AsyncChanges:
-    """The records of a response of the change feed, to be iterated over once, as a stream.
+class _AsyncStream(Generic[Result]):
+    """What a response has for some entities, to be iterated over once, as a stream.
 
     ``through`` is the next ``changed_since``, valid once all records have been read and applied;
     ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
@@ -226,7 +255,7 @@ class AsyncChanges:
     """
 
     def __init__(
-        self, request: Request[None], response: httpx2.Response, reader: FeedReader
+        self, request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
     ) -> None:
         self.through, self.is_date = responses.through_of(request, response.headers)
         self._response = response
@@ -239,7 +268,7 @@ class AsyncChanges:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def __aiter__(self) -> AsyncIterator[ChangedRecord]:
+    def __aiter__(self) -> AsyncIterator[Result]:
         if self._failure:  # An iteration that goes on must not look complete.
             raise self._failure
         return self._records
@@ -248,13 +277,21 @@ class AsyncChanges:
         """Release the connection."""
         await self._response.aclose()
 
-    async def _read(self, records: AsyncIterator[ChangedRecord]) -> AsyncIterator[ChangedRecord]:
+    async def _read(self, records: AsyncIterator[Result]) -> AsyncIterator[Result]:
         try:
             async for record in records:
                 yield record
         except ServiceError as error:
             self._failure = error
             raise
+
+
+class AsyncChanges(_AsyncStream[ChangedRecord]):
+    """The records of a response of the change feed, or of a snapshot."""
+
+
+class AsyncDeletions(_AsyncStream[Deletion]):
+    """The removed records of a response."""
 
 
 async def _records(

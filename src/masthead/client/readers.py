@@ -1,20 +1,23 @@
 """Incremental JSON parsers for long responses, in constant memory.
 
-The body of the change feed is an object with an array for each entity, that of a mailing list is an
-array. :meth:`RecordReader.finish` checks that the body is complete.
+The body of the change feed is an object with an array for each entity, and so is that of the
+deletions; that of a mailing list is an array. :meth:`RecordReader.finish` checks that the body is
+complete.
 """
 
 import codecs
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from decimal import InvalidOperation
-from typing import Any, Generic, TypeVar
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
 from masthead.contract.decoding import NO_NUMBER, decoder, read_record
+from masthead.contract.kinds import Identifier
 from masthead.contract.operations import Entity
 from masthead.contract.shapes import (
     Address,
@@ -26,7 +29,15 @@ from masthead.contract.shapes import (
     Purchase,
 )
 
-__all__ = ["ChangedRecord", "FeedReader", "ListReader", "RecordReader"]
+__all__ = [
+    "ChangedRecord",
+    "Deletion",
+    "DeletionsReader",
+    "EntitiesReader",
+    "FeedReader",
+    "ListReader",
+    "RecordReader",
+]
 
 ChangedRecord = (
     AnswerRecord
@@ -38,6 +49,14 @@ ChangedRecord = (
     | Order
 )
 """A record of the change feed; its class tells the entity."""
+
+
+class Deletion(NamedTuple):
+    """A record that is not there any more: the name of its entity in requests, and its id."""
+
+    entity: str
+    id: int
+
 
 RECORD_CHARACTERS_MAX = 64 * 1024 * 1024
 """A longer record is refused, to limit memory."""
@@ -85,17 +104,17 @@ class RecordReader(ABC, Generic[Record]):
             yield None
         raise ValueError("something follows its end")
 
-    def _array(self, shape: type[Any] | None) -> Generator[Any | None, None, None]:
-        """Yield the records of the next array; without a shape it is skipped."""
+    def _array(self, read: Callable[[Any], Any] | None) -> Generator[Any | None, None, None]:
+        """Yield what ``read`` makes of each value of the next array; None: it is skipped."""
         self._position += 1
         if (yield from self._peek()) == "]":
             self._position += 1
             return
         delimiter = ","
         while delimiter == ",":
-            record = yield from self._value()
-            if shape:
-                yield read_record(shape, record)
+            value = yield from self._value()
+            if read:
+                yield read(value)
             delimiter = yield from self._delimiter(",]")
 
     def _value(self) -> Generator[None, None, Any]:
@@ -135,13 +154,17 @@ class RecordReader(ABC, Generic[Record]):
         return found.group()
 
 
-class FeedReader(RecordReader[ChangedRecord]):
-    """Reads a response of the change feed, or a snapshot."""
+class EntitiesReader(RecordReader[Record]):
+    """Reads a body that has an array for each of some entities."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         super().__init__()
-        self._shapes: dict[str, type[Any]] = {entity.key: entity.shape for entity in entities}
-        self._missing = set(self._shapes)
+        self._readers = {entity.key: self._reader(entity) for entity in entities}
+        self._missing = set(self._readers)
+
+    @abstractmethod
+    def _reader(self, entity: Entity) -> Callable[[Any], Record]:
+        """Return the function that reads a value of the entity's array, or raises ValueError."""
 
     def finish(self) -> None:
         """Raise ValueError if the body is incomplete, or a requested entity is missing."""
@@ -149,7 +172,7 @@ class FeedReader(RecordReader[ChangedRecord]):
         if self._missing:
             raise ValueError(f"there is no {min(self._missing)!r} in it")
 
-    def _body(self) -> Generator[ChangedRecord | None, None, None]:
+    def _body(self) -> Generator[Record | None, None, None]:
         if (yield from self._peek()) != "{":
             raise ValueError("it is not a JSON object")
         self._position += 1
@@ -158,7 +181,7 @@ class FeedReader(RecordReader[ChangedRecord]):
         else:
             yield from self._members()
 
-    def _members(self) -> Generator[ChangedRecord | None, None, None]:
+    def _members(self) -> Generator[Record | None, None, None]:
         delimiter = ","
         while delimiter == ",":
             if (yield from self._peek()) != '"':
@@ -168,17 +191,38 @@ class FeedReader(RecordReader[ChangedRecord]):
             yield from self._member(key)
             delimiter = yield from self._delimiter(",}")
 
-    def _member(self, key: str) -> Generator[ChangedRecord | None, None, None]:
+    def _member(self, key: str) -> Generator[Record | None, None, None]:
         """Yield the records of a key; unknown keys are skipped."""
-        shape = self._shapes.get(key)
+        read = self._readers.get(key)
         if (yield from self._peek()) != "[":
             value = yield from self._value()
-            if shape and value is not None:
+            if read and value is not None:
                 raise ValueError(f"{key!r} is not a JSON array")
             self._missing.discard(key)
             return
-        yield from self._array(shape)
+        yield from self._array(read)
         self._missing.discard(key)
+
+
+class FeedReader(EntitiesReader[ChangedRecord]):
+    """Reads a response of the change feed, or a snapshot."""
+
+    def _reader(self, entity: Entity) -> Callable[[Any], ChangedRecord]:
+        return partial(read_record, entity.shape)
+
+
+class DeletionsReader(EntitiesReader[Deletion]):
+    """Reads a response of the deletions."""
+
+    def _reader(self, entity: Entity) -> Callable[[Any], Deletion]:
+        return partial(_deletion, entity)
+
+
+def _deletion(entity: Entity, value: Any) -> Deletion:
+    try:
+        return Deletion(entity.name, Identifier().read(value))
+    except (ValueError, TypeError, ArithmeticError):
+        raise ValueError(f"{entity.key}: one of its values is no id") from None
 
 
 class ListReader(RecordReader[Shape]):
@@ -191,4 +235,4 @@ class ListReader(RecordReader[Shape]):
     def _body(self) -> Generator[Shape | None, None, None]:
         if (yield from self._peek()) != "[":
             raise ValueError("the response is not a JSON array")
-        yield from self._array(self._shape)
+        yield from self._array(partial(read_record, self._shape))

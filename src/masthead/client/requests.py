@@ -11,7 +11,16 @@ from msgspec import Struct
 
 from masthead.contract.decoding import read_record
 from masthead.contract.kinds import Bool, Integer, Text
-from masthead.contract.operations import DIGEST, ENTITIES, LIMIT_MAX, OPERATIONS, SNAPSHOT, Entity
+from masthead.contract.operations import (
+    DELETIONS,
+    DIGEST,
+    ENTITIES,
+    LIMIT_MAX,
+    OPERATIONS,
+    SNAPSHOT,
+    Entity,
+    Operation,
+)
 from masthead.contract.shapes import (
     Account,
     AuthenticatedSubscriber,
@@ -25,7 +34,7 @@ from masthead.errors import BadInput
 
 __all__ = [
     "ALL_ENTITIES",
-    "CHANGES_PATH",
+    "SINCE_PATHS",
     "EntityDigest",
     "PagedRequest",
     "Request",
@@ -33,6 +42,7 @@ __all__ = [
     "SubscriptionFilters",
     "authenticate",
     "changes",
+    "deletions",
     "digest",
     "download_mailing_list",
     "entities_of",
@@ -49,7 +59,8 @@ __all__ = [
 ALL_ENTITIES = tuple(entity.name for entity in ENTITIES)
 """The names of all entities of the change feed."""
 
-CHANGES_PATH = OPERATIONS["changes"].path
+SINCE_PATHS = {OPERATIONS["changes"].path, DELETIONS.path}
+"""The paths of requests with ``changed_since``, which may be too long ago."""
 
 Result = TypeVar("Result")
 Shape = TypeVar("Shape", bound=Struct)
@@ -149,12 +160,12 @@ def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[N
     A datetime is rounded down to seconds, as the interface has no fractions. Raises BadInput for a
     datetime without a zone.
     """
-    if isinstance(changed_since, datetime):
-        if changed_since.utcoffset() is None:
-            raise BadInput("changed_since: a time without a zone can mean any of many")
-        changed_since = changed_since.astimezone(UTC).isoformat(timespec="seconds")
-    parameters = {"changed_since": changed_since, "entities": ",".join(entities)}
-    return _request("changes", _unread)._replace(parameters=parameters)
+    return _since(OPERATIONS["changes"], changed_since, entities)
+
+
+def deletions(changed_since: datetime | str, entities: Iterable[str]) -> Request[None]:
+    """Request the deletions, an extension of Masthead, as operation 4 is requested."""
+    return _since(DELETIONS, changed_since, entities)
 
 
 def snapshot(entities: Iterable[str]) -> Request[None]:
@@ -225,6 +236,17 @@ def entities_of(names: Sequence[str]) -> list[Entity]:
         raise BadInput(
             f"entities: there is no {error.args[0]!r}; the names are {', '.join(by_name)}"
         ) from None
+
+
+def _since(
+    operation: Operation, changed_since: datetime | str, entities: Iterable[str]
+) -> Request[None]:
+    if isinstance(changed_since, datetime):
+        if changed_since.utcoffset() is None:
+            raise BadInput("changed_since: a time without a zone can mean any of many")
+        changed_since = changed_since.astimezone(UTC).isoformat(timespec="seconds")
+    parameters = {"changed_since": changed_since, "entities": ",".join(entities)}
+    return Request(operation.path, parameters, _unread)
 
 
 def _request(name: str, read: Callable[[Any], Result], **ids: int) -> Request[Result]:

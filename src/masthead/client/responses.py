@@ -24,7 +24,7 @@ from tenacity import (
 )
 
 from masthead import __version__
-from masthead.client.requests import CHANGES_PATH, Request
+from masthead.client.requests import SINCE_PATHS, Request
 from masthead.contract.decoding import NO_NUMBER, decoder
 from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedResponse
 
@@ -47,8 +47,12 @@ __all__ = [
 ]
 
 THROUGH = "Masthead-Changes-Through"
-CHUNK_BYTES = 262_144
-"""The size of the chunks in which a stream is read."""
+CHUNK_BYTES = 32_768
+"""The size of the chunks in which a stream is read.
+
+The C library's heap fragments with larger ones: over a snapshot of 260 MB, of which nothing was
+kept, the process grew to 105 MB with 262,144, and to 38 MB with this size.
+"""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 10.0
 RETRIED_STATUSES = {429, 502, 503, 504}
@@ -203,7 +207,7 @@ def status_error(request: Request[Any], response: httpx2.Response) -> ServiceErr
     if response.has_redirect_location:
         return ServiceError(request.path, status, _redirect_message(response))
     message = _message(request, response)
-    if status == HTTPStatus.GONE and request.path == CHANGES_PATH:
+    if status == HTTPStatus.GONE and request.path in SINCE_PATHS:
         return TooOld(request.path, status, message)
     if status in RETRIED_STATUSES:
         return ServiceUnreachable(request.path, status, message, _retry_after_s(response.headers))

@@ -1,15 +1,22 @@
 """The synchronous client."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any, Self, TypeVar, Unpack
+from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx2
 from tenacity import Retrying
 
 from masthead.client import requests, responses
-from masthead.client.readers import ChangedRecord, FeedReader, ListReader, RecordReader
+from masthead.client.readers import (
+    ChangedRecord,
+    Deletion,
+    DeletionsReader,
+    FeedReader,
+    ListReader,
+    RecordReader,
+)
 from masthead.client.requests import (
     ALL_ENTITIES,
     EntityDigest,
@@ -30,9 +37,10 @@ from masthead.contract.shapes import (
 )
 from masthead.errors import ServiceError
 
-__all__ = ["Changes", "Client"]
+__all__ = ["Changes", "Client", "Deletions"]
 
 Result = TypeVar("Result")
+Opened = TypeVar("Opened")
 
 
 class Client:
@@ -96,7 +104,23 @@ class Client:
         available.
         """
         names = list(entities)
-        return self._changes(requests.changes(changed_since, names), names)
+        reader = FeedReader(requests.entities_of(names))
+        return self._opened(Changes, requests.changes(changed_since, names), reader)
+
+    def deletions(
+        self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
+    ) -> "Deletions":
+        """Return the records that were removed at ``changed_since`` or later and are not there.
+
+        It is an extension of Masthead, which complements :meth:`changes`: apply first the changes
+        since a time, then the deletions since the same time, and go on from the earlier ``through``
+        of both. Raises TooOld as :meth:`changes` does, and ServiceError with status 404 if the
+        service does not list them.
+        """
+        names = list(entities)
+        reader = DeletionsReader(requests.entities_of(names))
+        request = requests.deletions(changed_since, names)
+        return self._opened(Deletions, request, reader)
 
     def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "Changes":
         """Return everything, in the form of the change feed: an extension of Masthead.
@@ -104,7 +128,8 @@ class Client:
         Raises ServiceError with status 404 if the service has no snapshots.
         """
         names = list(entities)
-        return self._changes(requests.snapshot(names), names)
+        reader = FeedReader(requests.entities_of(names))
+        return self._opened(Changes, requests.snapshot(names), reader)
 
     def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
@@ -175,11 +200,15 @@ class Client:
             yield from records[:left]
             left -= len(records)
 
-    def _changes(self, request: Request[None], entities: list[str]) -> "Changes":
-        reader = FeedReader(requests.entities_of(entities))
+    def _opened(
+        self,
+        make: Callable[[Request[None], httpx2.Response, RecordReader[Result]], Opened],
+        request: Request[None],
+        reader: RecordReader[Result],
+    ) -> Opened:
         response = self._stream(request)
         try:
-            return Changes(request, response, reader)
+            return make(request, response, reader)
         except BaseException:
             response.close()
             raise
@@ -212,8 +241,8 @@ class Client:
         return response
 
 
-class Changes:
-    """The records of a response of the change feed, to be iterated over once, as a stream.
+class _Stream(Generic[Result]):
+    """What a response has for some entities, to be iterated over once, as a stream.
 
     ``through`` is the next ``changed_since``, valid once all records have been read and applied;
     ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
@@ -221,7 +250,7 @@ class Changes:
     """
 
     def __init__(
-        self, request: Request[None], response: httpx2.Response, reader: FeedReader
+        self, request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
     ) -> None:
         self.through, self.is_date = responses.through_of(request, response.headers)
         self._response = response
@@ -234,7 +263,7 @@ class Changes:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __iter__(self) -> Iterator[ChangedRecord]:
+    def __iter__(self) -> Iterator[Result]:
         if self._failure:  # An iteration that goes on must not look complete.
             raise self._failure
         return self._records
@@ -243,12 +272,20 @@ class Changes:
         """Release the connection."""
         self._response.close()
 
-    def _read(self, records: Iterator[ChangedRecord]) -> Iterator[ChangedRecord]:
+    def _read(self, records: Iterator[Result]) -> Iterator[Result]:
         try:
             yield from records
         except ServiceError as error:
             self._failure = error
             raise
+
+
+class Changes(_Stream[ChangedRecord]):
+    """The records of a response of the change feed, or of a snapshot."""
+
+
+class Deletions(_Stream[Deletion]):
+    """The removed records of a response."""
 
 
 def _records(

@@ -140,7 +140,7 @@ class Identifier(Integer):
         """Return the number."""
         number = super().parse(text)
         if number < 0:
-            raise ValueError("an id is not negative")
+            raise ValueError("negative, which no id is")
         return number
 
     def schema(self) -> dict[str, Any]:

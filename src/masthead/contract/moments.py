@@ -2,10 +2,19 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from email.utils import formatdate
 from functools import lru_cache
+from zoneinfo import ZoneInfo, available_timezones
 
-__all__ = ["format_moment", "format_second", "http_date", "parse_moment"]
+__all__ = [
+    "check_time_zone",
+    "date_in",
+    "format_moment",
+    "format_second",
+    "http_date",
+    "parse_moment",
+]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -48,6 +57,26 @@ def format_moment(moment_us: int) -> str:
 def format_second(moment_us: int) -> str:
     """Return ``YYYY-MM-DD hh:mm:ss`` in UTC."""
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def date_in(time_zone: str, moment_us: int) -> str:
+    """Return the date, ``YYYY-MM-DD``, that it is at the moment in a time zone."""
+    # In whole seconds: a float of microseconds can be rounded up into the next day.
+    return f"{datetime.fromtimestamp(moment_us // 1_000_000, _zone(time_zone)):%Y-%m-%d}"
+
+
+@lru_cache(maxsize=1_000)
+def _zone(name: str) -> ZoneInfo:
+    """Return the time zone. Python itself keeps only eight of them; others it reads again."""
+    return ZoneInfo(name)
+
+
+def check_time_zone(name: str) -> None:
+    """Raise ValueError, with the nearest name, unless this is a time zone of IANA's database."""
+    names = available_timezones() - {"localtime"}  # some systems have this link to their own
+    if name not in names:
+        nearest = get_close_matches(name, sorted(names), n=1, cutoff=0)[0]
+        raise ValueError(f"{name!r} is no time zone; the nearest is {nearest!r}")
 
 
 def http_date(moment_us: int) -> str:

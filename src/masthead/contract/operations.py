@@ -10,8 +10,10 @@ from masthead.contract import shapes
 from masthead.contract.kinds import Bool, Identifier, Integer, Kind, OneOf, Text
 
 __all__ = [
+    "DELETIONS",
     "DIGEST",
     "ENTITIES",
+    "EXTENSIONS",
     "LIMIT_MAX",
     "OPERATIONS",
     "SNAPSHOT",
@@ -56,7 +58,7 @@ class Operation(NamedTuple):
     ``number`` is that of the interface, None for an extension. ``answer`` is the shape of the
     response's records, ``envelope`` the key that holds them (None: they are the whole body), and
     ``many`` says whether they are a list. The body of operation 3 has a further key. ``answer`` is
-    None for responses with lists of :data:`ENTITIES`.
+    None for responses with a key for each of some :data:`ENTITIES`.
     """
 
     number: int | None
@@ -90,14 +92,30 @@ ENTITIES = (
 _ENTITIES = Parameter(
     "entities",
     Text(),
-    "names separated by commas, of " + ", ".join(entity.name for entity in ENTITIES),
+    "The names of the entities, separated by commas, of: "
+    + ", ".join(entity.name for entity in ENTITIES)
+    + ".",
     required=True,
 )
-_LIMIT = Parameter("limit", Limit(), f"number of rows returned, at most {LIMIT_MAX}")
-_AFTER = Parameter(
-    "after", Identifier(), "extension: only rows with a greater id, for the next page of a list"
+_CHANGED_SINCE = Parameter(
+    "changed_since",
+    Text(),
+    "The time since when, in ISO 8601 with an offset from UTC. Pass on the "
+    "`Masthead-Changes-Through` of the previous response as it is.",
+    required=True,
 )
-_SEARCH = "; the whole value, letter case ignored; `*` at its end finds all that begin so"
+_LIMIT = Parameter(
+    "limit",
+    Limit(),
+    f"The number of rows to return, at most {LIMIT_MAX}; a greater number is lowered to that.",
+)
+_AFTER = Parameter(
+    "after",
+    Identifier(),
+    "Only rows with a greater id: pass the last id of a page to get the next one. This is an "
+    "extension of the interface.",
+)
+_SEARCH = " The whole value counts, in any letter case; a `*` at its end finds all that begin so."
 
 OPERATIONS = {
     operation.name: operation
@@ -127,26 +145,22 @@ OPERATIONS = {
             shapes.AuthenticatedSubscriber,
             envelope="subscribers",
             parameters=(
-                Parameter("login", Text(), "the subscriber's email or renewal code"),
-                Parameter("password", Text(), "the password, or the postal code of an address"),
+                Parameter("login", Text(), "The subscriber's email address or renewal code."),
+                Parameter(
+                    "password",
+                    Text(),
+                    "The password, if `login` is an email address. If it is a renewal code, the "
+                    "postal code of one of the subscriber's addresses.",
+                ),
             ),
         ),
         Operation(
             4,
             "changes",
             "/2/cdc",
-            "Everything that changed since a time",
+            "Change feed: everything since a time",
             None,
-            parameters=(
-                Parameter(
-                    "changed_since",
-                    Text(),
-                    "the time, ISO 8601 with UTC offset; pass on the `Masthead-Changes-Through` "
-                    "of the previous response",
-                    required=True,
-                ),
-                _ENTITIES,
-            ),
+            parameters=(_CHANGED_SINCE, _ENTITIES),
         ),
         Operation(
             5,
@@ -173,17 +187,41 @@ OPERATIONS = {
             envelope="subscriptions",
             many=True,
             parameters=(
-                Parameter("campaign_active", Bool(), "eligible for automated renewal campaigns"),
-                Parameter("copies", Integer(), "exactly so many copies"),
-                Parameter("issues_left", Integer(), "exactly so many issues left; -1 is unlimited"),
+                Parameter(
+                    "campaign_active",
+                    Bool(),
+                    "`true`: only subscriptions that automated renewal campaigns may write to. "
+                    "`false`: only the others.",
+                ),
+                Parameter("copies", Integer(), "Only subscriptions of exactly so many copies."),
+                Parameter(
+                    "issues_left",
+                    Integer(),
+                    "Only subscriptions with exactly so many issues left; `-1` finds those "
+                    "that are unlimited.",
+                ),
                 _LIMIT,
-                Parameter("max_copies", Integer(), "at most so many copies"),
-                Parameter("max_issues_left", Integer(), "at most so many issues left"),
-                Parameter("min_copies", Integer(), "at least so many copies"),
-                Parameter("min_issues_left", Integer(), "at least so many issues left"),
-                Parameter("publication_id", Identifier(), "of this publication"),
-                Parameter("subscriber_id", Identifier(), "of this subscriber"),
-                Parameter("type", OneOf("Print", "Digital", "Both"), "of this type"),
+                Parameter("max_copies", Integer(), "Only subscriptions of at most so many copies."),
+                Parameter(
+                    "max_issues_left",
+                    Integer(),
+                    "Only subscriptions with at most so many issues left; never unlimited ones.",
+                ),
+                Parameter(
+                    "min_copies", Integer(), "Only subscriptions of at least so many copies."
+                ),
+                Parameter(
+                    "min_issues_left",
+                    Integer(),
+                    "Only subscriptions with at least so many issues left, or unlimited ones.",
+                ),
+                Parameter(
+                    "publication_id", Identifier(), "Only subscriptions to this publication."
+                ),
+                Parameter("subscriber_id", Identifier(), "Only subscriptions of this subscriber."),
+                Parameter(
+                    "type", OneOf("Print", "Digital", "Both"), "Only subscriptions of this type."
+                ),
                 _AFTER,
             ),
         ),
@@ -196,12 +234,12 @@ OPERATIONS = {
             envelope="subscribers",
             many=True,
             parameters=(
-                Parameter("email", Text(), "email" + _SEARCH),
-                Parameter("first_name", Text(), "first name" + _SEARCH),
-                Parameter("last_name", Text(), "last name" + _SEARCH),
+                Parameter("email", Text(), "The email address." + _SEARCH),
+                Parameter("first_name", Text(), "The first name." + _SEARCH),
+                Parameter("last_name", Text(), "The last name." + _SEARCH),
                 _LIMIT,
-                Parameter("renewal_code", Text(), "renewal code" + _SEARCH),
-                Parameter("source", Text(), "source" + _SEARCH),
+                Parameter("renewal_code", Text(), "The renewal code." + _SEARCH),
+                Parameter("source", Text(), "Where the subscriber came from." + _SEARCH),
                 _AFTER,
             ),
         ),
@@ -220,7 +258,11 @@ OPERATIONS = {
             shapes.MailingListEntry,
             many=True,
             parameters=(
-                Parameter("download", Bool(), "true: offer the response as a file to save"),
+                Parameter(
+                    "download",
+                    Bool(),
+                    "`true`: a browser saves the response as a file. The entries are the same.",
+                ),
             ),
         ),
     )
@@ -230,18 +272,31 @@ SNAPSHOT = Operation(
     None,
     "snapshot",
     "/snapshot",
-    "Extension: every record in the form of the change feed",
+    "Snapshot: every record, to start a copy with",
     None,
     parameters=(_ENTITIES,),
 )
 """Everything at once, with which a copy starts (decisions, "Change feed")."""
 
+DELETIONS = Operation(
+    None,
+    "deletions",
+    "/deletions",
+    "Deletions: the ids of records that were removed since a time",
+    None,
+    parameters=(_CHANGED_SINCE, _ENTITIES),
+)
+"""What the change feed cannot show (decisions, "Records that are gone")."""
+
 DIGEST = Operation(
     None,
     "digest",
     "/digest",
-    "Extension: a digest of every record, to compare a copy with",
+    "Digest of every record, to compare a copy with",
     None,
     parameters=(_ENTITIES,),
 )
 """With which a copy is verified (decisions, "Digest")."""
+
+EXTENSIONS = (SNAPSHOT, DELETIONS, DIGEST)
+"""What this server has outside the interface."""

@@ -4,7 +4,7 @@ Each distinct value of a column is parsed once, by the kind of the field. Checks
 left to ``masthead.store``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import md5
 from itertools import compress
 from typing import NamedTuple
@@ -12,12 +12,14 @@ from typing import NamedTuple
 from masthead.contract.kinds import Text
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
-from masthead.loading.files import Batch
+from masthead.loading.batches import QUOTED_MAX, Batch
 from masthead.store.staging import mask_of
 
-__all__ = ["CheckedBatch", "check_batch"]
+__all__ = ["SECRET", "CheckedBatch", "check_batch", "with_value"]
 
 Value = int | str | None
+Read = Callable[[str], Value]
+Reads = Mapping[str, Read]
 
 
 class CheckedBatch(NamedTuple):
@@ -25,15 +27,30 @@ class CheckedBatch(NamedTuple):
 
     A row is its line number, then the values of ``columns``. ``masks`` holds a bit mask of the
     columns that each row has (``staging.mask_of``), or is None if all rows have all columns. A
-    problem is a line number, a column and a sentence. ``refused_keys`` are the valid keys of
-    invalid rows.
+    problem is a line number, a column and a sentence. ``refused_keys`` are the lines of invalid
+    rows, each with the row's key, or None if that cannot be read.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Value]]
     masks: Sequence[int] | None
     problems: Sequence[tuple[int, str, str]]
-    refused_keys: Sequence[int]
+    refused_keys: Sequence[tuple[int, tuple[int, ...] | None]]
+
+
+SECRET = frozenset(("password", "password_md5", "api_key", "api_login"))
+"""The columns whose values no message shows (decisions, "Values that are refused")."""
+
+_PREDICATES = ("does ", "has ", "holds ", "is ")
+
+
+def with_value(text: str, sentence: str) -> str:
+    """Return the sentence of a kind as one about the value: "'Paper' is not one of Print, …".
+
+    A long value is shortened; characters that are not printed are escaped.
+    """
+    value = repr(text[:QUOTED_MAX]) + ("…" if len(text) > QUOTED_MAX else "")
+    return f"{value} {sentence}" if sentence.startswith(_PREDICATES) else f"{value} is {sentence}"
 
 
 class _Bad(str):
@@ -42,35 +59,48 @@ class _Bad(str):
     __slots__ = ()
 
 
-def check_batch(table: Table, batch: Batch) -> CheckedBatch:
-    """Return the stored values of a batch, and its problems."""
+def check_batch(table: Table, batch: Batch, reads: Reads | None = None) -> CheckedBatch:
+    """Return the stored values of a batch, and its problems.
+
+    ``reads`` has a function for each column of a mapped file: it returns the stored value of a
+    cell, also of an empty one, or None, and raises ValueError.
+    """
     fields = {field.name: field for field in table.columns}
     columns = [name if name != "password" else "password_md5" for name in batch.columns]
     values: list[list[Value]] = []
     bad_columns = []
     for name, column, cells in zip(batch.columns, columns, batch.cells, strict=True):
-        read, is_bad = _read_column(fields[column], cells, is_password=name == "password")
-        values.append(read)
+        field = fields[column]
+        if reads is None:
+            read = _digest if name == "password" else field.kind.parse
+            found, is_bad = _read_column(field, cells, read)
+        else:
+            found, is_bad = _read_column(field, cells, reads[name], is_mapped=True)
+        values.append(found)
         if is_bad:
-            bad_columns.append((name, read))
+            bad_columns.append((name, found))
     masks = _masks(table, columns, batch)
     problems: list[tuple[int, str, str]] = list(batch.unreadable)
     rows = list(zip(batch.lines, *values, strict=True))
+    refused: list[tuple[int, tuple[int, ...] | None]]
+    refused = [(unreadable.line, None) for unreadable in batch.unreadable]
     if not bad_columns:
-        return CheckedBatch(columns, rows, masks, problems, ())
+        return CheckedBatch(columns, rows, masks, problems, refused)
     bad_lines = set()
-    for name, read in bad_columns:
-        for line, value in zip(batch.lines, read, strict=True):
+    for name, found in bad_columns:
+        for line, value in zip(batch.lines, found, strict=True):
             if isinstance(value, _Bad):
                 problems.append((line, name, str(value)))
                 bad_lines.add(line)
-    key = columns.index(table.key[0]) + 1
-    refused = [row for row in rows if row[0] in bad_lines]
-    keys = [value for row in refused if isinstance(value := row[key], int)]
+    keys = [values[columns.index(name)] for name in table.key]
+    for line, *key in zip(batch.lines, *keys, strict=True):
+        if line in bad_lines:
+            read_key = tuple(value for value in key if isinstance(value, int))
+            refused.append((line, read_key if len(read_key) == len(key) else None))
     is_good = [line not in bad_lines for line in batch.lines]
     good = list(compress(rows, is_good))
     masks = masks and list(compress(masks, is_good))
-    return CheckedBatch(columns, good, masks, problems, keys if len(table.key) == 1 else ())
+    return CheckedBatch(columns, good, masks, problems, refused)
 
 
 def _masks(table: Table, columns: Sequence[str], batch: Batch) -> list[int] | None:
@@ -86,19 +116,21 @@ def _masks(table: Table, columns: Sequence[str], batch: Batch) -> list[int] | No
 
 
 def _read_column(
-    field: Field, cells: Sequence[str | None], *, is_password: bool
+    field: Field, cells: Sequence[str | None], read: Read, *, is_mapped: bool = False
 ) -> tuple[list[Value], bool]:
     """Return the stored values of a column, and whether some are invalid."""
-    read = _digest if is_password else field.kind.parse
+    is_secret = field.name in SECRET
     when_missing: Value = _Bad("missing") if field.is_required else field.kind.when_missing
     known: dict[str | None, Value] = {"": when_missing, None: None}
     for text in set(cells):
-        if not text:
+        if text is None or not (text or is_mapped):
             continue
         try:
-            known[text] = read(text)
+            value = read(text)
         except ValueError as error:
-            known[text] = _Bad(error)
+            known[text] = _Bad(error if is_secret else with_value(text, str(error)))
+        else:
+            known[text] = when_missing if value is None else value
     if "" not in cells:
         del known[""]
     is_bad = any(isinstance(value, _Bad) for value in known.values())

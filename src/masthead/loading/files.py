@@ -1,27 +1,23 @@
-"""Finding import files, and reading their rows in batches.
+"""The import files of Masthead's own tables: finding them, and checking their columns.
 
-The name of a file is that of its table: ``subscribers.csv``, ``subscribers.ndjson``, either with
-``.gz`` or ``.zst``. Values are text, whatever the format; ``checks.py`` validates them.
+The name of a file is that of its table: ``subscribers.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``,
+each also with ``.gz`` or ``.zst``, or ``.xlsx``. Values are text, whatever the format;
+``checks.py`` validates them.
 """
 
-import csv
-import io
-import json
-from codecs import BOM_UTF8
+import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import chain
+from itertools import compress
 from pathlib import Path
-from typing import IO, NamedTuple, cast
-
-import msgspec
+from typing import NamedTuple
 
 from masthead.contract.kinds import (
     Bit,
     Bool,
+    DateTime,
     DecimalText,
     Flag,
     IdentifierList,
@@ -32,33 +28,27 @@ from masthead.contract.kinds import (
 )
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.errors import BadInput
-from masthead.loading.unpacking import ENDINGS, opened
+from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, Batch, Said
+from masthead.loading.checks import SECRET
+from masthead.loading.ndjson import JsonNumber, UnreadableValue
+from masthead.loading.sources import FORMATS, complete, header_of, source_batches, stem_and_format
+from masthead.store.staging import Problem
 
 __all__ = [
     "REASON",
-    "Batch",
     "InputFile",
-    "UnreadableRow",
     "find_files",
-    "raw_rows",
+    "found_in",
+    "input_file",
+    "prepared",
     "read_batches",
-    "read_object",
 ]
 
 REASON = "reason"
 """The last column of a file of rejected rows, ignored when such a file is imported."""
 
-BATCH_ROWS = 2_000
-ROW_BYTES_MAX = 16 * 1024 * 1024
-"""The maximum size of a line of NDJSON and of a row of CSV. A batch is at most about this large."""
-
-CELLS_MAX = 10_000
-"""The maximum number of cells in a row of CSV: cells take more memory than their bytes."""
-
-QUOTED_MAX = 100
-"""The maximum number of characters of a column name that a message quotes."""
-
-_FORMATS = (".csv", ".ndjson")
+_HEADER_PROBLEMS_MAX = 20
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
 _KINDS = {
     table.name: {column.name: column.kind for column in table.columns}
@@ -67,8 +57,8 @@ _KINDS = {
 }
 
 _COLUMNS = {name: {*kinds, REASON} for name, kinds in _KINDS.items()}
-
-csv.field_size_limit(ROW_BYTES_MAX)
+_TRUE_OR_FALSE = (Bool, Flag, Bit)
+_NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
 
 
 class InputFile(NamedTuple):
@@ -78,34 +68,32 @@ class InputFile(NamedTuple):
     table: Table
     format: str
     label: str
+    said: Said = NOTHING_SAID
+
+    @property
+    def reject_name(self) -> str:
+        """The name of a file of rejected rows, without its ending."""
+        return self.table.name
+
+    @property
+    def reject_reason(self) -> str:
+        """The name of their last column, which is ignored when they are imported."""
+        return REASON
+
+    @staticmethod
+    def column_of(problem: Problem) -> str:
+        """Return what a message calls the column of a problem."""
+        return problem.column
+
+    @property
+    def encoding_is_said(self) -> bool:
+        """Whether these rows will be read in the same encoding, whatever they hold."""
+        return False
 
     @property
     def size(self) -> int:
         """The size in bytes, compressed if the file is."""
         return self.path.stat().st_size
-
-
-class UnreadableRow(NamedTuple):
-    """A row that cannot be split into cells: its line, a column for the message, the problem."""
-
-    line: int
-    column: str
-    sentence: str
-
-
-class Batch(NamedTuple):
-    """Rows of a file, by column.
-
-    ``cells[n]`` holds the values of ``columns[n]``: text, empty for a missing value, None for a row
-    without this column. ``lines`` holds the line number on which each row starts. ``done`` is the
-    number of bytes of the file that have been read so far.
-    """
-
-    columns: Sequence[str]
-    lines: Sequence[int]
-    cells: Sequence[Sequence[str | None]]
-    unreadable: Sequence[UnreadableRow]
-    done: int
 
 
 def find_files(paths: Sequence[Path]) -> list[InputFile]:
@@ -114,182 +102,163 @@ def find_files(paths: Sequence[Path]) -> list[InputFile]:
     Files with other extensions in a folder are ignored. Raises BadInput for a path that does not
     exist, for a name that is not that of a table, and for a folder without import files.
     """
+    found = found_in(paths, lambda path: bool(stem_and_format(path)[1]))
+    return [input_file(path, label) for path, label in found]
+
+
+def found_in(paths: Sequence[Path], is_wanted: Callable[[Path], bool]) -> list[tuple[Path, str]]:
+    """Return the files of ``paths`` with their names in messages, as :func:`find_files` does.
+
+    ``is_wanted`` says which files of a folder are not ignored.
+    """
     found = []
     for path in paths:
         if path.is_dir():
             inside = sorted(entry for entry in path.iterdir() if entry.is_file())
-            found += [entry for entry in inside if _stem_and_format(entry)[1]]
-            if not any(_stem_and_format(entry)[1] for entry in inside):
+            wanted = [entry for entry in inside if is_wanted(entry)]
+            if not wanted:
                 raise BadInput(f"{path}: there is no file to load, such as subscribers.csv")
+            found += wanted
         elif path.is_file():
             found.append(path)
         else:
             raise BadInput(f"{path}: there is no such file or folder")
     names = Counter(path.name for path in found)
-    return [_input_file(path, is_alone=names[path.name] == 1) for path in found]
+    return [(path, path.name if names[path.name] == 1 else str(path)) for path in found]
 
 
-def _stem_and_format(path: Path) -> tuple[str, str]:
-    name = path.name
-    for ending in ENDINGS:
-        name = name.removesuffix(ending)
-    for format_ in _FORMATS:
-        if name.endswith(format_):
-            return name.removesuffix(format_), format_
-    return name, ""
-
-
-def _input_file(path: Path, *, is_alone: bool) -> InputFile:
-    stem, format_ = _stem_and_format(path)
+def input_file(path: Path, label: str) -> InputFile:
+    """Return a file that is named after its table. Raises BadInput for another name."""
+    stem, format_ = stem_and_format(path)
     if not format_:
         raise BadInput(
-            f"{path}: the name ends with none of .csv, .ndjson, and these with .gz, .zst"
+            f"{path}: the name ends with none of {', '.join(FORMATS)}; all but .xlsx may "
+            "be packed, with .gz or .zst"
         )
     if stem not in _KNOWN:
         nearest = get_close_matches(stem, _KNOWN, n=1, cutoff=0)[0]
-        raise BadInput(f"{path}: {stem!r} is nothing to load; the nearest is {nearest!r}")
-    return InputFile(path, _KNOWN[stem], format_, path.name if is_alone else str(path))
+        raise BadInput(
+            f"{path}: {stem!r} is nothing to load; the nearest is {nearest!r}. A file of another "
+            "system needs a mapping (--map), and --guess writes a first one"
+        )
+    return InputFile(path, _KNOWN[stem], format_, label)
 
 
-def read_batches(file: InputFile) -> Iterator[Batch]:
-    """Yield the rows of a file in batches of at most 2,000.
+def prepared(files: Sequence[InputFile], note: Callable[[str], None]) -> list[InputFile]:
+    """Return the files with what was detected about them, which is told to ``note`` by a sentence.
 
-    Raises BadInput, with file and line, for broken compression or CSV quotes, a header with an
-    unknown column or without the key, and a row of more than 16 MiB or 10,000 cells.
+    Raises BadInput with all problems of all headers, and of files that look like something else.
     """
-    with opened(file.path, file.label) as (unpacked, raw):
-        read = _read_csv if file.format == ".csv" else _read_ndjson
-        yield from read(file, unpacked, raw)
-
-
-def raw_rows(file: InputFile) -> Iterator[tuple[int, list[str] | bytes]]:
-    """Yield each row with its line number, unparsed: the cells of CSV, the bytes of NDJSON.
-
-    The first row of CSV is the header. Raises BadInput as :func:`read_batches` does.
-    """
-    with opened(file.path, file.label) as (unpacked, _):
-        if file.format == ".csv":
-            yield from _csv_rows(file, _LimitedReader(unpacked))
-        else:
-            yield from _ndjson_lines(file, unpacked)
-
-
-class _LimitedReader(io.BufferedIOBase):
-    """Counts the bytes of a CSV row while it is read, and stops a row that is too long.
-
-    A row can span any number of lines, all of which csv.reader keeps in memory.
-    """
-
-    def __init__(self, unpacked: IO[bytes]) -> None:
-        self._unpacked = cast("io.BufferedReader", unpacked)
-        self.row_bytes = 0
-        self.batch_bytes = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read1(self, size: int = -1, /) -> bytes:
-        data = self._unpacked.read1(size)
-        self.row_bytes += len(data)
-        self.batch_bytes += len(data)
-        if self.row_bytes > ROW_BYTES_MAX:
-            raise _TooLongError
-        return data
-
-
-class _TooLongError(Exception):
-    """A row is longer than the limit."""
-
-
-def _csv_rows(
-    file: InputFile, limited: _LimitedReader
-) -> Generator[tuple[int, list[str]], None, None]:
-    source = cast("IO[bytes]", limited)
-    text = io.TextIOWrapper(source, "utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, strict=True)
-    line = 1
-    try:
-        for row in reader:
-            limited.row_bytes = 0
-            if len(row) > CELLS_MAX:
-                raise BadInput(
-                    f"{file.label}:{line}: has {len(row)} cells, and a row may have {CELLS_MAX}"
+    ready = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            detected = complete(file.path, file.label, file.said)
+            ready.append(file._replace(said=detected.said))
+            if file.format != "ndjson":
+                line, header = header_of(file.path, file.label, detected.said)
+                problems += (
+                    f"{file.label}:{line}: {sentence}" for sentence in _wrong_header(file, header)
                 )
-            if row:
-                yield line, row
-            line = reader.line_num + 1
-    except _TooLongError:
-        raise _too_long(file, line) from None
-    except csv.Error as error:
-        if "field limit" in str(error):
-            raise _too_long(file, line) from None
-        raise BadInput(f"{file.label}:{line}: not CSV as RFC 4180 has it: {error}") from error
-    finally:
-        # The wrapper must not close the file: its position is still needed.
-        text.detach()
+        except BadInput as error:
+            problems.append(str(error))
+        else:
+            if detected.sentence:
+                note(f"{file.label}: {detected.sentence}")
+    if problems:
+        raise BadInput("\n".join(problems))
+    return ready
 
 
-def _too_long(file: InputFile, line: int) -> BadInput:
-    return BadInput(
-        f"{file.label}:{line}: longer than {ROW_BYTES_MAX >> 20} MiB, the most that a row may have"
-    )
+def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[Batch]:
+    """Yield the rows of a file in batches of at most 2,000, with columns of its table.
+
+    Raises BadInput as :func:`source_batches` does, and for a header with an unknown column or
+    without the key.
+    """
+
+    def to_cells(record: dict[str, object]) -> dict[str, str]:
+        record.pop(REASON, None)
+        if wrong := _wrong_columns(file.table, record):
+            raise ValueError(wrong)
+        return {name: _text_of(kinds[name], name, value) for name, value in record.items()}
+
+    kinds = _KINDS[file.table.name]
+    is_first = True
+    for batch in source_batches(
+        file.path, file.label, file.said, to_cells=to_cells, allow_truncated=allow_truncated
+    ):
+        if file.format == "ndjson":
+            yield from _with_one_password(batch)
+            continue
+        if is_first and (wrong := _wrong_header(file, batch.columns)):
+            raise BadInput("\n".join(f"{file.label}:1: {sentence}" for sentence in wrong))
+        is_first = False
+        kept = _without_reason(batch)
+        yield _with_times(kept, kinds) if file.format == "xlsx" else kept
 
 
-def _read_csv(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    limited = _LimitedReader(unpacked)
-    lines: list[int] = []
-    good: list[list[str]] = []
-    unreadable: list[UnreadableRow] = []
-
-    def batch() -> Batch:
-        cells = list(zip(*good, strict=True)) if good else [()] * len(header)
-        return Batch(columns, lines, [cells[n] for n in kept], unreadable, raw.tell())
-
-    with closing(_csv_rows(file, limited)) as rows:
-        header_line, header = next(rows, (1, []))
-        _check_columns(file, header_line, header)
-        kept = [n for n, name in enumerate(header) if name != REASON]
-        columns = [header[n] for n in kept]
-        for line, row in rows:
-            if len(row) == len(header):
-                lines.append(line)
-                good.append(row)
-            else:
-                sentence = f"has {len(row)} cells where the header has {len(header)}"
-                unreadable.append(UnreadableRow(line, "row", sentence))
-            if len(lines) + len(unreadable) == BATCH_ROWS or limited.batch_bytes > ROW_BYTES_MAX:
-                yield batch()
-                lines, good, unreadable = [], [], []
-                limited.batch_bytes = 0
-        yield batch()
+def _with_times(batch: Batch, kinds: dict[str, Kind]) -> Batch:
+    """Write the days of a workbook as midnights where the column has times: it means the same."""
+    cells = list(batch.cells)
+    for n, name in enumerate(batch.columns):
+        if isinstance(kinds[name], DateTime):
+            cells[n] = [f"{c} 00:00:00" if c and _DAY.fullmatch(c) else c for c in cells[n]]
+    return batch._replace(cells=cells)
 
 
-def _check_columns(file: InputFile, line: int, columns: Sequence[str]) -> None:
-    """Raise BadInput for an unknown or repeated column, and for an incomplete key."""
-    sentence = _wrong_columns(file.table, columns)
-    if twice := _first_repeated(columns):
-        sentence = sentence or f"the column {twice} occurs twice"
-    if sentence:
-        raise BadInput(f"{file.label}:{line}: {sentence}")
+def _without_reason(batch: Batch) -> Batch:
+    if REASON not in batch.columns:
+        return batch
+    kept = [n for n, name in enumerate(batch.columns) if name != REASON]
+    columns = [batch.columns[n] for n in kept]
+    return batch._replace(columns=columns, cells=[batch.cells[n] for n in kept])
+
+
+def _with_one_password(batch: Batch) -> Iterator[Batch]:
+    """Yield rows with a password and those with its digest apart: both fill the same column."""
+    if not {"password", "password_md5"} <= set(batch.columns):
+        yield batch
+        return
+    passwords = batch.cells[batch.columns.index("password")]
+    for left_out in ("password", "password_md5"):
+        chosen = [(p is None) == (left_out == "password") for p in passwords]
+        kept = [n for n, name in enumerate(batch.columns) if name != left_out]
+        yield Batch(
+            [batch.columns[n] for n in kept],
+            list(compress(batch.lines, chosen)),
+            [list(compress(batch.cells[n], chosen)) for n in kept],
+            (),
+            batch.done,
+        )
+    yield Batch((), (), (), batch.unreadable, batch.done)
+
+
+def _wrong_header(file: InputFile, columns: Sequence[str]) -> list[str]:
+    """Return all problems of a header: unknown and repeated columns, an incomplete key."""
+    known = _COLUMNS[file.table.name]
+    wrong = [_unknown(file.table, name) for name in columns if name not in known]
+    twice = [name for name, count in Counter(columns).items() if count > 1 and name in known]
+    wrong += [f"the column {name} occurs twice" for name in twice]
+    if sentence := _wrong_set(file.table.name, frozenset(known.intersection(columns))):
+        wrong.append(sentence)
+    if (more := len(wrong) - _HEADER_PROBLEMS_MAX) > 0:
+        wrong[_HEADER_PROBLEMS_MAX:] = [f"and {more} more problems of the header"]
+    return wrong
 
 
 def _wrong_columns(table: Table, columns: Iterable[str]) -> str | None:
     """Return the problem of the column names, None if there is none."""
     known = _COLUMNS[table.name]
     if not known.issuperset(columns):
-        name = next(name for name in columns if name not in known)[:QUOTED_MAX]
-        nearest = get_close_matches(name, _KINDS[table.name], n=1, cutoff=0)[0]
-        return f"there is no column {name!r} in {table.name}; the nearest is {nearest!r}"
+        return _unknown(table, next(name for name in columns if name not in known))
     return _wrong_set(table.name, frozenset(columns))
 
 
-def _first_repeated(names: Iterable[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+def _unknown(table: Table, name: str) -> str:
+    name = name[:QUOTED_MAX]
+    nearest = get_close_matches(name, _KINDS[table.name], n=1, cutoff=0)[0]
+    return f"there is no column {name!r} in {table.name}; the nearest is {nearest!r}"
 
 
 @lru_cache(maxsize=1_000)
@@ -303,126 +272,23 @@ def _wrong_set(name_of_table: str, columns: frozenset[str]) -> str | None:
     return None
 
 
-class _JsonNumber(str):
-    """A JSON number with a fraction, as text."""
-
-    __slots__ = ()
-
-
-_decode = msgspec.json.Decoder(float_hook=_JsonNumber).decode
-_KEY_BEFORE_SPACE = (b'" ', b'"\t', b'"\r')
-_TRUE_OR_FALSE = (Bool, Flag, Bit)
-_NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
-
-
-def _read_ndjson(file: InputFile, unpacked: IO[bytes], raw: IO[bytes]) -> Iterator[Batch]:
-    # password and password_md5 fill the same column, so their rows are in separate batches.
-    good: dict[bool, dict[int, dict[str, str]]] = {False: {}, True: {}}
-    unreadable: list[UnreadableRow] = []
-    waiting = waiting_bytes = 0
-
-    def batches() -> Iterator[Batch]:
-        for records in good.values():
-            columns = list(dict.fromkeys(chain.from_iterable(records.values())))
-            cells = [[record.get(name) for record in records.values()] for name in columns]
-            yield Batch(columns, list(records), cells, (), raw.tell())
-        yield Batch((), (), (), unreadable, raw.tell())
-
-    for line, text in _ndjson_lines(file, unpacked):
-        if not text.strip():
-            continue
-        record = _read_record(file.table, line, text)
-        if isinstance(record, UnreadableRow):
-            unreadable.append(record)
-        else:
-            good["password" in record][line] = record
-        waiting += 1
-        waiting_bytes += len(text)
-        if waiting == BATCH_ROWS or waiting_bytes > ROW_BYTES_MAX:
-            yield from batches()
-            good, unreadable = {False: {}, True: {}}, []
-            waiting = waiting_bytes = 0
-    yield from batches()
-
-
-def _ndjson_lines(file: InputFile, unpacked: IO[bytes]) -> Iterator[tuple[int, bytes]]:
-    line = 0
-    while text := unpacked.readline(ROW_BYTES_MAX):
-        line += 1
-        if len(text) == ROW_BYTES_MAX:
-            raise _too_long(file, line)
-        yield line, text
-
-
-def _read_record(table: Table, line: int, text: bytes) -> dict[str, str] | UnreadableRow:
-    """Return the cells of a line of NDJSON by column, as CSV would have them."""
-    column = "row"
-    try:
-        text = text.removeprefix(BOM_UTF8)
-        record = _decode(text)
-        if not isinstance(record, dict):
-            return UnreadableRow(line, column, "not a JSON object")
-        _check_keys(text, record)
-        record.pop(REASON, None)
-        if wrong := _wrong_columns(table, record):
-            return UnreadableRow(line, column, wrong)
-        cells = {}
-        for column, value in record.items():
-            cells[column] = _text_of(_KINDS[table.name][column], value)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return UnreadableRow(line, column, f"not valid JSON: {error}")
-    except RecursionError:
-        return UnreadableRow(line, column, "nested too deeply")
-    except ValueError as error:
-        return UnreadableRow(line, column, str(error))
-    return cells
-
-
-def _check_keys(text: bytes, record: dict[str, object]) -> None:
-    """Raise ValueError for a repeated key; the decoder has kept only the last one."""
-    # The usual case, without parsing again: as many ends of keys as keys.
-    if text.count(b'":') == len(record) and not any(end in text for end in _KEY_BEFORE_SPACE):
-        return
-    pairs = json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
-    if twice := _first_repeated(name for name, _ in pairs):
-        raise ValueError(f"the key {twice[:QUOTED_MAX]} occurs twice")
-
-
-def _text_of(kind: Kind, value: object) -> str:
-    """Return a JSON value as the text of a CSV cell."""
+def _text_of(kind: Kind, column: str, value: object) -> str:
+    """Return a JSON value as the text of a CSV cell. Raises UnreadableValue."""
+    if isinstance(value, str) and not isinstance(value, JsonNumber):
+        return value
     if value is None:
         return ""
     if isinstance(value, bool):
         if not isinstance(kind, _TRUE_OR_FALSE):
-            raise ValueError("true or false, where another value is expected")
+            raise UnreadableValue(column, "true or false, where another value is expected")
         return "true" if value else "false"
-    if isinstance(value, int | _JsonNumber):
+    if isinstance(value, int | JsonNumber):
         if not isinstance(kind, _NUMBERS):
-            raise ValueError("a number, where text is expected: put it into quotes")
+            sentence = "a number, where text is expected: put it into quotes"
+            if column not in SECRET:
+                sentence = f"{str(value)[:QUOTED_MAX]} is {sentence}"
+            raise UnreadableValue(column, sentence)
         return str(value)
-    if isinstance(value, str):
-        return value
     if isinstance(value, list) and isinstance(kind, IdentifierList):
-        return "|".join(_text_of(kind, item) for item in value)
-    raise ValueError("a nested value, where a single one is expected")
-
-
-def _unchanged_number(number: str) -> msgspec.Raw:
-    return msgspec.Raw(number.encode())
-
-
-_decode_unchanged = msgspec.json.Decoder(float_hook=_unchanged_number).decode
-
-
-def read_object(text: bytes) -> dict[str, object]:
-    """Return a line of NDJSON as an object, or ``{"raw": …}`` if it is not an object.
-
-    Encoded again, its numbers have their original form.
-    """
-    try:
-        found = _decode_unchanged(text.removeprefix(BOM_UTF8))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found
-    return {"raw": text.decode("utf-8", "backslashreplace").rstrip("\r\n")}
+        return "|".join(_text_of(kind, column, item) for item in value)
+    raise UnreadableValue(column, "a nested value, where a single one is expected")

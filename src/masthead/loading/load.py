@@ -4,25 +4,44 @@ First the files are read, validated and staged, without a lock. Then one transac
 against each other and the database, and merges them. A killed import changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from masthead.contract.records import ACCOUNTS, ERASURES
-from masthead.errors import BadInput, BadUsage
-from masthead.loading.checks import check_batch
-from masthead.loading.files import InputFile, find_files, read_batches
+from masthead.contract.records import ACCOUNTS, ERASURES, Table
+from masthead.errors import BadInput, BadRows, BadUsage
+from masthead.loading.account_files import load_accounts
+from masthead.loading.checks import CheckedBatch, check_batch
+from masthead.loading.complete import check_brake, find_missing
+from masthead.loading.files import InputFile, prepared, read_batches
+from masthead.loading.limits import Limit
+from masthead.loading.mapping_files import Input, find_inputs, prepared_inputs
+from masthead.loading.mapping_rows import Mapper
+from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
 from masthead.loading.rejects import write_rejects
-from masthead.store import Store, accounts, audit, checking, commits, epochs, erasing, merging
+from masthead.loading.sources import source_batches
+from masthead.store import (
+    Store,
+    accounts,
+    audit,
+    checking,
+    commits,
+    epochs,
+    erasing,
+    loads,
+    merging,
+    showing,
+)
 from masthead.store.merging import Counts
-from masthead.store.staging import Problem, Staging, column_names, mask_of, staging_for
+from masthead.store.natural_keys import NaturalKeys
+from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
 
-__all__ = ["PROBLEMS_SHOWN_MAX", "Loaded", "load"]
+__all__ = ["Loaded", "Options", "load"]
 
-PROBLEMS_SHOWN_MAX = 100
-
-Advance = Callable[[InputFile, int], None]
+Advance = Callable[[Input, int], None]
 Tell = Callable[[str], None]
 
 
@@ -30,155 +49,261 @@ class Loaded(NamedTuple):
     """The result of an import: the counts by table, and the number of rejected rows by file.
 
     ``kept_blank`` is the number of rows with personal data of erased subscribers, which stay blank.
+    ``shown`` are the rows that a dry run was to show.
     """
 
     counts: dict[str, Counts]
     rejected: dict[str, int]
     kept_blank: int = 0
+    shown: Sequence[showing.Shown] = ()
 
 
-def load(
+class Options(NamedTuple):
+    """How to import.
+
+    ``reject`` is the folder for invalid rows; None: they prevent the import. ``max_rejected`` is
+    how many of a file's rows may be set aside there; None: any number. ``max_removed``: the files
+    are complete, so rows of their tables that they lack are removed, unless these are more than
+    this of a table. ``is_dry``: change nothing, leave no record and no file, and return at most
+    ``show`` rows of each table that are new, and as many that change, and that are removed.
+    ``waits``: wait for another load of the account. ``marker`` is the name of a file that is no
+    data, and ``marker_at`` when it came, for the record of loads (``store.loads``).
+    ``allow_truncated``: load files that look cut off. ``mapping`` is a file that describes files of
+    another form (``loading.mapping``).
+    """
+
+    reject: Path | None = None
+    max_rejected: Limit | None = None
+    max_removed: Limit | None = None
+    is_dry: bool = False
+    show: int = 0
+    waits: bool = False
+    marker: str | None = None
+    marker_at: int | None = None
+    allow_truncated: bool = False
+    mapping: Path | None = None
+
+
+_ALL_OR_NONE = Options()
+
+
+class _DryRunError(Exception):
+    """Rolls back a dry run."""
+
+
+def load(  # noqa: PLR0913 - the three last ones tell how it goes on
     store: Store,
     paths: Sequence[Path],
     *,
     account_id: int | None,
-    reject: Path | None = None,
+    options: Options = _ALL_OR_NONE,
     advance: Advance = lambda _file, _done: None,
     tell: Tell = lambda _doing: None,
+    note: Tell = lambda _sentence: None,
     by: audit.Deed | None = None,
 ) -> Loaded:
     """Import the files of ``paths`` (files and folders).
 
     New rows are inserted, existing rows updated, by key. A column that a file lacks is unchanged,
-    nothing is deleted, and personal data of erased subscribers stays blank. Invalid rows prevent
-    the import, unless ``reject`` names a folder for them. ``advance`` is called with a file and the
-    number of bytes read, ``tell`` with each later step. ``by`` is written to the audit log. Raises
-    BadInput, which lists the problems as ``file:line: column: sentence``, and BadUsage.
+    nothing is removed, and personal data of erased subscribers stays blank. Invalid rows prevent
+    the import. The ``options`` change that. ``advance`` is called with a file and the number of
+    bytes read, ``tell`` with each later step, ``note`` with what was detected about a file. ``by``
+    is written to the audit log and to the record of loads.
+
+    Raises BadInput, which lists the problems as ``file:line: column: sentence``, and BadUsage;
+    MastheadError if another load of the account runs and this one does not wait; StoreUnavailable
+    if the database was migrated meanwhile.
     """
-    files = find_files(paths)
-    account_files = [file for file in files if file.table is ACCOUNTS]
-    data_files = [file for file in files if file.table is not ACCOUNTS]
+    reject, is_dry = options.reject, options.is_dry
+    recorded = partial(loads.recorded, waits=options.waits, marker_at=options.marker_at)
+    try:
+        files = find_inputs(paths, options.mapping, marker=options.marker)
+    except BadInput:
+        if account_id is None or is_dry:
+            raise
+        with recorded(store, account_id, list(map(str, paths)), by):
+            raise
+    account_files = [f for f in files if isinstance(f, InputFile) and f.table is ACCOUNTS]
+    data_files = [file for file in files if file not in account_files]
     if data_files and account_id is None:
         raise BadUsage(f"{data_files[0].label}: say with --account whose data it is")
     if account_files and data_files:
         raise BadUsage("load accounts first, by themselves; then the data of each account")
-    if account_files and reject:
-        raise BadUsage("accounts are loaded all or nothing: mend the file, and leave out --reject")
     if reject:
         _check_folder(reject, files)
     if account_files:
-        return _load_accounts(store, account_files, by)
+        _check_options_of_accounts(options)
+        ready = prepared(account_files, note)
+        return Loaded(load_accounts(store, ready, by, allow_truncated=options.allow_truncated), {})
     assert account_id is not None
-    return _load_data(store, account_id, data_files, reject, by, advance=advance, tell=tell)
+    epochs.follow_history(store, account_id, waits=True)
+    loading = _Loading(store, account_id, data_files, options, advance, tell, note)
+    if is_dry:
+        return loading.run_dry()
+    labels = [file.label for file in data_files]
+    with recorded(store, account_id, labels, by) as record:
+        return loading.run(record, by)
 
 
-def _check_folder(reject: Path, files: list[InputFile]) -> None:
+def _check_options_of_accounts(options: Options) -> None:
+    """Raise BadUsage for an option that a load of accounts does not have."""
+    if options.reject:
+        raise BadUsage("accounts are loaded all or nothing: leave out --reject")
+    if options.is_dry:
+        raise BadUsage("accounts have no dry run: leave out --dry-run")
+    if options.max_removed:
+        raise BadUsage(
+            "a file of accounts removes none: leave out --complete, and remove an account by "
+            "`masthead accounts remove`"
+        )
+
+
+def _check_folder(reject: Path, files: Sequence[Input]) -> None:
     """Raise BadUsage if rejected rows could overwrite an import file."""
     for file in files:
         if reject.resolve() in file.path.resolve().parents[:2]:
             raise BadUsage(f"--reject {reject}: {file.label} stands there; choose another folder")
 
 
-def _load_data(
-    store: Store,
-    account_id: int,
-    files: list[InputFile],
-    reject: Path | None,
-    by: audit.Deed | None,
-    *,
-    advance: Advance,
-    tell: Tell,
-) -> Loaded:
-    epochs.follow_history(store, account_id, waits=True)
-    with store.writer() as connection:
-        accounts.settings_of(connection, account_id)
-        with staging_for(connection, account_id) as staging:
-            with staging.filling():
-                for number, file in enumerate(files):
-                    _stage(staging, number, file, advance)
-            tell("waiting for other writers")
-            with connection.transaction():
-                connection.lock_account(account_id)
-                tell("checking")
-                kept_blank = erasing.blank_staged(staging)
-                checking.check(staging, discard=reject is not None)
-                if reject is None and staging.problem_count():
-                    # The rollback removes the problems from the database.
-                    shown = staging.problems(PROBLEMS_SHOWN_MAX)
-                    advice = "mend the rows, or put them aside with --reject DIR"
-                    raise BadInput(_listed(files, shown, staging.problem_count(), advice))
-                counts, grown = merging.merge(staging, tell)
-                rejected = write_rejects(reject, files, staging) if reject else {}
-                loaded = Loaded(counts, rejected, kept_blank)
-                audit.record(connection, by, _summary(loaded), account_id=account_id)
-        commits.stamp_commits(store, account_id)
-        for table in grown:
-            connection.analyze(table)
-    has_erased = ERASURES.name in counts and counts[ERASURES.name].inserted
-    if has_erased and any(count.changed for count in counts.values()):
-        tell("taking traces away")
-        store.vacuum_after_erase()
-    return loaded
+@dataclass
+class _Loading:
+    """A load into an account: its files and options, and its steps."""
+
+    store: Store
+    account_id: int
+    files: Sequence[Input]
+    options: Options
+    advance: Advance
+    tell: Tell
+    note: Tell
+    _rows_read: dict[int, int] = field(default_factory=dict)
+
+    def run(self, record: loads.Recording, by: audit.Deed | None) -> Loaded:
+        """Load the files, and record the load's good end."""
+        with self.store.writer() as connection:
+            with staging_for(connection, self.account_id) as staging:
+                keys = self._stage(staging)
+                with connection.transaction():
+                    merged, loaded = self._merge(staging, keys)
+                    summary = _summary(loaded, is_complete=self.options.max_removed is not None)
+                    audit.record(connection, by, summary, account_id=self.account_id)
+                    counts = {name: count._asdict() for name, count in loaded.counts.items()}
+                    record.note_good(connection, counts, sum(loaded.rejected.values()))
+            commits.stamp_commits(self.store, self.account_id)
+            for table in merged.grown:
+                connection.analyze(table)
+        counted = merged.counts
+        has_erased = ERASURES.name in counted and counted[ERASURES.name].inserted
+        if has_erased and any(count.changed for count in counted.values()):
+            self.tell("taking traces away")
+            self.store.vacuum_after_erase()
+        return loaded
+
+    def run_dry(self) -> Loaded:
+        """Do all of it but the commit, and return the same, with rows to show."""
+        loaded = None
+        with self.store.writer() as connection, staging_for(connection, self.account_id) as staging:
+            accounts.settings_of(connection, self.account_id)
+            keys = self._stage(staging)
+            with suppress(_DryRunError), connection.transaction():
+                _, loaded = self._merge(staging, keys)
+                raise _DryRunError
+        assert loaded
+        return loaded
+
+    def _stage(self, staging: Staging) -> NaturalKeys:
+        """Stage the files, and return the natural keys of their rows."""
+        self.files = prepared_inputs(self.files, self.note)
+        keys = NaturalKeys(staging)
+        with staging.filling():
+            for number, file in enumerate(self.files):
+                self._rows_read[number] = self._stage_file(staging, keys, number, file)
+        self.tell("waiting for other writers")
+        return keys
+
+    def _stage_file(self, staging: Staging, keys: NaturalKeys, number: int, file: Input) -> int:
+        """Stage the rows of a file; return their number."""
+        rows = 0
+        number *= NUMBERS_PER_FILE
+        allow_truncated = self.options.allow_truncated
+        if isinstance(file, InputFile):
+            for batch in read_batches(file, allow_truncated=allow_truncated):
+                rows += len(batch.lines) + len(batch.unreadable)
+                _add(staging, number, file.table, check_batch(file.table, batch))
+                self.advance(file, batch.done)
+            return rows
+        mapper = Mapper(file, keys)
+        source = source_batches(file.path, file.label, file.said, allow_truncated=allow_truncated)
+        for batch in source:
+            rows += len(batch.lines) + len(batch.unreadable)
+            for part, table, mapped, reads in mapper.batches(batch):
+                _add(staging, number + 1 + part, table, check_batch(table, mapped, reads))
+            self.advance(file, batch.done)
+        return rows
+
+    def _merge(self, staging: Staging, keys: NaturalKeys) -> tuple[merging.Merged, Loaded]:
+        """Check and write the staged rows in the caller's transaction."""
+        staging.connection.lock_account(self.account_id)
+        self.store.check_schema(staging.connection)  # files take long, and markers longer
+        accounts.settings_of(staging.connection, self.account_id)  # it may be removed by now
+        self.tell("checking")
+        max_removed, rejects = self.options.max_removed, self.options.reject is not None
+        kept_blank = erasing.blank_staged(staging)
+        removal = find_missing(staging, self.files, rejects=rejects) if max_removed else None
+        checking.check(staging, discard=rejects)
+        problem_count = staging.problem_count()
+        if self.options.reject is None and problem_count:
+            # The rollback removes the problems from the database.
+            problems = list(staging.problems(PROBLEMS_SHOWN_MAX))
+            shown = with_keys(self.files, keys, problems)
+            advice = "correct the rows, or set them aside with --reject DIR"
+            message = listed(self.files, shown, problem_count, advice)
+            raise BadRows(message, first_place(self.files, problems[0], problem_count))
+        if removal and max_removed:
+            check_brake(removal, max_removed)
+        rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
+        rows = showing.rows(staging, self.options.show, removal) if self.options.show else ()
+        keys.keep()
+        merged = merging.merge(staging, self.tell, removal)
+        return merged, Loaded(merged.counts, rejected, kept_blank, rows)
+
+    def _set_aside(self, staging: Staging, folder: Path) -> dict[str, int]:
+        """Write the rejected rows, and return their number by file; raise BadInput if too many.
+
+        A dry run only counts them.
+        """
+        counts = staging.rejected_rows()
+        if self.options.is_dry:
+            written = {self.files[number].label: count for number, count in counts.items()}
+        else:
+            written = write_rejects(folder, self.files, staging)
+        limit = self.options.max_rejected
+        over = [
+            f"{self.files[number].label}: {count} of {self._rows_read[number]} rows are bad, and "
+            f"the limit is {limit.text}"
+            for number, count in counts.items()
+            if limit and not limit.allows(count, self._rows_read[number])
+        ]
+        if over:
+            place = "" if self.options.is_dry else f"look at the bad rows in {folder}, "
+            advice = f"nothing was loaded; {place}correct them, or raise --max-rejected"
+            raise BadInput("\n".join([*over, advice]))
+        return written
 
 
-def _summary(loaded: Loaded) -> str:
+def _summary(loaded: Loaded, *, is_complete: bool) -> str:
     inserted = sum(count.inserted for count in loaded.counts.values())
     changed = sum(count.changed for count in loaded.counts.values())
+    removed = sum(count.removed for count in loaded.counts.values())
     rejected = sum(loaded.rejected.values())
     return (
-        f"{inserted} rows inserted, {changed} changed, {rejected} put aside, "
+        f"{inserted} rows inserted, {changed} changed, "
+        f"{f'{removed} removed, ' if is_complete else ''}{rejected} set aside, "
         f"{loaded.kept_blank} kept blank"
     )
 
 
-def _stage(staging: Staging, number: int, file: InputFile, advance: Advance) -> None:
-    for batch in read_batches(file):
-        checked = check_batch(file.table, batch)
-        staging.add(file.table, number, checked.columns, checked.rows, checked.masks)
-        staging.refuse(Problem(number, *problem) for problem in checked.problems)
-        staging.refuse_keys(file.table, checked.refused_keys)
-        advance(file, batch.done)
-
-
-def _listed(files: list[InputFile], shown: Iterable[Problem], count: int, advice: str) -> str:
-    lines = [
-        f"{files[problem.file].label}:{problem.line}: {problem.column}: {problem.sentence}"
-        for problem in shown
-    ]
-    more = count - PROBLEMS_SHOWN_MAX
-    if more > 0:
-        lines.append(f"and {more} more {'problem' if more == 1 else 'problems'}")
-    return "\n".join([*lines, f"nothing was loaded; {advice}"])
-
-
-def _load_accounts(store: Store, files: list[InputFile], by: audit.Deed | None) -> Loaded:
-    """Import accounts, all or none.
-
-    An empty api_key or api_login changes nothing, because the interface shows them empty while the
-    API is off. A new account without them gets random ones.
-    """
-    problems: list[Problem] = []
-    rows: list[accounts.Values] = []
-    seen: dict[object, str] = {}
-    for number, file in enumerate(files):
-        for batch in read_batches(file):
-            checked = check_batch(file.table, batch)
-            problems += [Problem(number, *problem) for problem in checked.problems]
-            every = mask_of(ACCOUNTS, checked.columns)
-            masks = checked.masks or repeat(every, len(checked.rows))
-            for mask, (line, *values) in zip(masks, checked.rows, strict=True):
-                assert isinstance(line, int)
-                known = column_names(ACCOUNTS, mask)
-                named = zip(checked.columns, values, strict=True)
-                row = {name: value for name, value in named if name in known}
-                place = f"{file.label}:{line}"
-                first = seen.setdefault(row["account_id"], place)
-                if first != place:
-                    sentence = f"{row['account_id']} is in {first} too"
-                    problems.append(Problem(number, line, "account_id", sentence))
-                keys = ("api_key", "api_login")
-                rows.append({k: v for k, v in row.items() if v is not None or k not in keys})
-    if problems:
-        shown = sorted(problems)[:PROBLEMS_SHOWN_MAX]
-        raise BadInput(_listed(files, shown, len(problems), "mend the rows"))
-    return Loaded({ACCOUNTS.name: Counts(*accounts.save_accounts(store, rows, by=by))}, {})
+def _add(staging: Staging, number: int, table: Table, checked: CheckedBatch) -> None:
+    staging.add(table, number, checked.columns, checked.rows, checked.masks)
+    staging.refuse(Problem(number, *problem) for problem in checked.problems)
+    staging.refuse_keys(table, number, checked.refused_keys)

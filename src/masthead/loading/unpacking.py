@@ -68,8 +68,9 @@ def opened(path: Path, label: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     try:
         with path.open("rb") as raw:
             unpacked: IO[bytes] = raw
-            if path.suffix in ENDINGS:
-                inside = _gzip(raw) if path.suffix == ".gz" else _zstd(raw)
+            ending = path.suffix.lower()
+            if ending in ENDINGS:
+                inside = _gzip(raw) if ending == ".gz" else _zstd(raw)
                 bounded = _Bounded(inside, raw, label)
                 unpacked = io.BufferedReader(bounded, _BUFFER_BYTES)
             yield unpacked, raw

@@ -1,13 +1,15 @@
-"""Writing records of the change feed to the tables of the copy, in batches."""
+"""Writing records of the change feed to the copy, and removing those that are gone, in batches."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
+from operator import attrgetter
 
-from masthead.client import ChangedRecord
+from masthead.client import ChangedRecord, Deletion
 from masthead.contract.shapes import ListDownload
 from masthead.mirror.database import Copy
-from masthead.mirror.tables import ENTITIES, Entity, rows_of
+from masthead.mirror.tables import ENTITIES, ENTRIES, Entity, entity_named, rows_of
 
-__all__ = ["BATCH_RECORDS", "Applied", "apply", "in_batches"]
+__all__ = ["BATCH_RECORDS", "Applied", "apply", "apply_deletions", "in_batches", "remove_records"]
 
 BATCH_RECORDS = 1_000
 
@@ -16,10 +18,11 @@ _ROWS = {entity.name: rows_of(entity) for entity in ENTITIES}
 
 
 class Applied:
-    """The number of records written, and the ids of the list downloads among them."""
+    """The number of records written, the ids of the list downloads among them, and the removed."""
 
     def __init__(self) -> None:
         self.records = 0
+        self.removed = 0
         self.mailing_list_ids: set[int] = set()
 
 
@@ -43,6 +46,33 @@ def apply(
         applied.records += len(batch)
         tell(applied.records)
     return applied
+
+
+def apply_deletions(
+    copy: Copy,
+    deletions: Iterable[Deletion],
+    applied: Applied,
+    *,
+    tell: Callable[[int], None] = lambda _count: None,
+) -> None:
+    """Remove records after ``applied`` was written, and count there those that the copy had."""
+    for name, of_entity in groupby(deletions, attrgetter("entity")):
+        entity = entity_named(name)
+        while batch := [deletion.id for deletion in islice(of_entity, BATCH_RECORDS)]:
+            applied.removed += remove_records(copy, entity, batch)
+            if entity.shape is ListDownload:
+                applied.mailing_list_ids.difference_update(batch)
+            tell(applied.removed)
+
+
+def remove_records(copy: Copy, entity: Entity, ids: list[int]) -> int:
+    """Remove records with all that belongs to them; return how many of them the copy had."""
+    first, *others = entity.tables
+    if entity.shape is ListDownload:
+        others.append(ENTRIES)
+    for table in others:
+        copy.remove(table, ids)
+    return copy.remove(first, ids)
 
 
 def in_batches(

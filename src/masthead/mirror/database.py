@@ -198,16 +198,17 @@ class Copy:
         found = list(rows)
         try:
             if keys is not None:
-                self._remove(table, keys, within)
+                self.remove(table, keys, within=within)
             self._connection.insert_many(table.name, [f.name for f in table.columns], found)
         except ValueError:
             raise _not_kept(table, found) from None
 
-    def _remove(self, table: Table, keys: Sequence[int], within: tuple[int, ...]) -> None:
+    def remove(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> int:
+        """Remove the rows with these keys, which are those of :meth:`put`; return their number."""
         *shared, last = (column.name for column in table.columns[: len(within) + 1])
         conditions = [f"{name} = :{name}" for name in shared]
         conditions.append(self._dialect.is_among.format(column=last))
-        self._connection.change(
+        return self._connection.change(
             f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",
             **dict(zip(shared, within, strict=True)),
             keys=self._dialect.keys(keys),

@@ -1,20 +1,22 @@
 """A pass: it writes what changed since the last one to the copy, together with its time.
 
-A pass is one transaction, with the entries of list downloads and the definitions of custom fields.
+After the changes, the records are removed that the service lists as removed since the same time. A
+pass is one transaction, with the entries of list downloads and the definitions of custom fields.
 If it is killed, the copy stays as the last pass left it. The first pass loads the service's
 snapshot, or what the interface has without one (``without_snapshot.py``).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from masthead.client import Changes, Client
+from masthead.client import Changes, Client, Deletions
 from masthead.errors import BadUsage, MastheadError, ServiceError, ServiceUnreachable, TooOld
-from masthead.mirror.applying import BATCH_RECORDS, Applied, apply
+from masthead.mirror.applying import BATCH_RECORDS, Applied, apply, apply_deletions
 from masthead.mirror.database import Copy, State, Tell
 from masthead.mirror.from_export import load_export
 from masthead.mirror.records import ids_of
@@ -35,7 +37,7 @@ from masthead.mirror.without_snapshot import (
     offered_of,
 )
 
-__all__ = ["EMPTY", "TOO_OLD", "Mirror", "Pass", "entries_of", "is_not_there"]
+__all__ = ["EMPTY", "TOO_OLD", "Mirror", "Pass", "deletions_since", "entries_of", "is_not_there"]
 
 EMPTY = "the copy was empty"
 TOO_OLD = "the copy was too old for the change feed"
@@ -47,14 +49,17 @@ _OVERLAP = timedelta(minutes=5)
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
 
+Offered = TypeVar("Offered", Changes, Deletions)
+
 
 class Pass(NamedTuple):
-    """The result of a pass: how many records and lists it wrote, and the new state.
+    """The result of a pass: how many records it wrote and removed, the lists, the new state.
 
     ``anew`` is the reason why everything was loaded, EMPTY or TOO_OLD; None: it was not.
     """
 
     records: int
+    removed: int
     lists: int
     state: State
     anew: str | None
@@ -143,7 +148,9 @@ class Mirror:
         return before
 
     def _go_on(self, before: State) -> Pass:
-        """Apply the changes since the last pass. Raises _TooLongAgo if some are not there any more.
+        """Apply the changes since the last pass, then the deletions since the same time.
+
+        Raises _TooLongAgo if some are not there any more.
 
         Masthead responds with 410 then. Other services may have no status for it, or may return
         the changes that they still have.
@@ -154,6 +161,12 @@ class Mirror:
                 if changes.is_date and datetime.fromisoformat(changes.through) - since >= _WINDOW:
                     raise _TooLongAgo
                 applied = self._apply(changes)
+            # Of other services, no path beside the interface is requested in each pass.
+            deletions = None if changes.is_date else deletions_since(self.client, before)
+            if deletions:
+                with deletions:
+                    tell = partial(self.tell, "removed")
+                    apply_deletions(self.copy, deletions, applied, tell=tell)
         except TooOld:
             raise _TooLongAgo from None
         except ServiceError as error:
@@ -161,15 +174,19 @@ class Mirror:
             if may_pass or datetime.now(UTC) - since < _WINDOW:
                 raise
             raise _TooLongAgo from None
-        return self._finish(changes, applied, before=before, lacking=before.lacking)
+        through = _next_time(changes)
+        if deletions:
+            # A replica that is behind may have answered one of the two.
+            through = min(through, _next_time(deletions), key=datetime.fromisoformat)
+        return self._finish(through, applied, before=before, lacking=before.lacking)
 
     def _load(self, before: State | None, reason: str) -> Pass:
         """Load everything."""
-        if snapshot := self._snapshot():
+        if snapshot := _if_offered(self.client.snapshot):
             with snapshot:
                 self.copy.clear()
                 applied = self._apply(snapshot)
-            return self._finish(snapshot, applied, before=before, anew=reason)
+            return self._finish(_next_time(snapshot), applied, before=before, anew=reason)
         lacking = LACKING
         if before:
             since = LACKING_SINCE.format(before.changed_since)
@@ -180,27 +197,12 @@ class Mirror:
         known = ids_of(self.copy, entity_named("subscribers"))
         shown += self._apply(offered_of(self.client, known)).records
         applied.records += shown
-        return self._finish(changes, applied, before=before, lacking=lacking, anew=reason)
-
-    def _snapshot(self) -> Changes | None:
-        """Return the service's snapshot, or None if it has none.
-
-        Some services return 200 for every path, so a response without Masthead's header is none.
-        """
-        try:
-            snapshot = self.client.snapshot()
-        except ServiceError as error:
-            if not is_not_there(error):
-                raise
-            return None
-        if not snapshot.is_date:
-            return snapshot
-        snapshot.close()
-        return None
+        through = _next_time(changes)
+        return self._finish(through, applied, before=before, lacking=lacking, anew=reason)
 
     def _finish(
         self,
-        changes: Changes,
+        through: str,
         applied: Applied,
         *,
         before: State | None,
@@ -213,10 +215,11 @@ class Mirror:
             self.tell("mailing lists", number)
         if anew:
             self.copy.make_indexes()
-        state = State(self._base_url, self._account_id, _next_time(changes), lacking)
+        state = State(self._base_url, self._account_id, through, lacking)
         if state != before:
             self.copy.keep_state(state)
-        return Pass(applied.records, len(applied.mailing_list_ids), state, anew)
+        lists = len(applied.mailing_list_ids)
+        return Pass(applied.records, applied.removed, lists, state, anew)
 
     def _apply(self, records: Iterable[Any]) -> Applied:
         return apply(self.copy, records, tell=lambda count: self.tell("records", count))
@@ -256,7 +259,34 @@ def is_not_there(error: ServiceError) -> bool:
     return not may_pass and error.status is not None and error.status < 500
 
 
-def _next_time(changes: Changes) -> str:
+def deletions_since(client: Client, state: State) -> Deletions | None:
+    """Return what was removed since a copy's time, or None if the service does not list it.
+
+    Raises TooOld if that time is too long ago.
+    """
+    return _if_offered(partial(client.deletions, state.changed_since))
+
+
+def _if_offered(request: Callable[[], Offered]) -> Offered | None:
+    """Return the response of an extension, or None if the service does not have it.
+
+    Some services return 200 for every path, so a response without Masthead's header is none.
+    """
+    try:
+        response = request()
+    except TooOld:
+        raise
+    except ServiceError as error:
+        if not is_not_there(error):
+            raise
+        return None
+    if not response.is_date:
+        return response
+    response.close()
+    return None
+
+
+def _next_time(changes: Changes | Deletions) -> str:
     try:
         through = datetime.fromisoformat(changes.through)
         through -= _OVERLAP if changes.is_date else timedelta()

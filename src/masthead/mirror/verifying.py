@@ -1,4 +1,4 @@
-"""Verifying a copy: it is compared with its source, and the differences are listed.
+"""Verifying a copy: it is compared with its source, and the differences are listed or repaired.
 
 Masthead has a digest of each entity's records; only if it differs are they compared one by one.
 For another service the copy is compared with all that the interface can return.
@@ -14,9 +14,10 @@ from masthead.client import ChangedRecord, Client, SubscriberFilters
 from masthead.contract.operations import LIMIT_MAX
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
 from masthead.errors import ServiceError
-from masthead.mirror.applying import in_batches
+from masthead.mirror.applying import apply, in_batches, remove_records
+from masthead.mirror.database import State
 from masthead.mirror.records import digest_of, rows_by_owner, shown_of
-from masthead.mirror.sync_pass import Mirror, entries_of, is_not_there
+from masthead.mirror.sync_pass import Mirror, deletions_since, entries_of, is_not_there
 from masthead.mirror.tables import (
     DEFINITIONS,
     ENTITIES,
@@ -65,50 +66,79 @@ class Verified(NamedTuple):
     """The number of compared records of each table, and the differences.
 
     ``not_compared`` says what the service cannot return, and what the copy lacks since its first
-    pass; None: everything was compared.
+    pass; None: everything was compared. ``repaired`` are the differences that are there no more.
     """
 
     counts: Mapping[str, int]
     differences: list[Difference]
     not_compared: str | None
+    repaired: list[Difference]
 
 
-def verify(mirror: Mirror) -> Verified:
+def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
     """Bring the copy up to date, compare it with its source, and return the differences.
 
+    With ``repair`` the copy is made right where it differs, and compared again, in one transaction.
     Records that change meanwhile are left out; the change feed has them. Raises what
     :meth:`Mirror.run` does.
     """
     state = mirror.run().state
-    comparison = _Comparison(mirror)
-    with mirror.copy.reading():
+    with mirror.copy.writing() if repair else mirror.copy.reading():
         state = mirror.copy.state() or state
-        digests = _digests(mirror.client)
-        if digests is None:
-            comparison.compare_shown()
-        else:
-            for entity in ENTITIES:
-                comparison.prove(entity, digests[entity.name])
-        comparison.compare_entries()
-        comparison.count_definitions()
-        if comparison.found:
-            comparison.leave_out_what_changed(state.changed_since)
+        comparison = _Comparison(mirror, repairs=repair)
+        comparison.run(state)
+        repaired: set[Difference] = set()
+        if repair and comparison.found:
+            comparison.remove_extra()
+            repaired = comparison.found
+            comparison = _Comparison(mirror)
+            comparison.run(state)
     not_compared = None
-    if digests is None:
+    if not comparison.has_digests:
         not_compared = f"{_NOT_SHOWN}; {state.lacking}" if state.lacking else _NOT_SHOWN
-    return Verified(comparison.counts, sorted(comparison.found), not_compared)
+    found = comparison.found
+    return Verified(comparison.counts, sorted(found), not_compared, sorted(repaired - found))
 
 
 class _Comparison:
-    def __init__(self, mirror: Mirror) -> None:
+    """A comparison; one that ``repairs`` writes what is missing or different, batch by batch."""
+
+    def __init__(self, mirror: Mirror, *, repairs: bool = False) -> None:
         self.counts: dict[str, int] = {}
         self.found: set[Difference] = set()
+        self.has_digests = False
+        self._repairs = repairs
         self._client = mirror.client
         self._copy = mirror.copy
         self._tell = mirror.tell
         self._shown: dict[Table, set[int]] = {entity.tables[0]: set() for entity in ENTITIES}
 
-    def prove(self, entity: Entity, digest: tuple[int, str]) -> None:
+    def run(self, state: State) -> None:
+        """Compare everything that can be compared, but not what changed since the copy's state."""
+        digests = _digests(self._client)
+        self.has_digests = digests is not None
+        if digests is None:
+            self._compare_shown()
+        else:
+            for entity in ENTITIES:
+                self._prove(entity, digests[entity.name])
+        self._compare_entries()
+        self._count_definitions()
+        if self.found:
+            self._leave_out_what_changed(state)
+
+    def remove_extra(self) -> None:
+        """Remove what was found to be in the copy alone."""
+        extra: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+        for table, status, key in self.found:
+            if status == "extra":
+                extra[table].append(key)
+        for list_id, subscription_id in extra.pop(ENTRIES.name, ()):
+            self._copy.remove(ENTRIES, [subscription_id], within=(list_id,))
+        for entity in ENTITIES:
+            remove_records(self._copy, entity, [key for (key,) in extra[entity.tables[0].name]])
+
+    def _prove(self, entity: Entity, digest: tuple[int, str]) -> None:
         """Compare the digests, and if they differ, the records."""
         table = entity.tables[0]
         own = digest_of(self._copy, entity, lambda count: self._tell(table.name, count))
@@ -122,7 +152,7 @@ class _Comparison:
                 if key not in self._shown[table]:
                     self._find(table, "extra", key)
 
-    def compare_shown(self) -> None:
+    def _compare_shown(self) -> None:
         """Compare with all that the interface returns, and find what it says does not exist."""
         self._compare(listed(self._client))
         shown = self._shown[_SUBSCRIBERS]
@@ -178,37 +208,52 @@ class _Comparison:
             if shown is not None and len(shown) != LIMIT_MAX:
                 self._find(_SUBSCRIPTIONS, "extra", subscription_id)
 
-    def compare_entries(self) -> None:
+    def _compare_entries(self) -> None:
         """Compare the entries of every list download."""
         self.counts[ENTRIES.name] = 0
         for mailing_list_id in sorted({*self._copy.owners(_LISTS), *self._copy.owners(ENTRIES)}):
             own = {row[: ENTRIES.key]: row for row in self._copy.rows(ENTRIES, [mailing_list_id])}
+            right = {}
             for row in entries_of(self._client, mailing_list_id):
                 self.counts[ENTRIES.name] += 1
                 kept = own.pop(row[: ENTRIES.key], None)
                 if kept != row:
                     status = "different" if kept else "missing"
                     self._find(ENTRIES, status, *row[: ENTRIES.key])
+                    right[row[1]] = row
+            if self._repairs and right:
+                self._copy.put(ENTRIES, list(right), right.values(), within=(mailing_list_id,))
             for key in own:
                 self._find(ENTRIES, "extra", *key)
             self._tell(ENTRIES.name, self.counts[ENTRIES.name])
 
-    def count_definitions(self) -> None:
+    def _count_definitions(self) -> None:
         """Count the definitions of custom fields, which each pass compares and corrects."""
         for table in (DEFINITIONS, OPTIONS):
             self.counts[table.name] = sum(1 for _ in self._copy.rows(table, None))
 
-    def leave_out_what_changed(self, since: str) -> None:
-        """Remove differences of records that changed since the pass. The next pass gets them."""
+    def _leave_out_what_changed(self, state: State) -> None:
+        """Remove differences of records that changed since the pass, or were removed.
+
+        The next pass gets them.
+        """
         named = defaultdict(set)
         for difference in self.found:
             named[difference.table, difference.id[0]].add(difference)
-        with self._client.changes(since) as changes:
+
+        def leave_out(entity: Entity, ids: Iterable[int]) -> None:
+            table = entity.tables[0]
+            for shown in (table, ENTRIES) if table is _LISTS else (table,):
+                for key in ids:
+                    self.found -= named[shown.name, key]
+
+        with self._client.changes(state.changed_since) as changes:
             for entity, batch in in_batches(changes):
-                table = entity.tables[0]
-                for shown in (table, ENTRIES) if table is _LISTS else (table,):
-                    for key in batch:
-                        self.found -= named[shown.name, key]
+                leave_out(entity, batch)
+        if not changes.is_date and (deletions := deletions_since(self._client, state)):
+            with deletions:
+                for deletion in deletions:
+                    leave_out(entity_named(deletion.entity), [deletion.id])
 
     def _compare(self, records: Iterable[ChangedRecord], *, is_shown_alone: bool = False) -> None:
         """Compare records with the copy's.
@@ -219,14 +264,19 @@ class _Comparison:
         for entity, batch in in_batches(records):
             table = entity.tables[0]
             own = [rows_by_owner(self._copy, each, sorted(batch)) for each in entity.tables]
+            right = []
             for key, record in batch.items():
                 kept = [rows.get(key, ()) for rows in own]
                 shown = list(rows_of(entity)(record))
                 if shown[0] and not kept[0]:
                     if not (is_shown_alone and _is_empty(record)):
                         self._find(table, "missing", key)
+                        right.append(record)
                 elif any(map(_differ, entity.tables, kept, shown)):
                     self._find(table, "different", key)
+                    right.append(record)
+            if self._repairs:
+                apply(self._copy, right)
             self._shown[table].update(batch)
             self._tell(table.name, len(self._shown[table]))
 

@@ -34,6 +34,7 @@ SETTINGS = (
     *(column.name for column in ACCOUNTS.columns),
     "hide_password_md5",
     "renewal_code_login",
+    "time_zone",
 )
 """The columns of an account, in the order in which they are shown."""
 
@@ -262,16 +263,23 @@ def _save(
     if before is None:
         connection.add_locks(account_id)
         epochs.note_history(connection, account_id)
-        commit_id = commits.begin_commit(connection, account_id)
-        connection.change(
-            """
-            UPDATE commits SET visible_at = :now
-            WHERE account_id = :account_id AND commit_id = :commit_id
-            """,
-            now=connection.now(),
-            account_id=account_id,
-            commit_id=commit_id,
-        )
+        _begin_feed(connection, account_id)
+
+
+def _begin_feed(connection: Connection, account_id: int) -> None:
+    """Add the first commit of a new account.
+
+    If its number was that of a removed account, an epoch begins after all that clients know of it.
+    """
+    removed = connection.row(
+        "SELECT newest_stamp FROM removed_accounts WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    stamped_at = max(connection.now(), removed[0] + 1 if removed else 0)
+    commit_id = commits.begin_commit(connection, account_id)
+    commits.stamp(connection, account_id, commit_id, stamped_at)
+    if removed:
+        epochs.start_epoch(connection, account_id)
 
 
 def ask(store: Store) -> None:

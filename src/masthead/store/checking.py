@@ -6,9 +6,11 @@ their square (decisions, "The time that a load takes").
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.staging import Staging, has_column, option_ids_of, refused
+from masthead.store.staging import NUMBERS_PER_FILE, Staging, has_column, option_ids_of, refused
 
 __all__ = ["check"]
+
+_SECRET = {"password_md5"}
 
 
 def check(staging: Staging, *, discard: bool) -> None:
@@ -23,9 +25,10 @@ def check(staging: Staging, *, discard: bool) -> None:
 
 
 def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
+    are_united = table.name in staging.mapped_tables and _unite_repeated(staging, table)
     _check_duplicates(staging, table)
     # Also without ``discard``: the checks below rely on unique keys.
-    if staging.discard(table):
+    if staging.discard(table) or are_united:
         staging.renew(table)
     _check_required(staging, table)
     _check_unique_among_staged(staging, table)
@@ -40,6 +43,54 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     if discard and staging.discard(table):
         _check_dependents(staging, table)
         staging.discard(table)
+
+
+def _unite_repeated(staging: Staging, table: Table) -> bool:
+    """Delete the repeats of records that mapped files give more than once; tell if there are any.
+
+    Repeats that differ are problems, and are deleted too. What a file lacks, its row does not
+    differ in: rows with other columns than the first one are left to :func:`_check_duplicates`.
+    """
+    is_mapped = f"t.file % {NUMBERS_PER_FILE} > 0"
+    keys = ", ".join(table.key)
+    staged = f"{staging.rows_of(table.name)} AS t WHERE {is_mapped}"
+    twice = f"SELECT {keys} FROM {staged} GROUP BY {keys} HAVING count(*) > 1"
+    if not staging.found(f"{twice} LIMIT 1"):
+        return False
+    repeated = f"{staged} AND ({keys}) IN ({twice})"
+    names = [f'"{column.name}"' for column in table.columns]
+    staging.change(
+        f"""
+        DELETE FROM staged_{table.name} AS s WHERE {staging.own(table.name, "s")}
+            AND (s.file, s.line) IN (
+                SELECT u.file, u.line FROM (
+                    SELECT file, line, row_number() OVER (
+                        PARTITION BY {", ".join(names)}, present ORDER BY file, line) AS nth
+                    FROM {repeated}) AS u
+                WHERE u.nth > 1)
+        """
+    )
+    if not staging.found(f"{twice} LIMIT 1"):
+        return True
+    for column in table.values:
+        name = f'"{column.name}"'
+        here, there = (f"coalesce('''' || s.{of} || '''', 'nothing')" for of in (name, "other"))
+        is_secret = column.name in _SECRET
+        shown = "'differs from that'" if is_secret else f"{here} || ' here, and ' || {there}"
+        staging.find(
+            table,
+            column.name,
+            f"""{shown} || ' in line ' || s.first_line
+                || CASE WHEN s.file = s.first_file THEN '' ELSE ' of another file' END""",
+            f"s.{name} IS DISTINCT FROM s.other",
+            rows=f"""
+                SELECT file, line, {name}, first_value({name}) OVER w AS other,
+                    first_value(line) OVER w AS first_line, first_value(file) OVER w AS first_file
+                FROM {repeated}
+                WINDOW w AS (PARTITION BY {keys}, present ORDER BY file, line)""",
+        )
+    staging.discard(table)
+    return True
 
 
 def _check_duplicates(staging: Staging, table: Table) -> None:

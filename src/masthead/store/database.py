@@ -7,13 +7,23 @@ differ are chosen by ``Connection.dialect``.
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from masthead.databases import connection as databases
 from masthead.databases.connection import Dialect, Row, Value
 from masthead.store.secret import Secret
 
-__all__ = ["Clock", "Connection", "Dialect", "Later", "Row", "Store", "Value", "system_clock"]
+__all__ = [
+    "Clock",
+    "Connection",
+    "Dialect",
+    "Later",
+    "Migration",
+    "Row",
+    "Store",
+    "Value",
+    "system_clock",
+]
 
 Clock = Callable[[], int]
 """Returns microseconds since 1970 in UTC."""
@@ -25,6 +35,19 @@ Later = Callable[[Callable[[], None]], object]
 def system_clock() -> int:
     """Return the time of this machine in microseconds since 1970."""
     return time.time_ns() // 1_000
+
+
+class Migration(NamedTuple):
+    """A migration: its number, name and SQL."""
+
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def title(self) -> str:
+        """The number and the name, as they are shown."""
+        return f"{self.number:04} {self.name}"
 
 
 class Connection(databases.Connection, Protocol):
@@ -95,18 +118,28 @@ class Store(Protocol):
     """The time (``time.monotonic``) since which the primary has not answered what its history is;
     infinite if it has (``store.epochs``)."""
 
-    def open(self) -> None:
-        """Open the database. A file is created if there is none, and brought up to date.
+    def exists(self) -> bool:
+        """Return whether there is a database; False only for a file."""
 
-        Raises MastheadError if a newer version of Masthead made the database, if the secret key is
-        not its own, or if a database of PostgreSQL is not up to date; StoreUnavailable if it cannot
-        be opened.
+    def open(self) -> None:
+        """Open the database. A file is created if there is none; no schema is changed.
+
+        Raises MastheadError if the database has another schema than this version's, or the secret
+        key is not its own; StoreUnavailable if it cannot be opened.
         """
 
-    def migrate(self) -> list[str]:
+    def open_to_serve(self) -> list[Migration]:
+        """Open the database for a server, which also brings a file up to date.
+
+        Returns the migrations that were applied. Raises what :meth:`open` does.
+        """
+
+    def migrate(self) -> list[Migration]:
         """Create the tables if there are none, and bring the schema up to date.
 
-        Returns the titles of the migrations that were applied. Raises what :meth:`open` does.
+        Returns the migrations that were applied. Raises MastheadError if a newer version of
+        Masthead made the database or the secret key is not its own, StoreUnavailable if it cannot
+        be opened.
         """
 
     def check_server_role(self) -> None:
@@ -146,6 +179,16 @@ class Store(Protocol):
         Raises StoreUnavailable if it cannot be used.
         """
 
+    def load_lock(self, account_id: int, *, waits: bool) -> AbstractContextManager[None]:
+        """Exclude other loads of the account during the block, and no other writer.
+
+        The lock ends with the process, however that ends. Raises DatabaseLocked if another load
+        has it for longer than a second, unless this one ``waits``.
+        """
+
+    def is_loading(self, account_id: int) -> bool:
+        """Return whether a load has the account's :meth:`load_lock`."""
+
     def vacuum_after_erase(self) -> None:
         """Remove the old values of changed rows from the database's files.
 
@@ -154,11 +197,14 @@ class Store(Protocol):
         """
 
     def check(self) -> None:
-        """Raise StoreUnavailable if the file at the path is not the one that was opened.
+        """Raise StoreUnavailable if the database is not the one that was opened.
 
-        :meth:`reader` raises it too from then on, until a later check finds that file. Does nothing
-        on PostgreSQL, where a broken connection fails by itself.
+        It is another one if a file is not at its path any more, or a newer version has changed the
+        schema. :meth:`reader` raises it too from then on, until a later check finds no fault.
         """
+
+    def check_schema(self, connection: Connection) -> None:
+        """Do what :meth:`check` does about the schema, by means of a connection."""
 
     def write_heartbeat(self) -> None:
         """Write the time from which readers of a replica know how far behind it is."""

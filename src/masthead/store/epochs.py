@@ -25,6 +25,7 @@ __all__ = [
     "follow_history",
     "history_of",
     "note_history",
+    "start_epoch",
     "start_epochs",
 ]
 
@@ -45,13 +46,13 @@ def start_epochs(store: Store, *, by: audit.Deed | None = None) -> int:
         for (account_id,) in found:
             connection.lock_account(account_id)
         for (account_id,) in found:
-            _start(connection, account_id)
+            start_epoch(connection, account_id)
         accounts = "account" if len(found) == 1 else "accounts"
         audit.record(connection, by, f"a new epoch began in {len(found)} {accounts}")
     return len(found)
 
 
-def _start(connection: Connection, account_id: int) -> None:
+def start_epoch(connection: Connection, account_id: int) -> None:
     """Start an epoch in the caller's transaction, which has locked the account.
 
     It starts at the next whole second, so that the time of a client that drops fractions is inside
@@ -129,7 +130,7 @@ def _follow(store: Store, account_id: int, found: History) -> str | None:
             found = _ask(connection, account_id)
             if found.current != found.known:
                 if not _has_moved(connection, str(found.known), str(found.current)):
-                    _start(connection, account_id)
+                    start_epoch(connection, account_id)
                 _keep(connection, account_id, str(found.current))
     return found.current
 

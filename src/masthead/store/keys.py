@@ -25,18 +25,18 @@ __all__ = [
 _KEY_BYTES = 20
 _MINUTE_US = 60 * 1_000_000
 _NO_HASH = "0" * 64
-_KEY = 4
-_NO_ACCOUNT = (0, 0, 0, 0, "", None, 0, None)
+_KEY = 5
+_NO_ACCOUNT = (0, 0, 0, 0, "", "", None, 0, None)
 _FOR_KEYS: dict[Dialect, str] = {
     "sqlite": """
-        SELECT a.account_id, a.is_master, a.hide_password_md5, a.renewal_code_login, k.key_hash,
-            k.login_hash, a.active AND a.api_active, k.ends_at
+        SELECT a.account_id, a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone,
+            k.key_hash, k.login_hash, a.active AND a.api_active, k.ends_at
         FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
         WHERE k.key_hash IN (:user, :password)
         """,
     "postgresql": """
-        SELECT account_id, is_master, hide_password_md5, renewal_code_login, key_hash,
-            login_hash, is_open, ends_at
+        SELECT account_id, is_master, hide_password_md5, renewal_code_login, time_zone,
+            key_hash, login_hash, is_open, ends_at
         FROM accounts_for_keys(:user, :password)
         """,
 }
@@ -57,6 +57,7 @@ class Caller(NamedTuple):
     is_master: int
     hide_password_md5: int
     renewal_code_login: int = 1
+    time_zone: str = "UTC"
     key_hash: str = ""
     credentials: tuple[str, str] = ("", "")
 

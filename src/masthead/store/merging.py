@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from masthead.contract.records import ERASURES, TABLES_BY_NAME, Table
-from masthead.store import commits, erasing
+from masthead.store import commits, erasing, removing
 from masthead.store.database import Connection, Dialect
+from masthead.store.marking import mark
 from masthead.store.staging import Staging, column_names, has_column, option_ids_of
 
-__all__ = ["Counts", "Merged", "merge"]
+__all__ = ["Counts", "Merged", "TableMerge", "merge"]
 
 _HAVE_COMMIT = {
     "subscribers",
@@ -47,11 +48,17 @@ row of the next load, and a list can take seconds."""
 
 
 class Counts(NamedTuple):
-    """How many rows of a table a load inserted, changed, and left unchanged."""
+    """How many rows of a table a load inserted, changed, left unchanged, and removed."""
 
     inserted: int
     changed: int
     unchanged: int
+    removed: int = 0
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether any row was inserted, changed or removed."""
+        return bool(self.inserted or self.changed or self.removed)
 
 
 class Merged(NamedTuple):
@@ -61,10 +68,13 @@ class Merged(NamedTuple):
     grown: list[str]
 
 
-def merge(staging: Staging, tell: Callable[[str], None]) -> Merged:
-    """Write all staged rows in the caller's transaction.
+def merge(
+    staging: Staging, tell: Callable[[str], None], removal: removing.Removal | None = None
+) -> Merged:
+    """Write all staged rows in the caller's transaction; then remove the rows of ``removal``.
 
-    If nothing is new or changed, no commit is added. ``tell`` is called with the current step.
+    If nothing is new, changed or removed, no commit is added. ``tell`` is called with the current
+    step. Raises BadInput for a reference to a row that would be removed.
     """
     connection, account_id = staging.connection, staging.account_id
     commit_id = commits.begin_commit(connection, account_id)
@@ -73,7 +83,7 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> Merged:
     for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
             tell(f"writing {table.name}")
-            merging = _Merge(staging, table, commit_id)
+            merging = TableMerge(staging, table, commit_id)
             counts[table.name] = merging.run()
             if merging.has_grown:
                 grown.append(table.name)
@@ -87,7 +97,11 @@ def merge(staging: Staging, tell: Callable[[str], None]) -> Merged:
         for name, blanked in erasing.blank(connection, account_id, commit_id, whose).items():
             before = counts.get(name, Counts(0, 0, 0))
             counts[name] = before._replace(changed=before.changed + blanked)
-    if not any(count.inserted or count.changed for count in counts.values()):
+    if removal:
+        tell("removing rows")
+        for name, removed in removal.run(commit_id).items():
+            counts[name] = counts.get(name, Counts(0, 0, 0))._replace(removed=removed)
+    if not any(count.has_changes for count in counts.values()):
         commits.drop_commit(connection, account_id, commit_id)
     return Merged(counts, grown)
 
@@ -107,8 +121,12 @@ def _add_combinations(connection: Connection, account_id: int, commit_id: int) -
     )
 
 
-class _Merge:
-    """The merge of one table. Each step is one statement, whichever columns the rows have."""
+class TableMerge:
+    """The merge of one table. Each step is one statement, whichever columns the rows have.
+
+    ``staged`` is the FROM item of its staged rows, ``columns`` those that any of them has.
+    ``same_key`` is the condition that a staged row ``s`` and a stored row ``o`` have one key.
+    """
 
     def __init__(self, staging: Staging, table: Table, commit_id: int) -> None:
         self.staging = staging
@@ -125,6 +143,7 @@ class _Merge:
         self._when_missing = {column.name: column.kind.when_missing for column in table.columns}
 
     def run(self) -> Counts:
+        """Mark what the rows change, update stored rows and insert new ones; return how many."""
         staged = self.staging.count(self.table)
         if not staged:
             return Counts(0, 0, 0)
@@ -158,14 +177,14 @@ class _Merge:
         values = [name for name in self.columns if name not in self.table.key]
         if not values:
             return 0
-        sets = [f'"{name}" = {self._new_value(name)}' for name in values]
+        sets = [f'"{name}" = {self.new_value(name)}' for name in values]
         if self.table.name in _HAVE_COMMIT:
             sets.append("commit_id = :commit_id")
         return self._change(
             f"""
             UPDATE {self.table.name} AS o SET {", ".join(sets)}
             FROM {self.staged} AS s{_SCANNED[self.connection.dialect]}
-            WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ(values)})
+            WHERE o.account_id = :account_id AND {self.same_key} AND ({self.differ(values)})
             """
         )
 
@@ -177,7 +196,7 @@ class _Merge:
                 f"""
                 UPDATE {self.table.name} AS o SET {name} = '\x01' || o.{key}
                 FROM {self.staged} AS s{_SCANNED[self.connection.dialect]}
-                WHERE o.account_id = :account_id AND {self.same_key} AND ({self._differ([name])})
+                WHERE o.account_id = :account_id AND {self.same_key} AND ({self.differ([name])})
                 """
             )
 
@@ -186,7 +205,7 @@ class _Merge:
         if not required <= set(self.columns):
             return 0
         into = ", ".join(f'"{name}"' for name in self.columns)
-        values = ", ".join(map(self._first_value, self.columns))
+        values = ", ".join(map(self.first_value, self.columns))
         commit_columns = ""
         if self.table.name in _HAVE_COMMIT:
             commit_columns = ", commit_id"
@@ -209,20 +228,20 @@ class _Merge:
         """Return the condition that a staged row has the column, or "" if all rows have it."""
         return "" if name in self._always else has_column(self.table, name, "s")
 
-    def _new_value(self, name: str) -> str:
+    def new_value(self, name: str) -> str:
         """Return the column's new value in a stored row ``o``: that of ``s``, else its own."""
         if has := self._has(name):
             return f'CASE WHEN {has} THEN s."{name}" ELSE o."{name}" END'
         return f's."{name}"'
 
-    def _first_value(self, name: str) -> str:
+    def first_value(self, name: str) -> str:
         """Return the column's value in a new row, whose file may lack the column."""
         when_missing = self._when_missing.get(name)  # None for a derived column
         if self._has(name) and when_missing is not None:
             return f'coalesce(s."{name}", {when_missing!r})'
         return f's."{name}"'
 
-    def _differ(self, names: list[str]) -> str:
+    def differ(self, names: list[str]) -> str:
         """Return the condition that ``s`` differs from ``o`` in one of the columns."""
         differing = []
         for name in names:
@@ -240,16 +259,16 @@ class _Merge:
             values = [name for name in values if name in _SHOWN_OF_OPTION]
         changed = f"""FROM {self.staged} AS s LEFT JOIN {self.table.name} AS o
             ON o.account_id = :account_id AND {self.same_key}
-            WHERE (o.account_id IS NULL OR {self._differ(values)})"""
+            WHERE (o.account_id IS NULL OR {self.differ(values)})"""
         if not self.staging.found(f"SELECT 1 {changed} LIMIT 1"):
             return
         if self.table.name == "order_items":
             keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"
-            self._mark("orders", "order_id", "commit_id", keys)
+            self._mark("orders", "commit_id", keys)
         elif self.table.name == "mailing_list_entries":
             # The feed has no entries: a changed list download tells clients to download it again.
             keys = f"SELECT s.mailing_list_id AS key {changed}"
-            self._mark("list_downloads", "mailing_list_id", "commit_id", keys)
+            self._mark("list_downloads", "commit_id", keys)
         elif self.table.name == "custom_field_answers":
             self._mark_answers(f"SELECT s.subscriber_id AS key {changed}")
         elif self.table.name == "custom_fields":
@@ -273,25 +292,11 @@ class _Merge:
             )
 
     def _mark_answers(self, keys: str | None) -> None:
-        self._mark("subscribers", "subscriber_id", "custom_fields_commit_id", keys)
+        self._mark("subscribers", "custom_fields_commit_id", keys)
 
-    def _mark(self, name: str, key: str, column: str, keys: str | None) -> None:
-        """Set ``column`` to the commit's id in the rows that ``keys`` selects (None: in all rows).
-
-        The keys are stored in a table first, since the planner can only guess how many a query
-        finds, and after a wrong guess runs the query for each row.
-        """
-        older = f"account_id = :account_id AND {column} < :commit_id"
-        if not self.connection.row(
-            f"SELECT 1 FROM {name} WHERE {older} ORDER BY {column} LIMIT 1", **self.values
-        ):
-            return
-        condition = "TRUE"
-        if keys:
-            kept = f"marked_by_{self.table.name}"
-            self.staging.keep(kept, f"SELECT DISTINCT key FROM ({keys}) AS k WHERE key IS NOT NULL")
-            condition = f"{key} IN (SELECT m.key FROM {self.staging.keys_in(kept)} AS m)"
-        self._change(f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}")
+    def _mark(self, name: str, column: str, keys: str | None) -> None:
+        kept = f"marked_by_{self.table.name}"
+        mark(self.staging, self.values["commit_id"], name, column, keys=keys, kept=kept)
 
     def _change(self, sql: str) -> int:
         values = {name: value for name, value in self.values.items() if f":{name}" in sql}

@@ -10,22 +10,26 @@ again. A file with ``CONCURRENTLY`` is run statement by statement, outside a tra
 work when it is run again after an interruption (``DROP INDEX CONCURRENTLY IF EXISTS`` first).
 """
 
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import NamedTuple
 
 from masthead.errors import MastheadError
-from masthead.store.database import Connection, Dialect
+from masthead.store.database import Connection, Dialect, Migration
 
 __all__ = [
     "Migration",
+    "check_schema",
     "check_secret",
     "has_own_secret",
     "has_table",
     "migrations",
     "missing",
+    "newer_than",
+    "newest",
     "read_sql",
     "record",
     "status",
+    "steps",
 ]
 
 _TABLE = """
@@ -38,19 +42,6 @@ _TABLE_EXISTS: dict[Dialect, str] = {
     "sqlite": "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name",
     "postgresql": "SELECT 1 WHERE to_regclass(:name) IS NOT NULL",
 }
-
-
-class Migration(NamedTuple):
-    """A migration: its number, name and SQL."""
-
-    number: int
-    name: str
-    sql: str
-
-    @property
-    def title(self) -> str:
-        """The number and the name, as they are shown."""
-        return f"{self.number:04} {self.name}"
 
 
 def read_sql(*path: str) -> str:
@@ -82,6 +73,51 @@ def status(connection: Connection) -> list[tuple[Migration, bool]]:
             f"{known[-1].number}: use a newer version, or another database"
         )
     return [(migration, migration.number in applied) for migration in known]
+
+
+def check_schema(connection: Connection) -> None:
+    """Raise MastheadError, which says what to do, unless the schema is that of this version."""
+    found = status(connection)
+    if all(is_applied for _, is_applied in found):
+        return
+    command = "`masthead database migrate`"
+    if connection.dialect == "postgresql":
+        command += " as the user who owns it"
+    if not has_table(connection, "migrations"):
+        raise MastheadError(f"the database has no tables yet: run {command}")
+    raise MastheadError(
+        f"the database has schema {newest(connection)}, this version of Masthead needs schema "
+        f"{found[-1][0].number}: make a backup, then run {command}"
+    )
+
+
+def newest(connection: Connection) -> int:
+    """Return the number of the newest migration that has been applied."""
+    ((number,),) = connection.rows("SELECT max(number) FROM migrations")
+    return int(number or 0)
+
+
+def newer_than(connection: Connection, schema: int) -> str:
+    """Return a sentence if the database has a newer schema than ``schema``, else "".
+
+    ``schema`` is 0 if it is not known, since the database was not opened: then nothing is compared.
+    """
+    found = newest(connection) if schema else 0
+    if found <= schema:
+        return ""
+    return (
+        f"the database was migrated from schema {schema} to {found} while it was open: start the "
+        "version of Masthead that migrated it in place of this one"
+    )
+
+
+def steps(done: Sequence[Migration]) -> str:
+    """Return what the migrations have done, such as ``migrated 4 -> 8``.
+
+    Returns "" if there are none, or they made a new database.
+    """
+    before = done[0].number - 1 if done else 0
+    return f"migrated {before} -> {done[-1].number}" if before else ""
 
 
 def has_table(connection: Connection, name: str) -> bool:

@@ -13,10 +13,10 @@ from masthead.databases.connection import DatabaseLocked, Dialect
 from masthead.databases.postgresql import READ_COMMITTED, check_url, connect, explaining
 from masthead.databases.postgresql_loop import LoopPool
 from masthead.databases.postgresql_pool import Pool
-from masthead.errors import BadUsage, MastheadError
+from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.greenlets import current
 from masthead.store import migrations
-from masthead.store.database import Clock, Connection, Later, system_clock
+from masthead.store.database import Clock, Connection, Later, Migration, system_clock
 from masthead.store.postgresql_connection import (
     BEHIND_US_MAX,
     COUNT,
@@ -43,6 +43,10 @@ its history."""
 LOCK_TIMEOUT = "5s"
 """How long writers wait that do not wait for loads."""
 
+LOAD_LOCK_TIMEOUT = "1s"
+"""How long a load waits for the account's other load. Who looks whether one runs has its lock for a
+moment."""
+
 _MIGRATION_LOCK_TIMEOUT = "500ms"
 """How long a migration waits for a lock, since all later requests wait behind it."""
 
@@ -56,7 +60,7 @@ _NAME_BYTES_MAX = 63 - len("_server")
 """PostgreSQL would cut a longer name of the role off, so that two databases could share one."""
 
 
-def _apply(database: PostgresStoreConnection, migration: migrations.Migration) -> None:
+def _apply(database: PostgresStoreConnection, migration: Migration) -> None:
     if "CONCURRENTLY" in migration.sql:
         for statement in migration.sql.split(";\n"):
             database.script(statement)
@@ -103,6 +107,8 @@ class PostgresStore:
         self._read_url = read_url
         self.reads_replica = read_url is not None
         self._fresh_until = -inf
+        self._fault = ""
+        self._schema = 0
         self._readers = Pool(read_url or url, CONNECTIONS_MAX, silence_s_max=READERS_SILENCE_S_MAX)
         self._counters = Pool(url, COUNTERS_CONNECTIONS_MAX, silence_s_max=COUNTERS_SILENCE_S_MAX)
         self._loop_readers = LoopPool(read_url or url, LOOP_CONNECTIONS_MAX)
@@ -111,16 +117,21 @@ class PostgresStore:
     def open(self) -> None:
         """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
         with self.writer() as database:
-            if migrations.missing(database):
-                has_some = migrations.has_table(database, "migrations")
-                state = "is not up to date" if has_some else "has no tables yet"
-                raise MastheadError(
-                    f"the database {state}: run `masthead database migrate` as the user who owns it"
-                )
+            migrations.check_schema(database)
             migrations.check_secret(database)
+        self._remember()
 
-    def migrate(self) -> list[str]:
-        """Create the tables, or bring the schema up to date; return the migrations' names.
+    def exists(self) -> bool:
+        """Return True: if it does not, to connect is an error."""
+        return True
+
+    def open_to_serve(self) -> list[Migration]:
+        """Open the database, as any other process does; return []."""
+        self.open()
+        return []
+
+    def migrate(self) -> list[Migration]:
+        """Create the tables, or bring the schema up to date; return the migrations.
 
         If several processes do so at once, one migrates and the others wait.
         """
@@ -129,11 +140,16 @@ class PostgresStore:
             database.lift_limits()
             for migration in migrations.missing(database):
                 _apply(database, migration)
-                done.append(migration.title)
+                done.append(migration)
             migrations.check_secret(database)
             with database.transaction():
                 database.script(migrations.read_sql("rights_postgresql.sql"))
+        self._remember()
         return done
+
+    def _remember(self) -> None:
+        """Note the schema that was opened."""
+        self._schema = migrations.migrations(self.dialect)[-1].number
 
     @contextmanager
     def _migrating(self) -> Iterator[None]:
@@ -184,6 +200,13 @@ class PostgresStore:
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
         """Yield a connection of a pool: in a greenlet, of the event loop's."""
+        if self._fault:
+            raise StoreUnavailable(self._fault)
+        with self._reader() as database:
+            yield database
+
+    @contextmanager
+    def _reader(self) -> Iterator[PostgresStoreConnection]:
         with (self._loop_readers if current() else self._readers).session() as session:
             is_replica = self._read_url is not None
             database = PostgresStoreConnection(
@@ -253,11 +276,45 @@ class PostgresStore:
         with explaining(), closing(database):
             yield database
 
+    @contextmanager
+    def load_lock(self, account_id: int, *, waits: bool) -> Iterator[None]:
+        """Lock a row in a transaction of a session of its own, which lasts as long as the block."""
+        settings = WRITE if waits else {**WRITE, "lock_timeout": LOAD_LOCK_TIMEOUT}
+        with (
+            self._alone(self._url, begin=READ_COMMITTED, settings=settings) as connection,
+            connection.load_lock(account_id),
+        ):
+            yield
+
+    def is_loading(self, account_id: int) -> bool:
+        """Return whether the row is locked."""
+        settings = {**WRITE, "lock_timeout": "1ms"}
+        try:
+            with (
+                self._alone(self._url, begin=READ_COMMITTED, settings=settings) as connection,
+                connection.load_lock(account_id),
+            ):
+                return False
+        except DatabaseLocked:
+            return True
+
     def vacuum_after_erase(self) -> None:
         """Do nothing: the server's own vacuum removes the old values of rows."""
 
     def check(self) -> None:
-        """Do nothing: a broken connection fails by itself."""
+        """Raise StoreUnavailable if the schema is newer than when the database was opened.
+
+        Of a replica, it is the schema that it has received. A broken connection fails by itself.
+        """
+        if self._schema:
+            with self._reader() as database:
+                self.check_schema(database)
+
+    def check_schema(self, connection: Connection) -> None:
+        """Raise StoreUnavailable if the schema is newer than when the database was opened."""
+        self._fault = migrations.newer_than(connection, self._schema)
+        if self._fault:
+            raise StoreUnavailable(self._fault)
 
     def write_heartbeat(self) -> None:
         """Write the time where the replica's readers find it."""

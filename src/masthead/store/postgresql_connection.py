@@ -236,6 +236,22 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         """Wait for another process that stamps, which takes milliseconds."""
         self._lock(account_id, "stamps")
 
+    @contextmanager
+    def load_lock(self, account_id: int, /) -> Iterator[None]:
+        """Hold the account's lock of loads during the block (``Store.load_lock``).
+
+        It writes nothing. If the session breaks, what the block does is not undone: another load
+        then waits for the lock of the account's data.
+        """
+        self.set_tenant(account_id)
+        self._begin(postgresql.READ_COMMITTED, {**self._settings, **self._tenant})
+        try:
+            self._lock(account_id, "load")
+            yield
+        finally:
+            with suppress(StoreUnavailable):
+                self._end("ROLLBACK")
+
     def _lock(self, account_id: int, kind: str) -> None:
         self.set_tenant(account_id)
         self.rows(
@@ -248,7 +264,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
 
     def add_locks(self, account_id: int, /) -> None:
         """Add the rows that the account's writers lock."""
-        for kind in ("data", "stamps"):
+        for kind in ("data", "stamps", "load"):
             self.rows(
                 "INSERT INTO account_locks (account_id, kind) VALUES (:account_id, :kind)",
                 account_id=account_id,

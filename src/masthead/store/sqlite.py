@@ -7,10 +7,10 @@ from math import inf
 from pathlib import Path
 
 from masthead.databases import sqlite
-from masthead.databases.connection import DatabaseUnavailable, Dialect, Row, Value
+from masthead.databases.connection import DatabaseLocked, DatabaseUnavailable, Dialect, Row, Value
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
-from masthead.store.database import Clock, Connection, Later, system_clock
+from masthead.store.database import Clock, Connection, Later, Migration, system_clock
 from masthead.store.secret import Secret
 
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
@@ -20,6 +20,10 @@ TRACES_WAIT_S = 5.0
 
 COUNTERS_TIMEOUT_S = 0.5
 """A write to the counters takes microseconds, and the one that waits may be an event loop."""
+
+LOAD_TIMEOUT_S = 1.0
+"""How long a load waits for the account's other load. Who looks whether one runs has its lock for a
+moment."""
 
 
 class SqliteStoreConnection(sqlite.SqliteConnection):
@@ -92,8 +96,8 @@ class _LoopReader(SqliteStoreConnection):
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows."""
         if not self._connection.in_transaction:
-            if self._store.missing:
-                raise StoreUnavailable(self._store.missing)
+            if self._store.fault:
+                raise StoreUnavailable(self._store.fault)
             super().rows("BEGIN")
             self._call_soon(self._end_transaction)
         return super().rows(sql, **values)
@@ -128,18 +132,36 @@ class SqliteStore:
         self.clock = clock
         self.secret = secret or Secret(path.with_name(f"{path.name}-key"))
         self._counters_path = path.with_name(f"{path.name}-logins")
-        self.missing = ""
+        self.fault = ""
         """What the last :meth:`check` found wrong with the file at this path."""
         self._file: tuple[int, int] | None = None
+        self._schema = 0
         self._idle_readers: list[SqliteStoreConnection] = []
         self._idle_counters: list[SqliteStoreConnection] = []
         self._lock = threading.Lock()
 
-    def open(self) -> None:
-        """Create the file if there is none, and bring its schema up to date."""
-        self.migrate()
+    def exists(self) -> bool:
+        """Return whether there is a file that is not empty."""
+        return self.path.exists() and self.path.stat().st_size > 0
 
-    def migrate(self) -> list[str]:
+    def open(self) -> None:
+        """Create the file if there is none; an older schema is refused."""
+        self._create(self.path)
+        with self.writer() as database:
+            is_made = migrations.has_table(database, "migrations")
+            if is_made:
+                migrations.check_schema(database)
+                migrations.check_secret(database)
+        if is_made:
+            self._remember()
+        else:
+            self.migrate()
+
+    def open_to_serve(self) -> list[Migration]:
+        """Create the file if there is none, and bring its schema up to date."""
+        return self.migrate()
+
+    def migrate(self) -> list[Migration]:
         """Create the file if there is none, and bring its schema up to date."""
         self._create(self.path)
         done = []
@@ -149,31 +171,46 @@ class SqliteStore:
                     for migration in migrations.missing(database):
                         database.script(migration.sql)
                         migrations.record(database, migration)
-                        done.append(migration.title)
+                        done.append(migration)
             migrations.check_secret(database)
-        self._file = _identity(self.path)
+        self._remember()
         return done
+
+    def _remember(self) -> None:
+        """Note which file was opened, and its schema."""
+        self._file = _identity(self.path)
+        self._schema = migrations.migrations(self.dialect)[-1].number
 
     def check_server_role(self) -> None:
         """Do nothing: a file has no users."""
 
     def check(self) -> None:
-        """Raise StoreUnavailable if the path does not lead to the file that was opened.
+        """Raise StoreUnavailable if the file, or its schema, is not the one that was opened.
 
-        Readers get no connection then, until it does again: otherwise one file would be read and
+        Readers get no connection then, until it is again: otherwise one file would be read and
         another one written (decisions, "A file that is gone").
         """
-        found = _identity(self.path)
-        if self._file is None or found == self._file:
-            self.missing = ""
+        if self._file is None:
             return
-        self.missing = f"the database {self.path} was " + (
+        found = _identity(self.path)
+        if found == self._file:
+            # Not one of the pool, which would read a file that was spoilt from its cache.
+            with closing(self._new_reader()) as database:
+                self.check_schema(database)
+            return
+        self.fault = f"the database {self.path} was " + (
             "replaced by another file while it was open: start the server anew to serve that"
             if found
             else "removed, or moved, while it was open: put the same file back, or stop the "
             "server, restore a backup and start it again"
         )
-        raise StoreUnavailable(self.missing)
+        raise StoreUnavailable(self.fault)
+
+    def check_schema(self, connection: Connection) -> None:
+        """Raise StoreUnavailable if the schema is newer than when the file was opened."""
+        self.fault = migrations.newer_than(connection, self._schema)
+        if self.fault:
+            raise StoreUnavailable(self.fault)
 
     def open_loop_reader(self, call_soon: Later) -> SqliteStoreConnection:
         """Return a connection that maps the file into memory.
@@ -185,8 +222,8 @@ class SqliteStore:
     @contextmanager
     def reader(self) -> Iterator[SqliteStoreConnection]:
         """Yield a connection, which is kept open for the next caller."""
-        if self.missing:
-            raise StoreUnavailable(self.missing)
+        if self.fault:
+            raise StoreUnavailable(self.fault)
         with self._pooled(self._idle_readers, self._new_reader) as database:
             yield database
 
@@ -240,6 +277,32 @@ class SqliteStore:
             database.script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
             database.limit_wal()
             yield database
+
+    @contextmanager
+    def load_lock(self, account_id: int, *, waits: bool) -> Iterator[None]:
+        """Hold a lock of SQLite on the empty file ``masthead.db-load-7``, which stays."""
+        path = self._load_path(account_id)
+        sqlite.create_file(path)
+        with closing(sqlite.SqliteConnection(path)) as connection:
+            connection.set_lock_timeout(None if waits else LOAD_TIMEOUT_S)
+            with connection.transaction():
+                yield
+
+    def is_loading(self, account_id: int) -> bool:
+        """Return whether the account's file is locked."""
+        path = self._load_path(account_id)
+        if not path.exists():
+            return False
+        with closing(sqlite.SqliteConnection(path)) as connection:
+            connection.set_lock_timeout(0)
+            try:
+                with connection.transaction():
+                    return False
+            except DatabaseLocked:
+                return True
+
+    def _load_path(self, account_id: int) -> Path:
+        return self.path.with_name(f"{self.path.name}-load-{account_id}")
 
     def vacuum_after_erase(self) -> None:
         """Rewrite the file and empty its log.

@@ -19,6 +19,7 @@ from masthead.store.database import Connection, Dialect, Row, Value
 
 __all__ = [
     "DERIVED",
+    "NUMBERS_PER_FILE",
     "Problem",
     "Staging",
     "column_names",
@@ -43,7 +44,9 @@ _SQLITE_TABLES = """
         number INTEGER, file INTEGER, line INTEGER, "column" TEXT, sentence TEXT);
     CREATE INDEX staged_problems_by_row ON staged_problems (file, line);
     CREATE TEMP TABLE staged_keys (list TEXT, key INTEGER, other INTEGER, text TEXT);
-    CREATE INDEX staged_keys_by_key ON staged_keys (list, key);
+    CREATE INDEX staged_keys_by_key ON staged_keys (list, key, other);
+    CREATE TEMP TABLE staged_natural_keys (
+        table_name TEXT, key_digest TEXT, record_id INTEGER, key_text TEXT);
     """
 _LEFT_US = 86_400 * 1_000_000
 """The age at which the staged rows of another load are those of one that was killed."""
@@ -51,8 +54,13 @@ _LEFT_US = 86_400 * 1_000_000
 _IDS_PER_US = 1_000
 
 
+NUMBERS_PER_FILE = 32
+"""How many numbers a file has. The first is that of a file of one table; a mapped file has one of
+the others for each of its tables, and the last for problems of whole rows."""
+
+
 class Problem(NamedTuple):
-    """A problem of a row: the number of its file, its line, the column, and a message."""
+    """A problem of a row: a number of its file (:data:`NUMBERS_PER_FILE`), line, column, words."""
 
     file: int
     line: int
@@ -114,10 +122,13 @@ class Staging:
         self.connection = connection
         self.account_id = account_id
         self.tables: set[str] = set()
+        self.mapped_tables: set[str] = set()
         self._is_shared = connection.dialect == "postgresql"
         self._load_id = connection.now() * _IDS_PER_US + secrets.randbelow(_IDS_PER_US)
         self._load_ids: dict[str, int] = {}
         self._numbers = itertools.count()
+        self.first_without_key: tuple[int, int] | None = None
+        """File and line of the first row that was not staged and whose key cannot be read."""
         if not self._is_shared:
             connection.script(_SQLITE_TABLES)
 
@@ -165,7 +176,7 @@ class Staging:
         rows: Iterable[Sequence[Value]],
         masks: Iterable[int] | None = None,
     ) -> None:
-        """Stage rows of a file; each is its line number and the values of ``columns``.
+        """Stage rows of the part ``file`` of a file; each is its line and values of ``columns``.
 
         ``masks`` has for each row the columns that it has (:func:`mask_of`); None: all of them.
         """
@@ -173,6 +184,8 @@ class Staging:
             self.tables.add(table.name)
             if not self._is_shared:
                 self._create(f"staged_{table.name}", table)
+        if file % NUMBERS_PER_FILE:
+            self.mapped_tables.add(table.name)
         derived = [
             (name, 1 + columns.index(source), make)
             for name, (source, make) in DERIVED.get(table.name, {}).items()
@@ -211,10 +224,42 @@ class Staging:
         rows = ((next(self._numbers), *problem) for problem in problems)
         self._insert_many("staged_problems", ("number", *Problem._fields), rows)
 
-    def refuse_keys(self, table: Table, keys: Iterable[int]) -> None:
-        """Store the keys of rows that were not staged; references to them are no problem."""
-        rows = ((refused(table.name), key) for key in keys)
-        self._insert_many("staged_keys", ("list", "key"), rows)
+    def refuse_keys(
+        self, table: Table, file: int, rows: Iterable[tuple[int, tuple[int, ...] | None]]
+    ) -> None:
+        """Store the keys of rows that were not staged, each with the number of its line.
+
+        References to them are no problem, and a complete load does not miss them. The key is None
+        if it cannot be read.
+        """
+        rows = list(rows)
+        self.add_keys(refused(table.name), [key for _, key in rows if key is not None])
+        if self.first_without_key is None:
+            lines = (line for line, key in rows if key is None)
+            self.first_without_key = next(((file, line) for line in lines), None)
+
+    def add_keys(self, name: str, keys: Iterable[tuple[int, ...]]) -> None:
+        """Add keys of one or two columns to the list ``name`` (:meth:`keys_in`)."""
+        rows = [(name, key[0], key[1] if len(key) > 1 else None) for key in keys]
+        if rows:
+            self._insert_many("staged_keys", ("list", "key", "other"), rows)
+
+    def add_natural_keys(self, keys: Iterable[tuple[str, str, int, str]]) -> None:
+        """Store new natural keys: table, digest, id, and the key as messages show it."""
+        names = ("table_name", "key_digest", "record_id", "key_text")
+        self._insert_many("staged_natural_keys", names, keys)
+
+    def prepare_natural_keys(self) -> None:
+        """Make the look-up of many natural keys fast, which are all over their tables."""
+        if not self._is_shared:
+            self.connection.script(
+                """
+                PRAGMA main.cache_size = -32768;
+                PRAGMA temp.cache_size = -32768;
+                CREATE INDEX IF NOT EXISTS temp.staged_natural_keys_by_digest
+                ON staged_natural_keys (table_name, key_digest, record_id)
+                """
+            )
 
     @contextmanager
     def filling(self) -> Iterator[None]:
@@ -244,7 +289,7 @@ class Staging:
         killed = self._load_id - _LEFT_US * _IDS_PER_US
         own = f"load_id IN ({', '.join(map(str, {self._load_id, *self._load_ids.values()}))})"
         with self.connection.transaction():
-            for name in (*TABLES_BY_NAME, "problems", "keys"):
+            for name in (*TABLES_BY_NAME, "problems", "keys", "natural_keys"):
                 self.change(
                     f"""
                     DELETE FROM staged_{name}
@@ -268,11 +313,22 @@ class Staging:
         ((count,),) = self.found(f"SELECT count(*) FROM {self.rows_of('problems')} AS p")
         return int(count)
 
+    def rejected_rows(self) -> dict[int, int]:
+        """Return how many rows have problems, by the file: 0 is the first one."""
+        return dict(
+            self.found(
+                f"""
+                SELECT file / {NUMBERS_PER_FILE} AS nth, count(DISTINCT line)
+                FROM {self.rows_of("problems")} AS p GROUP BY nth ORDER BY nth
+                """
+            )
+        )
+
     def problems(self, limit: int = BIGGEST_INTEGER) -> Iterator[Problem]:
         """Yield the problems by file and line, at most ``limit`` of them."""
         sql = f"""
             SELECT file, line, "column", sentence FROM {self.rows_of("problems")} AS p
-            ORDER BY file, line, number LIMIT :limit
+            ORDER BY file / {NUMBERS_PER_FILE}, line, number LIMIT :limit
             """
         rows = self.connection.stream(sql, limit=limit, **self._used(sql))
         return (Problem(*row) for row in rows)

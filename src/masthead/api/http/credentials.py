@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 
-from masthead.store import Connection
+from masthead.store import Connection, Store
 from masthead.store.keys import Caller, account_for_credentials
 
 __all__ = ["Credentials", "caller_of", "credentials_in"]
@@ -43,13 +43,16 @@ def credentials_in(headers: Mapping[bytes, bytes]) -> Credentials:
     return user, password
 
 
-def caller_of(credentials: Credentials, connection: Connection, now: int) -> Caller:
+def caller_of(credentials: Credentials, connection: Connection, store: Store, now: int) -> Caller:
     """Return the account of the credentials at the time ``now``, in microseconds.
 
     Raises HTTPException 403 if they are not valid, for whatever reason (decisions, "Callers and
-    tenants").
+    tenants"). Clients do not try again after that, so StoreUnavailable is raised instead if the
+    database has a newer schema, which this version may not find them in (decisions, "A server of
+    an earlier version").
     """
     caller = account_for_credentials(connection, *credentials, now=now)
     if caller is None:
+        store.check_schema(connection)
         raise HTTPException(403, "these credentials open no account")
     return caller

@@ -13,14 +13,13 @@ from typing import Any, cast
 import uvloop
 
 from masthead.api.http.timeouts import REQUEST_S_MAX
-from masthead.log import get_logger
+from masthead.log import Seldom, get_logger
 
 __all__ = ["Loop"]
 
 _RESERVED = 16
 """File descriptors that are reserved for responses: database files, temporary files."""
 
-_LOG_EVERY_S = 60
 _log = get_logger()
 
 
@@ -55,8 +54,7 @@ class _Descriptors:
     """
 
     def __init__(self, time: Callable[[], float]) -> None:
-        self._time = time
-        self._logged_at: float | None = None
+        self._seldom = Seldom(time)
         limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._limit = limit
         self._highest = float("inf") if limit == resource.RLIM_INFINITY else limit - _RESERVED
@@ -69,8 +67,7 @@ class _Descriptors:
                     return True
         except OSError:
             pass
-        if self._logged_at is None or self._time() - self._logged_at > _LOG_EVERY_S:
-            self._logged_at = self._time()
+        if self._seldom.is_due():
             _log.error(
                 "connections are refused: too few file descriptors are free", limit=self._limit
             )

@@ -1,29 +1,33 @@
-"""The lifespan of the app: what is open while it runs, and its background task."""
+"""The lifespan of the app: what is open while it runs, and its background tasks."""
 
 import gc
+import os
 from asyncio import create_task, gather, get_running_loop, sleep
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from anyio import to_thread
 
+from masthead import __version__
 from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
 from masthead.greenlets import Greenlets
-from masthead.log import get_logger
+from masthead.log import Seldom, get_logger
 from masthead.store import commits, epochs
 
 __all__ = ["lifespan"]
 
 STAMP_EVERY_S = 3
+CHECK_EVERY_S = 1
+_WAITING = "commits wait for their stamps"
 _log = get_logger()
 
 
 @asynccontextmanager
 async def lifespan(service: Service) -> AsyncIterator[None]:
-    """Open the connection and start the background task; at the end, close everything.
+    """Open the connection and start the background tasks; at the end, close everything.
 
     Raises MastheadError if the database cannot be used.
     """
@@ -34,15 +38,20 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
     except MastheadError as reason:
         _log.error("the app cannot start", reason=str(reason))
         raise
-    stamping = create_task(_stamp_for_ever(service))
+    tasks = [
+        create_task(_repeat(store.check, CHECK_EVERY_S, "the database cannot be used")),
+        create_task(_repeat(partial(_stamp, service), STAMP_EVERY_S, _WAITING)),
+    ]
     # Objects that exist now are permanent: later collections need not examine them.
     gc.collect()
     gc.freeze()
+    _log.info("server process started", process_id=os.getpid(), version=__version__)
     try:
         yield
     finally:
-        stamping.cancel()
-        await gather(stamping, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await gather(*tasks, return_exceptions=True)
         with suppress(StoreUnavailable):
             write_uses = partial(service.key_uses.write, store, every_us=0)
             await start_thread(service, write_uses, ends_at=deadline())
@@ -50,22 +59,29 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
             service.connection.close()
         store.close()
         service.threads.shutdown(wait=False, cancel_futures=True)
+        _log.info("server process ended", process_id=os.getpid())
 
 
-async def _stamp_for_ever(service: Service) -> None:
-    """Every 3 seconds, stamp commits that a killed load left unstamped, and write key uses."""
+async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None:
+    """Call ``step`` in a thread again and again; log the event ``failed`` if it raises."""
+    seldom = Seldom()
     while True:
         try:
-            await to_thread.run_sync(_stamp, service, abandon_on_cancel=True)
+            await to_thread.run_sync(step, abandon_on_cancel=True)
         except StoreUnavailable as reason:
-            _log.warning("commits wait for their stamps", reason=str(reason))
-        except Exception:  # noqa: BLE001 - after any error, the next attempt may succeed
-            _log.exception("commits wait for their stamps")
-        await sleep(STAMP_EVERY_S)
+            if seldom.is_due(str(reason)):
+                _log.warning(failed, reason=str(reason))
+        except Exception as error:  # noqa: BLE001 - after any error, the next attempt may succeed
+            if seldom.is_due(type(error).__name__):
+                _log.exception(failed)
+        await sleep(every_s)
 
 
 def _stamp(service: Service) -> None:
-    """Do each step, whatever becomes of the others; raise the last error."""
+    """Stamp commits that a killed load left unstamped, and write the uses of keys.
+
+    Does each step, whatever becomes of the others; raises the last error.
+    """
     store = service.store
     store.check()
     failure = None

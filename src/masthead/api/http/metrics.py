@@ -2,7 +2,7 @@
 
 They are served on a separate port that listens on loopback only, by a thread of the main process.
 Several workers write their metrics to files in a shared folder, and this thread adds them up. An
-account is never a label, so the number of time series stays small (decisions, "Metrics").
+account is a label only of the age of its last load (decisions, "Metrics").
 """
 
 import socket
@@ -24,6 +24,7 @@ from masthead.api.http.timeouts import DATABASE_S_MAX
 from masthead.log import get_logger
 from masthead.store import Store
 from masthead.store.accounts import ask
+from masthead.store.loads import last_good
 
 __all__ = [
     "count_database_error",
@@ -107,7 +108,8 @@ def count_database_error() -> None:
 class _Probe(threading.Thread):
     """Queries the database once; ``seconds`` is how long that took, None until it has succeeded.
 
-    ``lag`` is how many seconds a replica is behind; None if there is none.
+    ``lag`` is how many seconds a replica is behind; None if there is none. ``load_ages`` are the
+    seconds since the last good load of each account; None until they are known.
     """
 
     def __init__(self, store: Store) -> None:
@@ -115,15 +117,22 @@ class _Probe(threading.Thread):
         self._store = store
         self.seconds: float | None = None
         self.lag: float | None = None
+        self.load_ages: dict[int, float] | None = None
 
     def run(self) -> None:
-        """Run the query."""
+        """Run the queries."""
         start = perf_counter()
         with suppress(Exception):  # after any error, the database counts as down
             ask(self._store)
             seconds = perf_counter() - start
             self.lag = self._store.replica_lag()
             self.seconds = seconds
+            now = self._store.clock()
+            ages = {
+                account_id: max(0, now - ended_at) / 1_000_000
+                for account_id, ended_at in last_good(self._store).items()
+            }
+            self.load_ages = ages
 
 
 class _Database(Collector):
@@ -159,6 +168,15 @@ class _Database(Collector):
                 "How far the replica that is read is behind its primary.",
                 value=probe.lag,
             )
+        if is_up and probe.load_ages is not None:
+            ages = GaugeMetricFamily(
+                "masthead_last_load_age_seconds",
+                "How long ago the last good load of the account ended.",
+                labels=["account"],
+            )
+            for account_id, age in probe.load_ages.items():
+                ages.add_metric([str(account_id)], age)
+            yield ages
 
 
 class _Server(ThreadingHTTPServer):

@@ -11,7 +11,7 @@ from time import perf_counter_ns
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["RETRY_AFTER_S", "WAIT_S_MAX", "Slots", "check_wait"]
+__all__ = ["RETRY_AFTER_S", "WAIT_S_MAX", "Overloaded", "Slots", "check_wait"]
 
 WAIT_S_MAX = 1.0
 """Seconds that a request may wait for the event loop, and again for a slot."""
@@ -20,16 +20,20 @@ RETRY_AFTER_S = 2
 """Seconds in the ``Retry-After`` header of a 503, whatever its cause."""
 
 
-def _overloaded() -> HTTPException:
-    return HTTPException(
-        503,
-        "more requests come than this server can answer: try again soon",
-        {"Retry-After": str(RETRY_AFTER_S)},
-    )
+class Overloaded(HTTPException):
+    """The status 503 of a server that has too much to do; ``reason`` is for the log."""
+
+    def __init__(self, sentence: str, reason: str) -> None:
+        super().__init__(503, sentence, {"Retry-After": str(RETRY_AFTER_S)})
+        self.reason = reason
+
+
+def _overloaded() -> Overloaded:
+    return Overloaded("more requests come than this server can answer: try again soon", "overload")
 
 
 def check_wait(arrived_ns: int) -> None:
-    """Raise HTTPException 503 if a request has waited too long since ``arrived_ns``."""
+    """Raise Overloaded if a request has waited too long since ``arrived_ns``."""
     if perf_counter_ns() - arrived_ns > WAIT_S_MAX * 1_000_000_000:
         raise _overloaded()
 
@@ -58,7 +62,7 @@ class Slots:
     async def take(self, account_id: int = 0) -> None:
         """Acquire a slot, which :meth:`give` releases.
 
-        Raises HTTPException 503 if none is free within ``wait_s_max`` seconds.
+        Raises Overloaded if none is free within ``wait_s_max`` seconds.
         """
         if self.are_free(account_id):
             await self._acquire(account_id)

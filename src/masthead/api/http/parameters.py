@@ -18,7 +18,14 @@ from masthead.contract.kinds import Text
 from masthead.contract.operations import Operation
 from masthead.errors import BadInput
 
-__all__ = ["BODY_BYTES_MAX", "TOO_LARGE", "Values", "read_body", "read_parameters"]
+__all__ = [
+    "BODY_BYTES_MAX",
+    "TOO_LARGE",
+    "UnknownParameter",
+    "Values",
+    "read_body",
+    "read_parameters",
+]
 
 BODY_BYTES_MAX = 16 * 1024
 TOO_LARGE = (
@@ -31,6 +38,10 @@ _NOT_AN_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 Value = TypeVar("Value")
 Values = dict[str, int | str]
 """Parameters by name, as their kinds parse them; only those that were given."""
+
+
+class UnknownParameter(BadInput):
+    """A parameter that the operation does not have."""
 
 
 async def read_body(request: StarletteRequest) -> bytes:
@@ -67,7 +78,7 @@ def read_parameters(operation: Operation, query: bytes, body: bytes) -> Values:
     values: Values = {}
     for name, text in _given(query, body).items():
         if name not in known:
-            raise BadInput(_unknown(name, list(known)))
+            raise UnknownParameter(_unknown(name, list(known)))
         kind = known[name].kind
         try:
             if not text and not isinstance(kind, Text):

@@ -9,7 +9,7 @@ bounds its version, and ``tests/api/test_uvicorn.py`` reports what has changed i
 """
 
 from asyncio import AbstractEventLoop, TimerHandle, Transport
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -24,6 +24,7 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
+from masthead.api.http.client_address import Peer
 from masthead.api.http.parameters import BODY_BYTES_MAX
 from masthead.api.http.request import Request
 from masthead.api.http.request_checks import Refusal
@@ -44,6 +45,9 @@ _DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 """Bytes that are read and discarded after the last request; above that, the connection closes."""
 
 _WRITTEN_TOGETHER_MAX = 16
+
+_FIRST_REQUEST_S_MAX = 1.0
+"""How long a server that ends waits for the first request of a connection."""
 
 _TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
 _CLOSE = {"Connection": "close"}
@@ -66,7 +70,15 @@ class App(Protocol):
         send_ready: Callable[[Response], None],
     ) -> None: ...
     def log_response(self, request: Request, status: int) -> None: ...
-    def log_refusal(self, method: str | None, status: int, arrived_ns: int) -> None: ...
+    def log_refusal(
+        self,
+        refusal: Refusal,
+        *,
+        method: str | None,
+        arrived_ns: int,
+        peer: Peer,
+        headers: Mapping[bytes, bytes],
+    ) -> None: ...
 
 
 class _Flow(FlowControl):
@@ -149,6 +161,8 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_last = False
         """Whether no further request is parsed."""
         self._has_eof = False
+        self._is_ending = False
+        """Whether the server ends, so that there is no further request."""
         self._discarded = 0
         self._deadline: TimerHandle | None = None
 
@@ -165,6 +179,22 @@ class HttpProtocol(HttpToolsProtocol):
         """Stop the deadline, and notify the app."""
         self._stop_deadline()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Close the connection when the server ends, after a request that has begun.
+
+        So does one that may be on its way: the first one of a connection that was accepted just
+        before (decisions, "SIGHUP").
+        """
+        if self.cycle is None and self._refusal is None:
+            self._is_ending = True
+            self.loop.call_later(_FIRST_REQUEST_S_MAX, self._close_without_request)
+        else:
+            super().shutdown()
+
+    def _close_without_request(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Buffer the data, and parse it."""
@@ -209,7 +239,8 @@ class HttpProtocol(HttpToolsProtocol):
         if self.parser.get_http_version() == "1.0":
             self.expect_100_continue = False  # RFC 9110 section 10.1.1
         super().on_headers_complete()
-        if self.parser.should_upgrade() or self._parser.body_bytes_left > BODY_BYTES_MAX:
+        is_too_long = self._parser.body_bytes_left > BODY_BYTES_MAX
+        if self._is_ending or self.parser.should_upgrade() or is_too_long:
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
@@ -301,8 +332,16 @@ class HttpProtocol(HttpToolsProtocol):
             if method == "HEAD":
                 response.body = b""
             self._write(response)
-            begun_ns = self._begun_ns if self._parser.has_begun else perf_counter_ns()
-            self.app.log_refusal(method, refusal.status, begun_ns)
+            parser = self._parser
+            # A proxy's own headers may be the last ones: before them, all come from the client.
+            has_headers = parser.has_begun and parser.has_headers
+            self.app.log_refusal(
+                refusal,
+                method=method,
+                arrived_ns=self._begun_ns if parser.has_begun else perf_counter_ns(),
+                peer=self.client,
+                headers=dict(self.headers) if has_headers else {},
+            )
             self.transport.close()
         elif self.cycle.response_complete:
             self.transport.close()

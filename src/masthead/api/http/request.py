@@ -36,7 +36,7 @@ class Request(starlette.requests.Request):
 
     Routing sets ``route`` and ``path_id``, authentication sets ``caller``. The rate limit sets
     ``more_headers``, which are added to any response. ``parameters`` have been checked. A handler
-    reads from ``connection``.
+    reads from ``connection``. ``reason`` is that of an error, for the log.
     """
 
     service: Service
@@ -54,6 +54,7 @@ class Request(starlette.requests.Request):
         self.path = self.raw_path.removesuffix("/") or "/"
         self.route: Route | None = None
         self.path_id = 0
+        self.reason: str | None = None
         self.more_headers: list[tuple[bytes, bytes]] = []
         self.is_head: bool = scope["method"] == "HEAD"
 

@@ -19,13 +19,16 @@ from masthead.errors import NotFound
 if TYPE_CHECKING:
     from masthead.api.http.request import Request
 
-__all__ = ["Handler", "Route", "Routes", "route", "route_for"]
+__all__ = ["NO_SUCH_PATH", "Handler", "Route", "Routes", "route", "route_for"]
 
 Handler = Callable[["Request"], Responding]
 
 _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
 """Digits without leading zeros. The limit of ids, 2^63 - 1, is checked after the credentials
 (decisions, "Ids in paths")."""
+
+NO_SUCH_PATH = "there is no such path: /docs lists those that there are, and they begin with /2/"
+"""The message of a 404 for an unknown path."""
 
 _AFTER_VERSION = 2
 _NAMED = re.compile(r"/\{\w+\}")
@@ -94,9 +97,7 @@ class Routes:
         version = path.split("/", 2)[1] if path.startswith("/") else ""
         if version != "2" and version.isdecimal():
             raise HTTPException(404, "this version is not served: paths begin with /2/")
-        raise HTTPException(
-            404, "there is no such path: /docs lists those that there are, and they begin with /2/"
-        )
+        raise HTTPException(404, NO_SUCH_PATH)
 
 
 def _is_around_one_part(before: str, after: str, path: str) -> bool:

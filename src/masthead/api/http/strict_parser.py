@@ -79,8 +79,10 @@ class StrictParser:
         """Bytes that have been received and not parsed."""
         self.has_begun = False
         """Whether a request has been parsed in part."""
+        self.has_headers = False
+        """Whether all headers of that request have been parsed."""
         self.is_head_read = False
-        """Whether the head of that request has been parsed."""
+        """Whether the head of that request has been parsed, and is valid."""
         self.body_bytes_left = 0
         """Bytes of its body still to be received, by its Content-Length."""
         self._receiver = receiver
@@ -146,7 +148,7 @@ class StrictParser:
     def on_message_begin(self) -> None:
         """Reset the counters."""
         self._headers_bytes = self._chunks_bytes = self.body_bytes_left = 0
-        self._is_chunked = False
+        self._is_chunked = self.has_headers = False
         self.has_begun = True
         self._receiver.on_message_begin()
 
@@ -174,6 +176,7 @@ class StrictParser:
 
     def on_headers_complete(self) -> None:
         """Check the complete head."""
+        self.has_headers = True
         receiver, version = self._receiver, self._parser.get_http_version()
         method, target = self._parser.get_method(), origin_form(receiver.url)
         refusal = wrong_line(self._raw, method, receiver.url, target, version)

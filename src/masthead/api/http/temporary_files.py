@@ -17,9 +17,8 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from anyio import to_thread
-from starlette.exceptions import HTTPException
 
-from masthead.api.http.overload import RETRY_AFTER_S
+from masthead.api.http.overload import Overloaded
 from masthead.api.http.timeouts import LOOP_S_MAX
 from masthead.errors import StoreUnavailable
 
@@ -51,12 +50,12 @@ class Space:
             return self._taken.total()
 
     def check(self, account_id: int) -> None:
-        """Raise HTTPException 503 if the account may not start another response."""
+        """Raise Overloaded if the account may not start another response."""
         with self._lock:
             self._check(account_id, 0, self._bytes_max * 3 // 4)
 
     def take(self, account_id: int, count: int) -> None:
-        """Reserve ``count`` bytes; raise HTTPException 503 if too few are free."""
+        """Reserve ``count`` bytes; raise Overloaded if too few are free."""
         with self._lock:
             self._check(account_id, count, self._bytes_max)
             self._taken[account_id] += count
@@ -71,11 +70,10 @@ class Space:
     def _check(self, account_id: int, count: int, bytes_max: int) -> None:
         of_account, of_all = self._taken[account_id] + count, self._taken.total() + count
         if of_account > bytes_max // 2 or of_all > bytes_max:
-            raise HTTPException(
-                503,
+            raise Overloaded(
                 "answers that their clients have not read yet take up the space there is for them: "
                 "read those first, or try again later",
-                {"Retry-After": str(RETRY_AFTER_S)},
+                "temporary space",
             )
 
 
@@ -112,7 +110,7 @@ class UnsentBody:
     def write(self, data: bytes) -> None:
         """Append data; then wait for the event loop, so that other requests make progress.
 
-        Raises CancelledError if the body is closed, HTTPException 503 if the limit of the space is
+        Raises CancelledError if the body is closed, Overloaded if the limit of the space is
         reached, StoreUnavailable if a file cannot be written, and TimeoutError if the event loop
         does not run within ``LOOP_S_MAX`` seconds.
         """

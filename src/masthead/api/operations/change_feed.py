@@ -1,7 +1,8 @@
 """Operation 4, the change feed, and the snapshot with which a client of the feed starts.
 
 ``masthead.store`` finds the rows that changed; this module applies the rules of the window, and
-makes the response. All of a response, with its headers, comes from one snapshot of the database.
+makes the response. ``deletions.py`` shows removed records by the same rules. All of a response,
+with its headers, comes from one snapshot of the database.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -31,7 +32,16 @@ from masthead.errors import BadInput, StoreUnavailable
 from masthead.store import Connection, accounts, commits, epochs, reading
 from masthead.store.changes import CHANGED, has_changed
 
-__all__ = ["FeedQuery", "entities_in", "opened", "records", "routes"]
+__all__ = [
+    "Body",
+    "FeedQuery",
+    "HasAny",
+    "entities_in",
+    "opened",
+    "records",
+    "response",
+    "routes",
+]
 
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
@@ -59,6 +69,9 @@ class FeedQuery(NamedTuple):
 Body = Callable[[Connection, FeedQuery, int | None], Generator[bytes, None, None]]
 """Yields the body in pieces; the last argument is the first commit (None: nothing changed)."""
 
+HasAny = Callable[[Connection, str, int, int], bool]
+"""Returns whether an entity of an account may have anything to show since a commit."""
+
 
 def changes(request: Request) -> Responding:
     """Interface, operation 4: all that changed at ``changed_since`` or later.
@@ -67,6 +80,26 @@ def changes(request: Request) -> Responding:
     HTTPException 410 for a time before the window or the epoch, and BadInput for an invalid one or
     one in the future.
     """
+    return response(request, has_changed, _body)
+
+
+def snapshot(request: Request) -> Responding:
+    """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
+    entities = entities_in(str(request.parameters["entities"]))
+    query = FeedQuery(request.service, request.account_id, entities, None)
+    return Streamed(request, partial(opened, query, _body))
+
+
+def response(request: Request, has_any: HasAny, body: Body) -> Responding:
+    """Return the response to a request with ``changed_since``; raise the errors of `changes`."""
+    query = _query_of(request)
+    if empty := _empty_response(query, request.connection, has_any):
+        return empty
+    return Streamed(request, partial(opened, query, body))
+
+
+def _query_of(request: Request) -> FeedQuery:
+    """Return what a request with ``changed_since`` asks for; raise BadInput if it is invalid."""
     text = str(request.parameters["changed_since"])
     entities = entities_in(str(request.parameters["entities"]))
     try:
@@ -75,22 +108,12 @@ def changes(request: Request) -> Responding:
         raise BadInput(
             f"changed_since: {text!r} is not a time such as 2026-11-20T08:30:00+01:00"
         ) from None
-    query = FeedQuery(request.service, request.account_id, entities, since)
-    if empty := _empty_response(query, request.connection):
-        return empty
-    return Streamed(request, partial(opened, query))
-
-
-def snapshot(request: Request) -> Responding:
-    """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
-    entities = entities_in(str(request.parameters["entities"]))
-    query = FeedQuery(request.service, request.account_id, entities, None)
-    return Streamed(request, partial(opened, query))
+    return FeedQuery(request.service, request.account_id, entities, since)
 
 
 @contextmanager
-def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
-    """Open a snapshot of the database, and yield the response: the records, or another body.
+def opened(query: FeedQuery, body: Body) -> Iterator[Content]:
+    """Open a snapshot of the database, and yield the response with this body.
 
     ``Date`` is the database's clock, read before the snapshot: a client that uses it as
     ``changed_since`` gets a record twice rather than never. While a commit waits for its stamp,
@@ -104,12 +127,12 @@ def opened(query: FeedQuery, body: Body | None = None) -> Iterator[Content]:
         now = connection.now()
         with connection.snapshot():
             headers, first = _bounds(query, connection, now, history)
-            with closing((body or _body)(connection, query, first)) as pieces:
+            with closing(body(connection, query, first)) as pieces:
                 yield Content(headers, pieces)
 
 
-def _empty_response(query: FeedQuery, connection: Connection) -> Response | None:
-    """Return the response if nothing has changed, by a few index look-ups; else None.
+def _empty_response(query: FeedQuery, connection: Connection, has_any: HasAny) -> Response | None:
+    """Return the response if there is nothing to show, by a few index look-ups; else None.
 
     It is also None if a new epoch is due: to start one takes too long for the event loop.
     """
@@ -120,8 +143,7 @@ def _empty_response(query: FeedQuery, connection: Connection) -> Response | None
     with connection.snapshot():
         headers, first = _bounds(query, connection, now, history.current)
         if first is not None and any(
-            has_changed(connection, entity.name, query.account_id, first)
-            for entity in query.entities
+            has_any(connection, entity.name, query.account_id, first) for entity in query.entities
         ):
             return None
     body = {entity.key: () for entity in query.entities}
@@ -171,8 +193,9 @@ def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> N
     if epoch_at is not None and since < epoch_at:
         raise HTTPException(
             410,
-            f"changed_since lies before {format_moment(epoch_at)}, when this service began anew "
-            f"from a backup: what a client learned before may never have been; {_ANEW}",
+            f"changed_since lies before {format_moment(epoch_at)}, when the data of this service "
+            "began anew, as from a backup: what a client learned before may never have been; "
+            f"{_ANEW}",
         )
     if since > now + AHEAD_US and since > through:
         raise BadInput(f"changed_since lies in the future: it is now {format_moment(now)}")

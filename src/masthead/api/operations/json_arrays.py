@@ -1,9 +1,7 @@
-"""Long arrays of records, encoded in batches."""
+"""Long arrays of records or ids, encoded in batches."""
 
 from collections.abc import Callable, Generator, Iterable
 from itertools import islice
-
-from msgspec import Struct
 
 from masthead.contract.encoding import encode
 
@@ -13,7 +11,7 @@ _BATCH_ROWS = 500
 
 
 def array(
-    records: Iterable[Struct], *, counted: Callable[[int], None] = lambda _: None
+    records: Iterable[object], *, counted: Callable[[int], None] = lambda _: None
 ) -> Generator[bytes, None, None]:
     """Yield the JSON array of ``records`` in pieces, with at most one batch in memory.
 

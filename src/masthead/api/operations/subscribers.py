@@ -1,6 +1,5 @@
 """Operations 3 and 8: the login check and the search for subscribers."""
 
-from datetime import UTC, datetime
 from hashlib import md5
 
 from msgspec import Struct
@@ -8,11 +7,13 @@ from starlette.responses import Response
 
 from masthead.api.http.metrics import count_login_check
 from masthead.api.http.parameters import Values
+from masthead.api.http.reasons import LOGIN_LIMIT
 from masthead.api.http.request import Request
 from masthead.api.http.responses import encoded, error
 from masthead.api.http.routing import route
 from masthead.api.operations.lists import list_response, page_of
 from masthead.contract.encoding import wire_of
+from masthead.contract.moments import date_in
 from masthead.contract.shapes import (
     AuthenticatedSubscriber,
     AuthenticatedSubscription,
@@ -54,6 +55,7 @@ def authenticate_subscriber(request: Request) -> Response:
         wait_us = logins.wait_us(counters, limits, attempt, store.clock())
     if wait_us:
         count_login_check("limited")
+        request.reason = LOGIN_LIMIT
         return _too_many(wait_us)
     found = _best_match(request, login, password)
     count_login_check("authenticated" if found else "refused")
@@ -86,9 +88,7 @@ def _best_match(request: Request, login: str, password: str) -> reading.LoginMat
         request.account_id,
         login,
         password_md5=md5(password.encode(), usedforsecurity=False).hexdigest(),
-        today=datetime.fromtimestamp(request.service.store.clock() / 1_000_000, UTC)
-        .date()
-        .isoformat(),
+        today=date_in(request.caller.time_zone, request.service.store.clock()),
         by_renewal_code=bool(request.caller.renewal_code_login),
     )
     matches = by_email + [

@@ -17,13 +17,14 @@ CREATE OR REPLACE FUNCTION history() RETURNS TEXT
 CREATE OR REPLACE FUNCTION accounts_for_keys(first TEXT, second TEXT)
     RETURNS TABLE (
         key_hash TEXT, login_hash TEXT, is_open BIGINT, ends_at BIGINT, account_id BIGINT,
-        is_master BIGINT, hide_password_md5 BIGINT, renewal_code_login BIGINT
+        is_master BIGINT, hide_password_md5 BIGINT, renewal_code_login BIGINT,
+        time_zone TEXT
     )
     LANGUAGE SQL STABLE SECURITY DEFINER
     BEGIN ATOMIC
         SELECT
             k.key_hash, k.login_hash, a.active * a.api_active, k.ends_at, a.account_id,
-            a.is_master, a.hide_password_md5, a.renewal_code_login
+            a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone
         FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
         WHERE k.key_hash IN (first, second);
     END;
@@ -49,6 +50,13 @@ CREATE OR REPLACE FUNCTION accounts_with_history(known TEXT)
     BEGIN ATOMIC
         SELECT e.account_id FROM epochs AS e WHERE e.history IS NOT DISTINCT FROM known;
     END;
+CREATE OR REPLACE FUNCTION last_loads()
+    RETURNS TABLE (account_id BIGINT, ended_at BIGINT)
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT l.account_id, max(l.ended_at) FROM loads AS l WHERE l.outcome = 'good'
+        GROUP BY l.account_id;
+    END;
 
 -- The role of servers, one for each database. It owns nothing. It has no password: it can log in as
 -- the rules of the server for connections (pg_hba.conf) allow.
@@ -65,7 +73,7 @@ BEGIN
         'login_failures, key_uses, commits, publications, issues, subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
-        'list_downloads, mailing_list_entries, erasures TO %I', server);
+        'list_downloads, mailing_list_entries, deletions, erasures TO %I', server);
     -- To stamp commits and to count: nothing of this is an account's data.
     EXECUTE format('GRANT UPDATE (beat_at) ON heartbeat TO %I', server);
     EXECUTE format('GRANT UPDATE (kind) ON account_locks TO %I', server);
@@ -75,8 +83,8 @@ BEGIN
     EXECUTE format('GRANT INSERT, UPDATE, DELETE ON login_failures TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE (used_at) ON key_uses TO %I', server);
     EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
-        'accounts_with_history FROM PUBLIC';
+        'accounts_with_history, last_loads FROM PUBLIC';
     EXECUTE format(
         'GRANT EXECUTE ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
-        'accounts_with_history TO %I', server);
+        'accounts_with_history, last_loads TO %I', server);
 END $$;

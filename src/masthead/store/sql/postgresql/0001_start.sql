@@ -8,7 +8,8 @@
 -- in UTC, unless the contract has them as text.
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
--- renewal_code_login: whether a renewal code with a postal code is a login.
+-- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
+-- (IANA); what "today" is at the login check.
 CREATE TABLE accounts (
     account_id BIGINT NOT NULL PRIMARY KEY,
     company_name TEXT COLLATE "C",
@@ -24,7 +25,8 @@ CREATE TABLE accounts (
     master_checkout TEXT COLLATE "C",
     is_master BIGINT NOT NULL DEFAULT 0 CHECK (is_master IN (0, 1)),
     hide_password_md5 BIGINT NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
-    renewal_code_login BIGINT NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1))
+    renewal_code_login BIGINT NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1)),
+    time_zone TEXT COLLATE "C" NOT NULL DEFAULT 'UTC'
 );
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
@@ -60,11 +62,37 @@ CREATE TABLE audit (
     PRIMARY KEY (account_id, entry_id)
 );
 
--- The rows that writers lock. kind: 'data', or 'stamps' for those who stamp commits.
+-- The last loads of each account. files, counts: JSON. outcome: 'good' or 'refused'; NULL while it
+-- runs, and of one that was killed. marker_at: the time of the marker file that it waited for.
+CREATE TABLE loads (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    load_id BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    user_name TEXT COLLATE "C" NOT NULL,
+    command TEXT COLLATE "C" NOT NULL,
+    files TEXT COLLATE "C" NOT NULL,
+    marker_at BIGINT,
+    outcome TEXT COLLATE "C",
+    counts TEXT COLLATE "C",
+    rejected BIGINT NOT NULL DEFAULT 0,
+    reason TEXT COLLATE "C" NOT NULL DEFAULT '',
+    PRIMARY KEY (account_id, load_id)
+);
+
+-- The rows that writers lock. kind: 'data', 'stamps' for those who stamp commits, or 'load' for a
+-- load from its first file on, so that a second one can say so.
 CREATE TABLE account_locks (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     kind TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (account_id, kind)
+);
+
+-- The numbers of accounts that were removed, each with its newest stamp: an account that gets the
+-- number again begins an epoch after it, whatever clients know of the former one.
+CREATE TABLE removed_accounts (
+    account_id BIGINT NOT NULL PRIMARY KEY,
+    newest_stamp BIGINT NOT NULL
 );
 
 -- What a client of the change feed learned before epoch_at may be of a history that the database no
@@ -129,7 +157,8 @@ CREATE TABLE issues (
 
 -- first_name_folded, last_name_folded: Unicode case folding, as Python has it. What is compared
 -- without regard to ASCII letter case has a column of its own: under a policy no index on an
--- expression is used, because lower() is not known to keep what it reads to itself.
+-- expression is used, because lower() is not known to keep what it reads to itself. removed_at: the
+-- delete_date that a removal set, by which one is known that no file has.
 CREATE TABLE subscribers (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     subscriber_id BIGINT NOT NULL,
@@ -142,6 +171,7 @@ CREATE TABLE subscribers (
     delete_date TEXT COLLATE "C",
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
+    removed_at TEXT COLLATE "C",
     renewal_code_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(renewal_code)) STORED,
     email_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(email)) STORED,
     source_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(source)) STORED,
@@ -221,6 +251,11 @@ CREATE TABLE subscriptions (
 );
 CREATE INDEX subscriptions_by_subscriber ON subscriptions (account_id, subscriber_id);
 CREATE INDEX subscriptions_by_commit ON subscriptions (account_id, commit_id, subscription_id);
+-- By these, rows are found that refer to an address which is to be removed.
+CREATE INDEX subscriptions_by_mailing_address
+    ON subscriptions (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
+CREATE INDEX subscriptions_by_billing_address
+    ON subscriptions (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 CREATE INDEX subscriptions_by_kind ON subscriptions (account_id, kind, subscription_id);
 
 -- The kinds that an account's subscriptions have, or had: each once. A filter that no kind matches
@@ -249,6 +284,7 @@ CREATE TABLE subscription_issues (
         REFERENCES subscriptions (account_id, subscription_id),
     FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
 );
+CREATE INDEX subscription_issues_by_issue ON subscription_issues (account_id, issue_id);
 
 CREATE TABLE custom_fields (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
@@ -307,6 +343,10 @@ CREATE TABLE orders (
 );
 CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
 CREATE INDEX orders_by_commit ON orders (account_id, commit_id, order_id);
+CREATE INDEX orders_by_mailing_address
+    ON orders (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
+CREATE INDEX orders_by_billing_address
+    ON orders (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
 CREATE TABLE order_items (
     account_id BIGINT NOT NULL,
@@ -347,6 +387,10 @@ CREATE TABLE purchases (
 );
 CREATE INDEX purchases_by_subscriber ON purchases (account_id, subscriber_id);
 CREATE INDEX purchases_by_commit ON purchases (account_id, commit_id, purchase_id);
+CREATE INDEX purchases_by_shipping_address
+    ON purchases (account_id, shipping_address_id) WHERE shipping_address_id IS NOT NULL;
+CREATE INDEX purchases_by_billing_address
+    ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
 CREATE TABLE list_downloads (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
@@ -380,6 +424,19 @@ CREATE TABLE mailing_list_entries (
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id)
 );
+CREATE INDEX mailing_list_entries_by_subscription
+    ON mailing_list_entries (account_id, subscription_id, mailing_list_id);
+
+-- The records that were removed, each with the commit that removed it last. A record that came back
+-- keeps its row: whoever reads this table looks whether the record is there.
+CREATE TABLE deletions (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    entity TEXT COLLATE "C" NOT NULL,
+    record_id BIGINT NOT NULL,
+    commit_id BIGINT NOT NULL,
+    PRIMARY KEY (account_id, entity, record_id)
+);
+CREATE INDEX deletions_by_commit ON deletions (account_id, entity, commit_id, record_id);
 
 -- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss in UTC. It
 -- refers to no row of subscribers: it holds also for a subscriber whom only a later load adds.
@@ -388,6 +445,18 @@ CREATE TABLE erasures (
     subscriber_id BIGINT NOT NULL,
     erased_at TEXT COLLATE "C",
     PRIMARY KEY (account_id, subscriber_id)
+);
+
+-- The ids of records that have none in their source: key_digest is that of their natural key there,
+-- table_name the table, or what else an id of another system identifies. A row is never changed or
+-- deleted before its account is, so that a key has the same id for ever; but the row with an empty
+-- digest has the greatest id so far.
+CREATE TABLE natural_keys (
+    account_id BIGINT NOT NULL,
+    table_name TEXT COLLATE "C" NOT NULL,
+    key_digest TEXT COLLATE "C" NOT NULL,
+    record_id BIGINT NOT NULL,
+    PRIMARY KEY (account_id, table_name, key_digest)
 );
 
 -- Staging: the rows of the loads that run now, each with its load, file and line, and with a mask
@@ -680,7 +749,19 @@ CREATE UNLOGGED TABLE staged_keys (
     other BIGINT,
     text TEXT COLLATE "C"
 );
-CREATE INDEX staged_keys_by_key ON staged_keys (account_id, load_id, list, key);
+CREATE INDEX staged_keys_by_key ON staged_keys (account_id, load_id, list, key, other);
+
+-- The new natural keys of a load. key_text: the key as a message shows it.
+CREATE UNLOGGED TABLE staged_natural_keys (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    table_name TEXT COLLATE "C" NOT NULL,
+    key_digest TEXT COLLATE "C" NOT NULL,
+    record_id BIGINT NOT NULL,
+    key_text TEXT COLLATE "C" NOT NULL
+);
+CREATE INDEX staged_natural_keys_by_digest
+    ON staged_natural_keys (account_id, load_id, table_name, key_digest);
 
 -- Row-level security: a transaction sees the rows of the account that it has set. In one that has
 -- set none, each query of these tables is an error, so a look-up can never be empty for that
@@ -714,6 +795,7 @@ BEGIN
         'purchases',
         'list_downloads',
         'mailing_list_entries',
+        'deletions',
         'erasures'
     ]
     LOOP

@@ -6,7 +6,8 @@
 -- Times are microseconds since 1970 in UTC, unless the contract has them as text.
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
--- renewal_code_login: whether a renewal code with a postal code is a login.
+-- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
+-- (IANA); what "today" is at the login check.
 CREATE TABLE accounts (
     account_id INTEGER NOT NULL PRIMARY KEY,
     company_name TEXT,
@@ -22,7 +23,8 @@ CREATE TABLE accounts (
     master_checkout TEXT,
     is_master INTEGER NOT NULL DEFAULT 0 CHECK (is_master IN (0, 1)),
     hide_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
-    renewal_code_login INTEGER NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1))
+    renewal_code_login INTEGER NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1)),
+    time_zone TEXT NOT NULL DEFAULT 'UTC'
 ) STRICT;
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
@@ -48,6 +50,31 @@ CREATE TABLE audit (
     command TEXT NOT NULL,
     summary TEXT NOT NULL
 ) STRICT;
+
+-- The numbers of accounts that were removed, each with its newest stamp: an account that gets the
+-- number again begins an epoch after it, whatever clients know of the former one.
+CREATE TABLE removed_accounts (
+    account_id INTEGER NOT NULL PRIMARY KEY,
+    newest_stamp INTEGER NOT NULL
+) STRICT;
+
+-- The last loads of each account. files, counts: JSON. outcome: 'good' or 'refused'; NULL while it
+-- runs, and of one that was killed. marker_at: the time of the marker file that it waited for.
+CREATE TABLE loads (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    load_id INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    user_name TEXT NOT NULL,
+    command TEXT NOT NULL,
+    files TEXT NOT NULL,
+    marker_at INTEGER,
+    outcome TEXT,
+    counts TEXT,
+    rejected INTEGER NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (account_id, load_id)
+) STRICT, WITHOUT ROWID;
 
 -- What a client of the change feed learned before epoch_at may be of a history that the database no
 -- longer has: the client must start again. history: NULL, since `masthead restore` starts an epoch.
@@ -85,6 +112,7 @@ CREATE TABLE issues (
 
 -- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
 -- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
+-- removed_at: the delete_date that a removal set, by which one is known that no file has.
 CREATE TABLE subscribers (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     subscriber_id INTEGER NOT NULL,
@@ -97,6 +125,7 @@ CREATE TABLE subscribers (
     delete_date TEXT,
     first_name_folded TEXT,
     last_name_folded TEXT,
+    removed_at TEXT,
     renewal_code_lower TEXT GENERATED ALWAYS AS (lower(renewal_code)) VIRTUAL,
     email_lower TEXT GENERATED ALWAYS AS (lower(email)) VIRTUAL,
     source_lower TEXT GENERATED ALWAYS AS (lower(source)) VIRTUAL,
@@ -166,6 +195,11 @@ CREATE TABLE subscriptions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX subscriptions_by_subscriber ON subscriptions (account_id, subscriber_id);
 CREATE INDEX subscriptions_by_commit ON subscriptions (account_id, commit_id);
+-- By these, rows are found that refer to an address which is to be removed.
+CREATE INDEX subscriptions_by_mailing_address
+    ON subscriptions (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
+CREATE INDEX subscriptions_by_billing_address
+    ON subscriptions (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 -- A list of operation 7 is merged from the kinds that match, each in the order of its ids: so it
 -- takes as long in a large account as in a small one.
 CREATE INDEX subscriptions_by_kind ON subscriptions (
@@ -194,6 +228,7 @@ CREATE TABLE subscription_issues (
         REFERENCES subscriptions (account_id, subscription_id),
     FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX subscription_issues_by_issue ON subscription_issues (account_id, issue_id);
 
 CREATE TABLE custom_fields (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
@@ -252,6 +287,10 @@ CREATE TABLE orders (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
 CREATE INDEX orders_by_commit ON orders (account_id, commit_id);
+CREATE INDEX orders_by_mailing_address
+    ON orders (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
+CREATE INDEX orders_by_billing_address
+    ON orders (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
 CREATE TABLE order_items (
     account_id INTEGER NOT NULL,
@@ -292,6 +331,10 @@ CREATE TABLE purchases (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX purchases_by_subscriber ON purchases (account_id, subscriber_id);
 CREATE INDEX purchases_by_commit ON purchases (account_id, commit_id);
+CREATE INDEX purchases_by_shipping_address
+    ON purchases (account_id, shipping_address_id) WHERE shipping_address_id IS NOT NULL;
+CREATE INDEX purchases_by_billing_address
+    ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
 CREATE TABLE list_downloads (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
@@ -325,6 +368,19 @@ CREATE TABLE mailing_list_entries (
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX mailing_list_entries_by_subscription
+    ON mailing_list_entries (account_id, subscription_id, mailing_list_id);
+
+-- The records that were removed, each with the commit that removed it last. A record that came back
+-- keeps its row: whoever reads this table looks whether the record is there.
+CREATE TABLE deletions (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    entity TEXT NOT NULL,
+    record_id INTEGER NOT NULL,
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, entity, record_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deletions_by_commit ON deletions (account_id, entity, commit_id);
 
 -- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss in UTC. It
 -- refers to no row of subscribers: it holds also for a subscriber whom only a later load adds.
@@ -335,12 +391,25 @@ CREATE TABLE erasures (
     PRIMARY KEY (account_id, subscriber_id)
 ) STRICT, WITHOUT ROWID;
 
+-- The ids of records that have none in their source: key_digest is that of their natural key there,
+-- table_name the table, or what else an id of another system identifies. A row is never changed or
+-- deleted before its account is, so that a key has the same id for ever; but the row with an empty
+-- digest has the greatest id so far.
+CREATE TABLE natural_keys (
+    account_id INTEGER NOT NULL,
+    table_name TEXT NOT NULL,
+    key_digest TEXT NOT NULL,
+    record_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, table_name, key_digest)
+) STRICT, WITHOUT ROWID;
+
 -- What the planner is told of the tables, instead of what it would guess: accounts with a million
 -- rows in each table. So a query has the same plan in a small database and in a large one, and it
 -- never walks an account where an index leads to a few rows.
 ANALYZE accounts;
 DELETE FROM sqlite_stat1;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
+    ('loads', 'loads', '1000 100 1'),
     ('commits', 'commits', '10000 10000 1'),
     ('commits', 'commits_by_visible_at', '10000 10000 1'),
     ('publications', 'publications', '100 100 1'),
@@ -360,20 +429,32 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscriptions', 'subscriptions', '1000000 1000000 1'),
     ('subscriptions', 'subscriptions_by_subscriber', '1000000 1000000 2'),
     ('subscriptions', 'subscriptions_by_commit', '1000000 1000000 1000'),
+    ('subscriptions', 'subscriptions_by_mailing_address', '1000000 1000000 2'),
+    ('subscriptions', 'subscriptions_by_billing_address', '1000000 1000000 2'),
     ('subscriptions', 'subscriptions_by_kind', '1000000 1000000 100000 50000 20000 1000 500'),
     ('subscription_issues', 'subscription_issues', '10000000 10000000 10 1'),
+    ('subscription_issues', 'subscription_issues_by_issue', '10000000 10000000 1000'),
     ('custom_fields', 'custom_fields', '100 100 1'),
     ('custom_field_options', 'custom_field_options', '1000 1000 1'),
     ('custom_field_answers', 'custom_field_answers', '1000000 1000000 5 1'),
     ('orders', 'orders', '1000000 1000000 1'),
     ('orders', 'orders_by_subscriber', '1000000 1000000 2'),
     ('orders', 'orders_by_commit', '1000000 1000000 1000'),
+    ('orders', 'orders_by_mailing_address', '1000000 1000000 2'),
+    ('orders', 'orders_by_billing_address', '1000000 1000000 2'),
     ('order_items', 'order_items', '1000000 1000000 1'),
     ('order_items', 'order_items_by_order', '1000000 1000000 2'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),
+    ('purchases', 'purchases_by_shipping_address', '1000000 1000000 2'),
+    ('purchases', 'purchases_by_billing_address', '1000000 1000000 2'),
     ('list_downloads', 'list_downloads', '1000 1000 1'),
     ('list_downloads', 'list_downloads_by_commit', '1000 1000 10'),
     ('mailing_list_entries', 'mailing_list_entries', '10000000 10000000 10000 1'),
-    ('erasures', 'erasures', '1000 1000 1');
+    ('mailing_list_entries', 'mailing_list_entries_by_subscription',
+        '10000000 10000000 10 1'),
+    ('deletions', 'deletions', '1000000 1000000 200000 1'),
+    ('deletions', 'deletions_by_commit', '1000000 1000000 200000 1000'),
+    ('erasures', 'erasures', '1000 1000 1'),
+    ('natural_keys', 'natural_keys', '3000000 3000000 1000000 1');

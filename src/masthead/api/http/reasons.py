@@ -1,0 +1,85 @@
+"""What the log says of a request that got an error: a reason, and the path of an unknown route.
+
+Neither contains what the client sent, apart from words of the path in lower-case letters
+(decisions, "The reason of an error").
+"""
+
+import re
+from collections.abc import Collection
+
+from starlette.exceptions import HTTPException
+
+from masthead.api.http.overload import Overloaded
+from masthead.api.http.parameters import UnknownParameter
+from masthead.errors import BadInput, NotFound, StoreUnavailable
+
+__all__ = ["LOGIN_LIMIT", "reason_of", "reason_of_refusal", "shown_path"]
+
+LOGIN_LIMIT = "login limit"
+"""The reason of a login that is refused after many failures."""
+
+_BY_STATUS = {
+    401: "no credentials",
+    403: "wrong credentials",
+    404: "no such path",
+    405: "method",
+    408: "too slow",
+    410: "too old",
+    413: "body too long",
+    414: "address too long",
+    417: "expectation",
+    429: "rate limit",
+    431: "headers too long",
+}
+_FIRST_WORD = re.compile(r"\{?(\w+)")
+_WORD = r"\.?[a-z_-]{0,26}(?:\.(?:css|html|ico|js|json|php|png|svg|txt|xml))?"
+_SHOWN = (
+    re.compile(rf"{_WORD}|v?[0-9]{{1,2}}"),
+    re.compile(rf"{_WORD}|v[0-9]{{1,2}}"),
+)
+"""The segments of a path that are shown. A point stands only before the ending of a file's name, or
+at the beginning: names of people have others."""
+
+
+def reason_of(error: Exception, parameters: Collection[str]) -> str:
+    """Return the reason of an error response; ``parameters`` are those of the operation.
+
+    The sentence of an invalid parameter begins with its name.
+    """
+    match error:
+        case UnknownParameter():
+            reason = "unknown parameter"
+        case BadInput():
+            found = _FIRST_WORD.match(str(error))
+            is_known = found and found[1] in parameters
+            reason = f"parameter {found[1]}" if found and is_known else "parameters"
+        case NotFound():
+            reason = "no such id"
+        case StoreUnavailable():
+            reason = "database"
+        case Overloaded():
+            reason = error.reason
+        case HTTPException():
+            reason = reason_of_refusal(error.status_code, error.detail)
+        case _:
+            reason = "error"
+    return reason
+
+
+def reason_of_refusal(status: int, sentence: str) -> str:
+    """Return the reason of a response whose sentence is a constant."""
+    return _BY_STATUS.get(status, sentence)
+
+
+def shown_path(path: str) -> str:
+    """Return what the log shows of the path of an unknown route: its first two segments.
+
+    A segment that is neither a word in lower-case letters nor a version, such as ``v2``, is ``*``;
+    so are all further ones together.
+    """
+    segments = path.split("/")[1:]
+    shown = [
+        segment if pattern.fullmatch(segment) else "*"
+        for segment, pattern in zip(segments, _SHOWN, strict=False)
+    ]
+    return "/".join(["", *shown, *["*"] * (len(segments) > len(shown))])

@@ -1,0 +1,126 @@
+"""The user documentation at /manual: the Markdown files of the project's ``docs``, as pages.
+
+So whoever runs or uses a server has the documentation of its very version, without a network.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable
+from functools import cache, partial
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from masthead.api.http.request import Request
+from masthead.api.http.routing import Route
+from masthead.api.operations.static_files import StaticPage, bytes_of
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+__all__ = ["PAGES", "routes"]
+
+PAGES = {
+    "integrator": "For the integrator: look up readers and check their logins, from any language",
+    "data-engineer": "For the data engineer: keep a copy of all data, and prove it complete",
+    "mapping": "Mapping files: load the files of another system",
+    "operator": "For the operator: install, load data, give credentials, watch, back up",
+    "upgrading": "Upgrading: to another version, and back",
+    "postgresql": "PostgreSQL: roles, poolers, replicas, several machines",
+    "patroni": "Failover with Patroni",
+    "security": "Security: what is protected from whom, and how",
+    "performance": "Performance: what has been measured",
+    "reference": "Reference: operations, fields, files, settings, commands",
+    "architecture": "Architecture: for developers",
+    "decisions": "Decisions: what the interface leaves open, and what this server does",
+}
+"""What each page is about, by the name of its file."""
+
+_NOT_IN_A_HEADING = re.compile(r"[^\w\- ]")
+_LINK = re.compile(r"(?:(?P<page>[a-z-]+)\.md)?(?P<rest>#.*)?")
+
+
+def manual(request: Request) -> Response:
+    """Return the list of the pages."""
+    return _contents().respond(request)
+
+
+def _page(name: str, request: Request) -> Awaitable[Response]:
+    # The first request for a page takes a tenth of a second, which the event loop does not have.
+    return asyncio.to_thread(_respond, name, request)
+
+
+def _respond(name: str, request: Request) -> Response:
+    return _rendered(name).respond(request)
+
+
+@cache
+def _contents() -> StaticPage:
+    items = "".join(
+        f'<li><a href="{{base}}manual/{name}">{escape(title)}</a></li>\n'
+        for name, title in PAGES.items()
+    )
+    return _in_frame("User documentation", f"<h1>User documentation</h1>\n<ul>\n{items}</ul>\n")
+
+
+@cache
+def _rendered(name: str) -> StaticPage:
+    """Return a page; raise HTTPException 404 if this installation lacks the file."""
+    # Takes 0.1 seconds, and most servers never show a page.
+    from markdown_it import MarkdownIt  # noqa: PLC0415
+
+    try:
+        text = _file(name).read_text(encoding="utf-8")
+    except OSError:
+        raise HTTPException(404, f"this installation lacks the page {name}") from None
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            opening.attrSet("id", _anchor(inline.content))
+        for token in inline.children or ():
+            _lead(token)
+    return _in_frame(
+        PAGES[name].partition(":")[0], parser.renderer.render(tokens, parser.options, {})
+    )
+
+
+def _file(name: str) -> Path:
+    """Return the path of a file: in a package it is beside the code, in a checkout in docs."""
+    package = Path(str(files("masthead")))
+    packed = package / "manual" / f"{name}.md"
+    return packed if packed.exists() else package.parents[1] / "docs" / f"{name}.md"
+
+
+def _in_frame(title: str, html: str) -> StaticPage:
+    frame = bytes_of("pages", "manual.html").decode()
+    return StaticPage(frame.replace("{title}", escape(title)).replace("{text}", html))
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that links in the files use for a heading."""
+    return _NOT_IN_A_HEADING.sub("", heading.lower()).replace(" ", "-")
+
+
+def _lead(token: "Token") -> None:
+    """Let a link between files lead to the page; one to a file that is no page leads nowhere."""
+    target = str(token.attrGet("href") or "")
+    if token.type != "link_open" or target.startswith(("http://", "https://")):
+        return
+    found = _LINK.fullmatch(target)
+    if not found or (found["page"] and found["page"] not in PAGES):
+        del token.attrs["href"]
+    elif found["page"]:
+        token.attrSet("href", f"{{base}}manual/{found['page']}{found['rest'] or ''}")
+
+
+routes = [
+    Route("/manual", "manual", manual),
+    *(Route(f"/manual/{name}", "manual", partial(_page, name)) for name in PAGES),
+]
+"""The paths of the documentation, without credentials; GET and HEAD."""

@@ -1,0 +1,108 @@
+"""What the readers of all formats share: batches of rows, what is said about a file, the limits."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from masthead.errors import BadInput
+
+__all__ = [
+    "BATCH_ROWS",
+    "CELLS_MAX",
+    "NOTHING_SAID",
+    "QUOTED_MAX",
+    "ROW_BYTES_MAX",
+    "Batch",
+    "Known",
+    "Said",
+    "UnreadableRow",
+    "cut_off",
+    "first_repeated",
+    "too_long",
+    "too_many_cells",
+]
+
+BATCH_ROWS = 2_000
+ROW_BYTES_MAX = 16 * 1024 * 1024
+"""The maximum size of a line of NDJSON and of a row of CSV. A batch is at most about this large."""
+
+CELLS_MAX = 10_000
+"""The maximum number of cells in a row: cells take more memory than their bytes."""
+
+QUOTED_MAX = 100
+"""The maximum number of characters of a column name or a value that a message quotes."""
+
+
+class Said(NamedTuple):
+    """What is known about a file before it is read; None is detected, or left to its default.
+
+    ``format`` is "csv", "tsv", "ndjson" or "xlsx", ``encoding`` a name that Python knows,
+    ``separator`` and ``quote`` are one character each, and ``sheet`` is the name of a sheet.
+    """
+
+    format: str | None = None
+    encoding: str | None = None
+    separator: str | None = None
+    quote: str | None = None
+    sheet: str | None = None
+
+
+class Known(Said):
+    """What is known about a file, all of it, after its bytes were looked at."""
+
+    __slots__ = ()
+
+
+NOTHING_SAID = Said()
+
+
+class UnreadableRow(NamedTuple):
+    """A row that cannot be split into cells: its line, a column for the message, the problem."""
+
+    line: int
+    column: str
+    sentence: str
+
+
+class Batch(NamedTuple):
+    """Rows of a file, by column.
+
+    ``cells[n]`` holds the values of ``columns[n]``: text, empty for a missing value, None for a row
+    without this column. ``lines`` holds the line number on which each row starts. ``done`` is the
+    number of bytes of the file that have been read so far.
+    """
+
+    columns: Sequence[str]
+    lines: Sequence[int]
+    cells: Sequence[Sequence[str | None]]
+    unreadable: Sequence[UnreadableRow]
+    done: int
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs a second time, None if there is none."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def too_long(label: str, line: int) -> BadInput:
+    """Return the exception for a row of more than 16 MiB."""
+    return BadInput(
+        f"{label}:{line}: longer than {ROW_BYTES_MAX >> 20} MiB, the most that a row may have"
+    )
+
+
+def too_many_cells(label: str, line: int, count: int) -> BadInput:
+    """Return the exception for a row of more than 10,000 cells."""
+    return BadInput(f"{label}:{line}: has {count} cells, and a row may have {CELLS_MAX}")
+
+
+def cut_off(label: str, line: int, sentence: str) -> BadInput:
+    """Return the exception for a file that looks cut off; ``sentence`` says what shows it."""
+    return BadInput(
+        f"{label}:{line}: {sentence}: the file looks cut off; get it again, or say "
+        "--allow-truncated if it is complete"
+    )

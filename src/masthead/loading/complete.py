@@ -1,0 +1,61 @@
+"""Complete files: what they lack is removed, unless it is suspiciously much.
+
+``masthead.store.removing`` finds and removes the rows.
+"""
+
+from collections.abc import Sequence
+from decimal import ROUND_UP, Decimal
+
+from masthead.errors import BadInput
+from masthead.loading.limits import Limit
+from masthead.loading.mapping_files import Input
+from masthead.store import removing
+from masthead.store.removing import Removal
+from masthead.store.staging import NUMBERS_PER_FILE, Staging
+
+__all__ = ["check_brake", "find_missing"]
+
+_ALL = 100
+_TENTH = Decimal("0.1")
+
+
+def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> Removal:
+    """Return the stored rows that complete files lack, before the staged rows are checked.
+
+    If bad rows are rejected (``rejects``), raises BadInput for one whose key cannot be read: it
+    could be any of these rows.
+    """
+    if rejects and staging.first_without_key:
+        file, line = staging.first_without_key
+        place = f"{files[file // NUMBERS_PER_FILE].label}:{line}"
+        raise BadInput(
+            f"{place}: the key of this row cannot be read, so nobody knows which rows --complete "
+            "has to remove\nnothing was loaded; correct the row, or leave out --complete"
+        )
+    removing.restore_returned(staging)
+    return removing.missing_from_files(staging)
+
+
+def check_brake(removal: Removal, max_removed: Limit) -> None:
+    """Raise BadInput if more rows of a table would be removed than may be.
+
+    It has the numbers of each table that would lose rows (decisions, "What complete files are").
+    """
+    missing = removal.missing
+    if all(max_removed.allows(*found) for found in missing.values()):
+        return
+    shares = {name: _percent(*found) for name, found in missing.items()}
+    lines = [
+        f"{name}: {found.rows} of {found.stored} rows would be removed ({shares[name]:f}%)"
+        for name, found in missing.items()
+    ]
+    advice = (
+        f"nothing was loaded: --max-removed allows {max_removed.text} of a table; if these rows "
+        f"are to go, say --max-removed {max(shares.values()):f}%"
+    )
+    raise BadInput("\n".join([*lines, advice]))
+
+
+def _percent(rows: int, of_rows: int) -> Decimal:
+    """Return how many percent of the rows these are, rounded up."""
+    return (Decimal(rows * _ALL) / of_rows).quantize(_TENTH, ROUND_UP)

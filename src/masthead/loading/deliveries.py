@@ -1,0 +1,133 @@
+"""What is loaded into which account, and when: folders of folders, and marker files."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import monotonic, sleep
+from typing import NamedTuple
+
+from masthead.contract.kinds import BIGGEST_INTEGER
+from masthead.contract.records import ACCOUNTS
+from masthead.errors import BadInput, BadUsage
+from masthead.loading.sources import stem_and_format
+from masthead.store import Store, loads
+
+__all__ = ["POLL_S", "Delivery", "Ready", "deliveries", "ready_deliveries", "refuse_accounts"]
+
+POLL_S = 5
+"""Seconds between two looks for marker files."""
+
+
+MAPPING = "mapping.toml"
+"""The name of the mapping file in the folder of an account."""
+
+
+class Delivery(NamedTuple):
+    """Files and folders, and the account that they are loaded into; None: they are accounts.
+
+    ``mapping`` is the mapping file in the account's own folder, if there is one.
+    """
+
+    account_id: int | None
+    paths: Sequence[Path]
+    mapping: Path | None = None
+
+
+class Ready(NamedTuple):
+    """A delivery whose marker file is there since ``marker_at``; None: it has not come in time."""
+
+    delivery: Delivery
+    marker_at: int | None
+
+
+def deliveries(paths: Sequence[Path], account_id: int | None) -> list[Delivery]:
+    """Return what is to be loaded, by account.
+
+    Without ``account_id``, a folder whose sub-folders have numbers as names is a delivery for each
+    of these accounts, by ascending number; its other sub-folders are ignored. Raises BadUsage if
+    there are files to load beside them.
+    """
+    if account_id is not None:
+        return [Delivery(account_id, paths)]
+    found = [delivery for path in paths for delivery in _of_accounts(path)]
+    if not found:
+        return [Delivery(None, paths)]
+    for path in paths:
+        beside = [*path.iterdir()] if path.is_dir() else [path]
+        files = [each for each in beside if each.is_file() and stem_and_format(each)[1]]
+        if files or not _of_accounts(path):
+            raise BadUsage(
+                f"{(files or [path])[0]}: there are folders of accounts beside it; say with "
+                "--account whose data it is, and load it by itself"
+            )
+    return found
+
+
+def _of_accounts(path: Path) -> list[Delivery]:
+    inside = [each for each in path.iterdir() if each.is_dir()] if path.is_dir() else []
+    numbers = {
+        int(each.name): each
+        for each in inside
+        if each.name.isascii() and each.name.isdecimal() and str(int(each.name)) == each.name
+    }
+    return [
+        Delivery(number, (folder,), mapping if (mapping := folder / MAPPING).is_file() else None)
+        for number, folder in sorted(numbers.items())
+        if number <= BIGGEST_INTEGER
+    ]
+
+
+def refuse_accounts(folder: Path) -> None:
+    """Raise BadInput if an account's folder has a file of accounts, which could be any account's.
+
+    So whoever delivers an account's data cannot change another account.
+    """
+    for path in sorted(folder.iterdir()):
+        if stem_and_format(path)[0] == ACCOUNTS.name and stem_and_format(path)[1]:
+            raise BadInput(f"{path}: an account's folder has no accounts: load them by themselves")
+
+
+def ready_deliveries(
+    store: Store,
+    waiting: Sequence[Delivery],
+    marker: str,
+    *,
+    wait_s: float,
+    pause: Callable[[float], None] = sleep,
+    clock: Callable[[], float] = monotonic,
+) -> Iterator[Ready]:
+    """Yield each delivery as soon as its folder has a new file ``marker``.
+
+    It is new if it was changed later than the one for which a load of the account has waited
+    before, whatever became of that load. After ``wait_s`` seconds, those that are left are yielded
+    without a time. Raises BadUsage if a delivery is not one folder, or if the marker could be a
+    file of data; StoreUnavailable if the record of loads cannot be read.
+    """
+    if marker in {"", ".", ".."} or "/" in marker or stem_and_format(Path(marker))[1]:
+        raise BadUsage(f"--when-complete {marker}: give the name of a file that is no data: _DONE")
+    for delivery in waiting:
+        if delivery.account_id is None or len(delivery.paths) != 1 or delivery.paths[0].is_file():
+            raise BadUsage("--when-complete waits for one folder of an account, or one of folders")
+    ends_at = clock() + wait_s
+    while True:
+        is_last_look = clock() >= ends_at
+        late = []
+        for delivery in waiting:
+            account_id, (folder,), _ = delivery
+            marker_at = _changed_at(folder / marker)
+            if marker_at and marker_at > loads.last_marker(store, account_id or 0):
+                yield Ready(delivery, marker_at)
+            else:
+                late.append(delivery)
+        waiting = late
+        if not waiting or is_last_look:
+            break
+        pause(max(0, min(POLL_S, ends_at - clock())))
+    yield from (Ready(delivery, None) for delivery in waiting)
+
+
+def _changed_at(path: Path) -> int:
+    """Return when a file was changed, in microseconds since 1970; 0 if none can be seen."""
+    try:
+        return path.stat().st_mtime_ns // 1_000
+    except OSError:
+        return 0

@@ -1,0 +1,288 @@
+"""What encoding, separator and quotes a text file has, as far as nobody has said it.
+
+The whole file is looked at, in little memory: a letter beyond ASCII may come in the last line. A
+file that is valid UTF-8 is UTF-8, and a header with commas is comma-separated, so that nothing
+is guessed about the files that Masthead itself writes (decisions, "What is detected").
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from masthead.errors import BadInput
+from masthead.loading.batches import Known, Said
+from masthead.loading.unpacking import opened
+
+if TYPE_CHECKING:
+    from chardetng_py import EncodingDetector
+
+__all__ = ["SEPARATORS", "UTF_8", "Detected", "detect", "encoding_name"]
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+"""The separators that are detected, and their names in messages. The first is the default."""
+
+UTF_8 = "utf-8"
+_QUOTES = {"'": "single quotes", '"': "double quotes"}
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, UTF_8),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it starts with
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_WITH_MARK = ("utf-16", "utf-32")
+"""Encodings whose files begin with a byte order mark."""
+
+_NOT_TEXT = {
+    b"PK\x03\x04": "a workbook (.xlsx) or another zip file",
+    b"\xd0\xcf\x11\xe0": "an old workbook (.xls), which must be saved as .xlsx",
+    b"\x1f\x8b": "one packed with gzip (.gz)",
+    b"\x28\xb5\x2f\xfd": "one packed with zstd (.zst)",
+}
+"""What the first bytes of files are that are not text."""
+
+_CHUNK_BYTES = 65_536
+_FED_BYTES_MAX = 16 * 1_048_576
+"""How much text beyond ASCII is shown to the detector, which reads some 10 MB a second."""
+
+_NO_CHANCE = 10
+"""So many characters that are UTF-8, before one that is not, stand in no other text."""
+
+_SAMPLE_ROWS = 50
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
+_SEPARATOR_LINE = re.compile("sep=([,;\t|])[\r\n]")
+"""The line before the header by which spreadsheets are told the separator."""
+
+
+# Web standards mean more by these names than Python does.
+_PYTHON_NAMES = {
+    "Big5": "cp950",
+    "EUC-KR": "cp949",
+    "GBK": "gb18030",
+    "ISO-8859-8-I": "iso8859-8",
+    "Shift_JIS": "cp932",
+}
+
+
+_NOT_OF_FILES = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
+"""Encodings of Python that are for names and programs."""
+
+
+class Detected(NamedTuple):
+    """A file's ``said`` with everything filled in; ``sentence`` says what was detected.
+
+    It is None if nothing was detected but the default, UTF-8 with commas.
+    """
+
+    said: Known
+    sentence: str | None
+
+
+def detect(path: Path, label: str, said: Said) -> Detected:
+    """Fill in the encoding, separator and quotes of a text file.
+
+    Raises BadInput for an encoding that does not exist, for broken compression, and where the
+    file contradicts what was said: it looks like UTF-16, the header has semicolons.
+    """
+    found = []
+    said_encoding = _codec(said.encoding, label) if said.encoding else None
+    with opened(path, label) as (unpacked, _):
+        head = unpacked.read(_CHUNK_BYTES)
+        for start, kind in _NOT_TEXT.items():
+            if head.startswith(start):
+                raise BadInput(f"{label}: by its name a text file, and looks like {kind}")
+        encoding = _byte_order(head)
+        if encoding is None:
+            if not said_encoding or said_encoding in {UTF_8, *(_WITH_MARK if head else ())}:
+                encoding = _encoding(head, unpacked, label)
+            elif said_encoding[:4] != "utf-" and _begins_as_utf_8(head, unpacked):
+                encoding = UTF_8
+            else:
+                encoding = said_encoding
+    assert encoding
+    if said_encoding is None:
+        if encoding != UTF_8:
+            found.append(f"as {encoding_name(encoding)}")
+    elif encoding[:6] != said_encoding[:6]:
+        raise BadInput(
+            f"{label}: said to be {encoding_name(said_encoding)}, and looks like "
+            f"{encoding_name(encoding)}"
+        )
+    said = said._replace(encoding=encoding)
+    if said.format in {"csv", "tsv"}:
+        text = head.decode(encoding, "replace").removeprefix("\ufeff")
+        said, dialect = _with_dialect(label, said, text)
+        found += dialect
+    return Detected(Known(*said), f"read {' '.join(found)}" if found else None)
+
+
+def encoding_name(encoding: str) -> str:
+    """Return the name of an encoding as messages write it."""
+    name = codecs.lookup(encoding).name
+    if name.startswith("cp125"):
+        return f"Windows-{name.removeprefix('cp')}"
+    return name.upper().replace("ISO8859", "ISO-8859")
+
+
+def _codec(name: str, label: str) -> str:
+    try:
+        codec = codecs.lookup(name)
+        if codec.name in _NOT_OF_FILES:
+            raise LookupError
+        "a".encode(name)
+    except (LookupError, ValueError):
+        raise BadInput(f"{label}: there is no encoding {name!r}") from None
+    return UTF_8 if codec.name == "utf-8-sig" else codec.name
+
+
+def _byte_order(head: bytes) -> str | None:
+    """Return the encoding that the first bytes tell: a byte order mark, or UTF-16 without one."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    pairs = len(head) // 2
+    even, odd = (head[n : 2 * pairs : 2].count(0) for n in (0, 1))
+    if max(even, odd) * 4 > pairs and min(even, odd) * 10 < max(even, odd):
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return None
+
+
+def _begins_as_utf_8(head: bytes, rest: IO[bytes]) -> bool:
+    """Return whether the first characters beyond ASCII are UTF-8, and more than chance gives."""
+    decoder = codecs.getincrementaldecoder(UTF_8)()
+    beyond = 0
+    for chunk in _chunks(head, rest):
+        try:
+            text = decoder.decode(chunk)
+        except UnicodeDecodeError:
+            return False
+        if not text.isascii():
+            beyond += sum(character > "\x7f" for character in text)
+        if beyond >= _NO_CHANCE:
+            return True
+    return False
+
+
+def _encoding(head: bytes, rest: IO[bytes], label: str) -> str:
+    """Return UTF-8, or the most likely encoding of a file that is not."""
+    good, bad, fed = 0, 0, 0
+    left = b""
+    detector = None
+    for chunk in _chunks(head, rest):
+        if chunk.isascii() and not left:
+            continue
+        data = left + chunk
+        try:
+            text, used = codecs.utf_8_decode(data, "strict", False)
+        except UnicodeDecodeError:
+            text, used = codecs.utf_8_decode(data, "surrogateescape", False)
+            bad += len(_NOT_UTF_8.findall(text))
+        good += used - len(text)
+        left = data[used:]
+        if bad and fed < _FED_BYTES_MAX:
+            detector = detector or _new_detector(label)
+            detector.feed(data[:used], last=False)
+            fed += used
+    bad += len(left)
+    if bad <= 4 * good:
+        return UTF_8  # valid, or valid but for some rows, which are problems
+    detector = detector or _new_detector(label)
+    detector.feed(left, last=True)
+    found = detector.guess(tld=None, allow_utf8=False)
+    return codecs.lookup(_PYTHON_NAMES.get(found, found.replace("windows-", "cp"))).name
+
+
+def _new_detector(label: str) -> "EncodingDetector":
+    # Imported here: most files are UTF-8, and it is not there on every system.
+    try:
+        from chardetng_py import EncodingDetector  # noqa: PLC0415
+    except ImportError:
+        raise BadInput(
+            f"{label}: is not UTF-8, and here is nothing that could detect what it is; say its "
+            "encoding in a mapping (--map)"
+        ) from None
+    return EncodingDetector()
+
+
+def _chunks(head: bytes, rest: IO[bytes]) -> Iterator[bytes]:
+    chunk = head
+    while chunk:
+        yield chunk
+        chunk = rest.read(_CHUNK_BYTES)
+
+
+def _with_dialect(label: str, said: Said, text: str) -> tuple[Said, list[str]]:
+    """Fill in separator and quotes; return what was found other than the defaults."""
+    found = []
+    for character in filter(None, (said.separator, said.quote)):
+        if len(character) != 1 or character in "\r\n" or said.separator == said.quote:
+            raise BadInput(
+                f"{label}: separator and quote are two different characters, not {character!r}"
+            )
+    separator = said.separator or ("\t" if said.format == "tsv" else None)
+    if first := _SEPARATOR_LINE.match(text):
+        text = text[first.end() :]
+    quote = said.quote or _quote(text, separator)
+    if separator is None:
+        separator = first[1] if first else _separator(text, quote)
+        if separator != ",":
+            found.append(f"with {SEPARATORS[separator]}")
+    else:
+        _check_separator(label, text, separator, quote)
+    if not said.quote and quote != '"':
+        found.append(f"in {_QUOTES[quote]}" if not found else f"and {_QUOTES[quote]}")
+    return said._replace(separator=separator, quote=quote), found
+
+
+def _quote(text: str, separator: str | None) -> str:
+    """Return the single quote if a name in the header stands in such quotes, the double else."""
+    header = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
+    between = re.escape(separator) if separator else "[,;\t|]"
+    is_single = re.search(f"(?:^|{between})'[^'\"]+'(?:{between}|$)", header)
+    return "'" if is_single and '"' not in header else '"'
+
+
+def _separator(text: str, quote: str) -> str:
+    """Return the separator that splits the header, and most rows into as many cells."""
+    best, best_score = ",", (0.0, 1)
+    for separator in SEPARATORS:
+        header, *rows = _sample(text, separator, quote) or [[]]
+        if len(header) > 1:
+            alike = sum(len(row) == len(header) for row in rows) / len(rows) if rows else 1.0
+            if (alike, len(header)) > best_score:
+                best, best_score = separator, (alike, len(header))
+    return best
+
+
+def _check_separator(label: str, text: str, separator: str, quote: str) -> None:
+    """Raise BadInput if the header is one cell, and several with another separator."""
+    header, *_ = _sample(text, separator, quote) or [[]]
+    other = _separator(text, quote)
+    if len(header) == 1 and other != separator:
+        count = len((_sample(text, other, quote) or [[]])[0])
+        if count > 1:
+            raise BadInput(
+                f"{label}:1: the header is one cell with "
+                f"{SEPARATORS.get(separator, repr(separator))} between the cells, and looks like "
+                f"{count} cells with {SEPARATORS[other]}"
+            )
+
+
+def _sample(text: str, separator: str, quote: str) -> Sequence[list[str]]:
+    """Return the header and the first rows that are complete in ``text``."""
+    rows: list[list[str]] = []
+    # The end of the sample may be in the middle of a row.
+    whole, newline, _ = text.rpartition("\n") if len(text) >= _CHUNK_BYTES // 4 else (text, "", "")
+    lines = io.StringIO(whole + newline or text, newline="")
+    with suppress(csv.Error):
+        for row in csv.reader(lines, delimiter=separator, quotechar=quote):
+            if any(row):
+                rows.append(row)
+            if len(rows) > _SAMPLE_ROWS:
+                break
+    return rows

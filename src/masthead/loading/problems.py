@@ -1,0 +1,60 @@
+"""The messages of a refused load: its problems, each with file, line and column."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from masthead.loading.mapping_files import Input
+from masthead.loading.mapping_rows import MappedFile
+from masthead.store.natural_keys import NaturalKeys
+from masthead.store.staging import NUMBERS_PER_FILE, Problem
+
+__all__ = ["PROBLEMS_SHOWN_MAX", "first_place", "listed", "with_keys"]
+
+PROBLEMS_SHOWN_MAX = 100
+
+_ID = re.compile(r"(?<!line )\b[0-9]{1,19}\b")
+
+
+def with_keys(
+    files: Sequence[Input], keys: NaturalKeys, problems: Iterable[Problem]
+) -> Iterator[Problem]:
+    """Yield the problems, with natural keys in place of the ids that the load has given them."""
+    for problem in problems:
+        file, part = files[problem.file // NUMBERS_PER_FILE], problem.file % NUMBERS_PER_FILE
+        name = file.key_of(part - 1, problem.column) if isinstance(file, MappedFile) else None
+        if name is None:
+            yield problem
+        else:
+
+            def text(found: re.Match[str], name: str = name) -> str:
+                return keys.text_of(name, int(found.group())) or found.group()
+
+            yield problem._replace(sentence=_ID.sub(text, problem.sentence))
+
+
+def listed(files: Sequence[Input], shown: Iterable[Problem], count: int, advice: str) -> str:
+    """Return the message of a refused load: the first of ``count`` problems, and the ``advice``."""
+    lines = [f"{_place(files, problem)}: {_printable(problem.sentence)}" for problem in shown]
+    more = count - PROBLEMS_SHOWN_MAX
+    if more > 0:
+        lines.append(f"and {more} more {'problem' if more == 1 else 'problems'}")
+    return "\n".join([*lines, f"nothing was loaded; {advice}"])
+
+
+def first_place(files: Sequence[Input], first: Problem, count: int) -> str:
+    """Return where the first of ``count`` problems is, without the value that it shows."""
+    counted = "1 problem" if count == 1 else f"the first of {count} problems"
+    return f"{_place(files, first)}: {counted}"
+
+
+def _printable(sentence: str) -> str:
+    """Return the sentence without characters of a value that a terminal would act on."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in sentence
+    )
+
+
+def _place(files: Sequence[Input], problem: Problem) -> str:
+    file = files[problem.file // NUMBERS_PER_FILE]
+    return f"{file.label}:{problem.line}: {file.column_of(problem)}"

@@ -1,0 +1,201 @@
+"""Reading a sheet of an XLSX workbook, row by row."""
+
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, time, timedelta
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from types import NoneType
+from typing import IO, Any
+
+from masthead.errors import BadInput
+from masthead.loading.batches import (
+    BATCH_ROWS,
+    CELLS_MAX,
+    QUOTED_MAX,
+    ROW_BYTES_MAX,
+    Batch,
+    Said,
+    UnreadableRow,
+    too_many_cells,
+)
+from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
+
+__all__ = ["UNPACKED_MAX", "xlsx_batches", "xlsx_rows"]
+
+UNPACKED_MAX = 512 * 1024 * 1024
+"""A workbook is a zip file, whose parts have at most this size together, in bytes."""
+
+_LINES_MAX = 1_048_576
+"""As many rows as a sheet can have."""
+
+_DIGITS = 15
+"""As many digits of a number as spreadsheets keep and show; a double has noise behind them."""
+
+_ERRORS = frozenset(
+    ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!")
+)
+_NO_WORKBOOK = (
+    "not an XLSX workbook that can be read: one with a password and the older .xls must be saved "
+    "as .xlsx without a password"
+)
+
+
+def xlsx_batches(path: Path, label: str, said: Said) -> Iterator[Batch]:
+    """Yield the rows in batches; a row's line is its number in the sheet.
+
+    Raises BadInput as :func:`xlsx_rows` does.
+    """
+    with _opened(path, label) as raw:
+        rows = _rows(raw, label, said)
+        _, header = next(rows, (1, []))
+        kept = [n for n, name in enumerate(header) if name]
+        columns = [header[n] for n in kept]
+        lines: list[int] = []
+        good: list[list[str]] = []
+        unreadable: list[UnreadableRow] = []
+        waiting = 0
+
+        def batch() -> Batch:
+            cells = list(zip(*good, strict=True)) if good else [()] * len(columns)
+            return Batch(columns, lines, cells, unreadable, raw.tell())
+
+        for line, row in rows:
+            problem = _problem(header, row)
+            if problem:
+                unreadable.append(UnreadableRow(line, *problem))
+            else:
+                lines.append(line)
+                good.append([row[n] if n < len(row) else "" for n in kept])
+            waiting += sum(map(len, row))
+            if len(lines) + len(unreadable) == BATCH_ROWS or waiting > ROW_BYTES_MAX:
+                yield batch()
+                lines, good, unreadable = [], [], []
+                waiting = 0
+        yield batch()
+
+
+def xlsx_rows(path: Path, label: str, said: Said) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row that is not blank, with its number; the first is the header.
+
+    Raises BadInput for a file that is no workbook, one that is too large when it is unpacked, a
+    sheet that does not exist, and a row of more than 10,000 cells.
+    """
+    with _opened(path, label) as raw:
+        header: list[str] = []
+        for line, row in _rows(raw, label, said):
+            header = header or row
+            yield line, row + [""] * (len(header) - len(row))
+
+
+@contextmanager
+def _opened(path: Path, label: str) -> Iterator[IO[bytes]]:
+    with path.open("rb") as raw:
+        try:
+            with zipfile.ZipFile(raw) as parts:
+                size = sum(part.file_size for part in parts.infolist())
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+            raise BadInput(f"{label}: {_NO_WORKBOOK} ({type(error).__name__})") from error
+        packed = path.stat().st_size
+        if size > UNPACKED_MAX or (size > FREE_BYTES and size > GROWTH_MAX * packed):
+            raise BadInput(
+                f"{label}: unpacks to {size >> 20} MiB, which no workbook of records does: the "
+                f"most is {UNPACKED_MAX >> 20} MiB, and {GROWTH_MAX} times its size"
+            )
+        raw.seek(0)
+        yield raw
+
+
+def _rows(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[str]]]:
+    for line, values in enumerate(_values(raw, label, said), 1):
+        if line > _LINES_MAX:
+            raise BadInput(f"{label}: has more than {_LINES_MAX} rows, the most of a sheet")
+        cells = [_TEXTS.get(type(value), str)(value) for value in values]
+        while cells and not cells[-1]:
+            cells.pop()
+        if len(cells) > CELLS_MAX:
+            raise too_many_cells(label, line, len(cells))
+        if any(map(str.strip, cells)):
+            yield line, cells
+
+
+def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[object, ...]]:
+    """Yield the values of each row of the sheet, blank rows too."""
+    # Imported here: that takes a tenth of a second.
+    import openpyxl  # noqa: PLC0415
+
+    try:
+        with _silence():
+            book = openpyxl.load_workbook(raw, read_only=True, data_only=True, keep_links=False)
+            sheets = {sheet.title: sheet for sheet in book.worksheets}
+        if not sheets:
+            raise BadInput(f"{label}: has no sheet with cells")
+        name = next(iter(sheets)) if said.sheet is None else said.sheet
+        if name not in sheets:
+            known = ", ".join(map(repr, sheets))[:QUOTED_MAX]
+            raise BadInput(f"{label}: has no sheet {name!r}; there is {known}")
+        # Some programs write a size of the sheet that is not true.
+        sheets[name].reset_dimensions()
+        rows = sheets[name].iter_rows(values_only=True)
+        while True:
+            with _silence():
+                some = list(islice(rows, 100))
+            if not some:
+                return
+            yield from some
+    except BadInput:
+        raise
+    except Exception as error:
+        # A broken workbook is any exception of the library, whose message may quote a secret.
+        raise BadInput(f"{label}: {_NO_WORKBOOK} ({type(error).__name__})") from error
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Ignore warnings about formats and rules of a workbook that are no records."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _number(value: float) -> str:
+    return f"{Decimal(f'{value:.{_DIGITS}g}').normalize() + 0:f}"
+
+
+def _moment(value: datetime) -> str:
+    return str(_to_second(value)).removesuffix(" 00:00:00")
+
+
+def _duration(value: timedelta) -> str:
+    minutes, seconds = divmod(round(value.total_seconds()), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+
+
+def _to_second(value: datetime) -> datetime:
+    """Return the nearest second: a sheet has days as fractions, which are not exact."""
+    rounded = value.replace(microsecond=0)
+    return rounded + timedelta(seconds=1) if value.microsecond >= 500_000 else rounded
+
+
+_TEXTS: dict[type, Callable[[Any], str]] = {
+    NoneType: lambda _: "",
+    bool: lambda value: "true" if value else "false",
+    float: _number,
+    datetime: _moment,
+    time: lambda value: value.isoformat("seconds"),
+    timedelta: _duration,
+}
+"""The text of a cell as NDJSON or CSV would have it, by its type; others as Python writes them."""
+
+
+def _problem(header: list[str], row: list[str]) -> tuple[str, str] | None:
+    """Return the column and the problem of a row that is no record, None if it is one."""
+    for n, cell in enumerate(row):
+        if cell and (n >= len(header) or not header[n]):
+            return "row", f"has the value {cell[:QUOTED_MAX]!r} in a column without a name"
+        if cell in _ERRORS:
+            return header[n][:QUOTED_MAX], f"the formula has the error {cell}"
+    return None

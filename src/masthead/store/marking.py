@@ -1,0 +1,44 @@
+"""Marking records for the change feed: they get the id of the commit that changed what they show.
+
+The caller's transaction has locked the account.
+"""
+
+from masthead.store.staging import Staging
+
+__all__ = ["mark"]
+
+
+def mark(
+    staging: Staging,
+    commit_id: int,
+    name: str,
+    column: str,
+    *,
+    keys: str | None = None,
+    kept: str = "marked",
+) -> None:
+    """Set ``column`` of the table ``name`` to the commit's id in the rows that ``keys`` selects.
+
+    ``keys`` is a query whose column ``key`` has the table's ids; None: all rows are marked. The
+    keys are stored first, as the list ``kept``, since the planner can only guess how many a query
+    finds, and after a wrong guess runs the query for each row.
+    """
+    values = {"account_id": staging.account_id, "commit_id": commit_id}
+    connection = staging.connection
+    older = f"account_id = :account_id AND {column} < :commit_id"
+    if not connection.row(
+        f"SELECT 1 FROM {name} WHERE {older} ORDER BY {column} LIMIT 1", **values
+    ):
+        return
+    condition = "TRUE"
+    if keys:
+        key = _KEYS[name]
+        staging.keep(kept, f"SELECT DISTINCT key FROM ({keys}) AS k WHERE key IS NOT NULL")
+        condition = f"{key} IN (SELECT m.key FROM {staging.keys_in(kept)} AS m)"
+    connection.change(
+        f"UPDATE {name} SET {column} = :commit_id WHERE {older} AND {condition}", **values
+    )
+
+
+_KEYS = {"orders": "order_id", "list_downloads": "mailing_list_id", "subscribers": "subscriber_id"}
+"""The tables with records that show rows of other tables, and their keys."""

@@ -1,0 +1,223 @@
+"""The ids of records that have none in their source, but a natural key.
+
+The same key of an account gives the same id for ever (decisions, "Ids made from natural keys"). New
+ids are assigned while a load is staged, and written in its transaction.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import islice
+from typing import Any
+
+from masthead.contract.kinds import BIGGEST_INTEGER
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.errors import BadInput
+from masthead.store.staging import Staging
+
+__all__ = ["NaturalKeys", "key_of"]
+
+_REMEMBERED_MAX = 300_000
+"""The number of keys that are kept in memory: about 50 MB, as those of a batch may come on top."""
+
+_AT_ONCE = 10_000
+_TEXT_MAX = 100
+_ONE_OF = {
+    "sqlite": "IN (SELECT value FROM json_each(:digests))",
+    "postgresql": "= ANY (CAST(:digests AS TEXT[]))",
+}
+
+
+_JOINED = "\x1f"
+"""The first character of a key of several columns. One of a single column is stripped, so that it
+does not begin with this, which is white space."""
+
+
+def key_of(parts: Sequence[str]) -> str:
+    """Return the key of the values of columns, stripped, which no other values have."""
+    if len(parts) == 1:
+        return parts[0]
+    return _JOINED + "".join([f"{len(part)}:{part}" for part in parts])
+
+
+def _shown(key: str) -> str:
+    """Return the key as a message shows it, in ASCII."""
+    if not key.startswith(_JOINED):
+        return ascii(key[:_TEXT_MAX])
+    parts = []
+    key = key[1:]
+    while key:
+        length, _, rest = key.partition(":")
+        parts.append(rest[: int(length)])
+        key = rest[int(length) :]
+    return ascii(", ".join(filter(None, parts))[:_TEXT_MAX])
+
+
+class NaturalKeys:
+    """The natural keys of one load: those that the account has, and the load's new ones."""
+
+    def __init__(self, staging: Staging) -> None:
+        self._staging = staging
+        self._known: dict[str, dict[str, int]] = {}
+        self._forgotten: set[str] = set()
+        """The tables of which not all of the load's new keys are in memory."""
+        self._before: dict[str, int] = {}
+        self._last: dict[str, int] = {}
+        self._stored: dict[str, bool] = {}
+
+    def ids_of(self, table: str, keys: Iterable[str]) -> Mapping[str, int]:
+        """Return the id of each key (:func:`key_of`), maybe with others; new keys get the next ids.
+
+        ``table`` is the name of a table, or of what else the ids identify. Raises BadInput if there
+        is no further id.
+        """
+        keys = dict.fromkeys(keys)
+        known = self._known.setdefault(table, {})
+        if unknown := [key for key in keys if key not in known]:
+            if sum(map(len, self._known.values())) > _REMEMBERED_MAX:
+                # New ones: a caller may still read the ids that it got from the former.
+                self._forgotten |= self._known.keys()
+                self._known = {table: {key: known[key] for key in keys if key in known}}
+                known = self._known[table]
+            self._look_up(table, unknown, known)
+        return known
+
+    def _look_up(self, table: str, keys: Sequence[str], known: dict[str, int]) -> None:
+        """Add the ids of keys that are not in memory to the known ones."""
+        digests = list(map(_digest, keys))
+        found: dict[str, int] = {}
+        remaining = iter(digests)
+        while some := list(islice(remaining, _AT_ONCE)):
+            found.update(self._found(table, some))
+        if len(found) < len(keys) and table not in self._last:
+            self._before[table] = self._last[table] = self._greatest(table)
+        last = self._last.get(table, 0)
+        if BIGGEST_INTEGER - last <= len(keys) - len(found):
+            raise BadInput(f"{table}: no ids are left above {last} for natural keys")
+        new = []
+        for key, digest in zip(keys, digests, strict=True):
+            id_ = found.get(digest)
+            if id_ is None:
+                last = id_ = last + 1
+                new.append((table, digest, id_, _shown(key)))
+            known[key] = id_
+        if new:
+            self._last[table] = last
+            self._staging.add_natural_keys(new)
+
+    def _found(self, table: str, digests: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """Yield the digests that the account has, or the load if it is no longer in memory."""
+        connection = self._staging.connection
+        condition = f"table_name = :table_name AND key_digest {_ONE_OF[connection.dialect]}"
+        is_json = connection.dialect == "sqlite"
+        values: dict[str, Any] = {
+            **self._staging.values,
+            "table_name": table,
+            "digests": json.dumps(digests) if is_json else f"{{{','.join(digests)}}}",
+        }
+        if self._has_keys(table):
+            yield from connection.rows_planned(
+                f"""
+                SELECT key_digest, record_id FROM natural_keys
+                WHERE account_id = :account_id AND {condition}
+                """,
+                **values,
+            )
+        if table in self._forgotten:
+            self._staging.prepare_natural_keys()
+            yield from connection.rows_planned(
+                f"""
+                SELECT key_digest, record_id FROM staged_natural_keys AS s
+                WHERE {self._staging.own("natural_keys", "s")} AND {condition}
+                """,
+                **values,
+            )
+
+    def _has_keys(self, table: str) -> bool:
+        """Return whether the account has had keys of the table before this load."""
+        if table not in self._stored:
+            self._stored[table] = self._last_of(table) > 0
+        return self._stored[table]
+
+    def _last_of(self, table: str) -> int:
+        """Return the greatest id of the account's natural keys of a table; 0 if it has none."""
+        row = self._staging.connection.row(
+            """
+            SELECT record_id FROM natural_keys
+            WHERE account_id = :account_id AND table_name = :table_name AND key_digest = ''
+            """,
+            **self._staging.values,
+            table_name=table,
+        )
+        return row[0] if row else 0
+
+    def _greatest(self, table: str) -> int:
+        """Return the greatest id of the table and of its natural keys; 0 if there is none."""
+        last = self._last_of(table)
+        if table not in TABLES_BY_NAME:
+            return last
+        key = TABLES_BY_NAME[table].key[0]
+        row = self._staging.connection.row(
+            f"SELECT max({key}) FROM {table} WHERE account_id = :account_id", **self._staging.values
+        )
+        return max(last, (row and row[0]) or 0)
+
+    def text_of(self, table: str, id_: int) -> str | None:
+        """Return a new key as a message shows it; None for an id that is no new key's."""
+        rows = self._staging.connection.rows(
+            f"""
+            SELECT key_text FROM {self._staging.rows_of("natural_keys")} AS s
+            WHERE table_name = :table_name AND record_id = :record_id
+            """,
+            account_id=self._staging.account_id,
+            table_name=table,
+            record_id=id_,
+        )
+        return rows[0][0] if rows else None
+
+    def keep(self) -> None:
+        """Write the new keys in the caller's transaction, which has locked the account.
+
+        Raises BadInput if another load has added records or keys since they got their ids.
+        """
+        if any(self._greatest(table) > before for table, before in self._before.items()):
+            raise _overtaken()
+        staging = self._staging
+        if not self._before:
+            return
+        ((count,),) = staging.found(f"SELECT count(*) FROM {staging.rows_of('natural_keys')} AS s")
+        written = staging.connection.change(
+            f"""
+            INSERT INTO natural_keys (account_id, table_name, key_digest, record_id)
+            SELECT CAST(:account_id AS BIGINT), table_name, key_digest, record_id
+            FROM {staging.rows_of("natural_keys")} AS s WHERE TRUE
+            ORDER BY table_name, key_digest ON CONFLICT DO NOTHING
+            """,
+            account_id=staging.account_id,
+        )
+        if written != count:
+            raise _overtaken()
+        for table, last in self._last.items():
+            staging.connection.change(
+                """
+                INSERT INTO natural_keys (account_id, table_name, key_digest, record_id)
+                VALUES (:account_id, :table_name, '', :last)
+                ON CONFLICT (account_id, table_name, key_digest)
+                DO UPDATE SET record_id = excluded.record_id
+                """,
+                **staging.values,
+                table_name=table,
+                last=last,
+            )
+
+
+def _overtaken() -> BadInput:
+    return BadInput(
+        "nothing was loaded: another load of this account ran meanwhile and added records; run it "
+        "again"
+    )
+
+
+def _digest(key: str) -> str:
+    """Return what is stored of a key, which can be long, and personal data."""
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,108 @@
+"""What a load is about to insert, change and remove, for the operator to look at.
+
+The staged rows are compared with the stored ones, before they are merged.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from masthead.contract.records import TABLES_BY_NAME, Table
+from masthead.store.database import Value
+from masthead.store.merging import TableMerge
+from masthead.store.removing import Removal
+from masthead.store.staging import Staging
+
+__all__ = ["HIDDEN", "Shown", "rows"]
+
+HIDDEN = "…"
+"""Stands for the value of a secret column."""
+
+_SECRET = {"password_md5"}
+_NO_COMMIT = 0
+
+
+class Shown(NamedTuple):
+    """A row that a load inserts, changes or removes: its key, and other columns that get a value.
+
+    ``old`` has the stored values of these columns; it is empty for a new row, and both are for one
+    that is removed.
+    """
+
+    what: Literal["inserted", "changed", "removed"]
+    table: str
+    key: dict[str, Value]
+    old: dict[str, Value]
+    new: dict[str, Value]
+
+
+def rows(staging: Staging, limit: int, removal: Removal | None = None) -> list[Shown]:
+    """Return at most ``limit`` new, changed and removed rows of each table, by their keys.
+
+    Runs in the transaction of the merge, before it. The values of secret columns are
+    :data:`HIDDEN`.
+    """
+    found: list[Shown] = []
+    for table in TABLES_BY_NAME.values():
+        if table.name in staging.tables:
+            merge = TableMerge(staging, table, _NO_COMMIT)
+            names = [column.name for column in table.columns if column.name in merge.columns]
+            if names:  # else the file has no rows
+                found += _new(staging, table, merge, names, limit)
+                found += _changed(staging, table, merge, names, limit)
+        for key in removal.first_keys(table, limit) if removal else []:
+            values: dict[str, Value] = dict(zip(table.key, key, strict=True))
+            found.append(Shown("removed", table.name, values, {}, {}))
+    return found
+
+
+def _new(
+    staging: Staging, table: Table, merge: TableMerge, names: list[str], limit: int
+) -> Iterator[Shown]:
+    for row in staging.found(
+        f"""
+        SELECT {", ".join(map(merge.first_value, names))} FROM {merge.staged} AS s
+        WHERE NOT EXISTS (
+            SELECT 1 FROM {table.name} AS o
+            WHERE o.account_id = :account_id AND {merge.same_key})
+        ORDER BY {_order(table)} LIMIT {limit:d}
+        """
+    ):
+        values = dict(zip(names, row, strict=True))
+        key = {name: values.pop(name) for name in table.key}
+        new = {name: _shown(name, value) for name, value in values.items() if value is not None}
+        yield Shown("inserted", table.name, key, {}, new)
+
+
+def _changed(
+    staging: Staging, table: Table, merge: TableMerge, names: list[str], limit: int
+) -> Iterator[Shown]:
+    others = [name for name in names if name not in table.key]
+    columns = [f"s.{name}" for name in table.key]
+    columns += [f'o."{name}"' for name in others] + [merge.new_value(name) for name in others]
+    # CROSS JOIN: SQLite then reads the staged rows, and looks the stored ones up.
+    for row in staging.found(
+        f"""
+        SELECT {", ".join(columns)} FROM {merge.staged} AS s CROSS JOIN {table.name} AS o
+        WHERE o.account_id = :account_id AND {merge.same_key} AND ({merge.differ(others)})
+        ORDER BY {_order(table)} LIMIT {limit:d}
+        """
+    ):
+        key = dict(zip(table.key, row, strict=False))
+        values = row[len(table.key) :]
+        pairs = zip(others, values[: len(others)], values[len(others) :], strict=True)
+        differing = [(name, old, new) for name, old, new in pairs if old != new]
+        yield Shown(
+            "changed",
+            table.name,
+            key,
+            {name: _shown(name, old) for name, old, _ in differing},
+            {name: _shown(name, new) for name, _, new in differing},
+        )
+
+
+def _order(table: Table) -> str:
+    return ", ".join(f"s.{name}" for name in table.key)
+
+
+def _shown(name: str, value: Value) -> Value:
+    return HIDDEN if name in _SECRET and value is not None else value

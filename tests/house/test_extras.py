@@ -1,0 +1,92 @@
+"""What an installation brings is what its code imports: the client, the mirror, everything.
+
+Proved by import statements, those inside of functions included; `make release` tries it.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import packages_distributions
+from typing import TYPE_CHECKING
+
+import grimp
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.house.test_locks import project
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OF_OTHERS = {"compression"}
+"""Names of the standard library of newer Pythons than one of those that run this."""
+
+BROUGHT_BY_ANOTHER = {"anyio": "starlette"}
+
+
+def brought(extra: str | None) -> set[str]:
+    """Return what an installation asks for, by the names of packages."""
+    table = project()["project"]
+    names = [*table["dependencies"], *(table["optional-dependencies"][extra] if extra else ())]
+    wanted = [Requirement(name) for name in names]
+    found = {str(canonicalize_name(requirement.name)) for requirement in wanted}
+    included = {extra for one in wanted if one.name == table["name"] for extra in one.extras}
+    for other in included:
+        found |= brought(other)
+    # The part of psycopg that is a package of its own, and is asked for as an extra.
+    found |= {"psycopg-pool" for one in wanted if one.name == "psycopg" and "pool" in one.extras}
+    return found - {table["name"]}
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("masthead", include_external_packages=True, cache_dir=None)
+
+
+def imported(graph: grimp.ImportGraph, *roots: str) -> set[str]:
+    """Return the packages of others that some modules and all that they import need."""
+    modules = {module for root in roots for module in graph.find_descendants(root) | {root}}
+    every = modules.union(*(graph.find_upstream_modules(module) for module in modules))
+    names = {name for name in every if name.partition(".")[0] != "masthead"}
+    distributions = packages_distributions()
+    found: set[str] = set()
+    for name in names - set(sys.stdlib_module_names) - OF_OTHERS:
+        (package,) = {canonicalize_name(one) for one in _owners(distributions, name)}
+        found.add(BROUGHT_BY_ANOTHER.get(package, package))
+    return found
+
+
+def _owners(distributions: Mapping[str, list[str]], name: str) -> list[str]:
+    """Return the packages that bring a module; several share the name ``backports``."""
+    return ["backports.zstd"] if name == "backports" else distributions[name]
+
+
+def test_the_client_alone_brings_what_the_client_imports(graph: grimp.ImportGraph) -> None:
+    """decisions, "What an installation holds"."""
+    assert imported(graph, "masthead.client") == brought(None)
+
+
+def test_the_extra_for_the_mirror_brings_what_its_command_imports(
+    graph: grimp.ImportGraph,
+) -> None:
+    """decisions, "What an installation holds"."""
+    command = {"masthead.cli.mirror", "masthead.mirror"}
+    assert imported(graph, "masthead.__main__", *command) == brought("mirror")
+
+
+def test_the_extra_for_the_server_brings_what_anything_imports(graph: grimp.ImportGraph) -> None:
+    """decisions, "What an installation holds"."""
+    assert imported(graph, "masthead") <= brought("server")
+
+
+def test_what_is_imported_where_nothing_is_installed_is_the_standard_library(
+    graph: grimp.ImportGraph,
+) -> None:
+    """``import masthead`` costs nothing, and the command can say what is missing."""
+    for module in ("masthead", "masthead.errors"):
+        assert not {
+            name
+            for name in graph.find_modules_directly_imported_by(module)
+            if name.partition(".")[0] not in {"masthead", *sys.stdlib_module_names}
+        }

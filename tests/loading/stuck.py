@@ -1,0 +1,66 @@
+"""A load in a process of its own that stops at one of its steps, until it is let go or killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from masthead.loading.load import load
+from masthead.store import open_store
+from masthead.store.audit import Deed
+from tests.servers import COMMAND_SECONDS_MAX, ROOT, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.loading.publisher import Publisher
+
+STAGED = "waiting for other writers"
+"""All is read, and nothing of the account's data is locked."""
+
+WRITING = "writing subscriptions"
+"""Some is written, in an open transaction."""
+
+__all__ = ["STAGED", "WRITING", "stuck"]
+
+
+@contextmanager
+def stuck(publisher: Publisher, folder: Path, step: str) -> Iterator[subprocess.Popen[str]]:
+    """Yield a process that loads the folder, and stops before the step until the block ends."""
+    arguments = [publisher.url, str(folder), str(publisher.account_id), step]
+    with subprocess.Popen(
+        [sys.executable, "-m", __name__, *arguments],
+        env=environment(publisher.url),
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout
+        assert process.stdin
+        assert process.stdout.readline() == "stuck\n"
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+            process.wait(COMMAND_SECONDS_MAX)
+
+
+def main(url: str, folder: str, account_id: str, step: str) -> None:
+    """Load the folder, and stop before the step until standard input ends."""
+
+    def tell(doing: str) -> None:
+        if doing == step:
+            sys.stdout.write("stuck\n")
+            sys.stdout.flush()
+            sys.stdin.read()
+
+    by = Deed("alice", f"import {Path(folder).name}")
+    load(open_store(url), [Path(folder)], account_id=int(account_id), tell=tell, by=by)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,153 @@
+"""Mapped files hold what plain files do; no bytes and no mapping do any harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from masthead.contract.records import TABLES, TABLES_BY_NAME
+from masthead.errors import BadInput, MastheadError
+from masthead.loading.mapping import parse_mapping
+from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, natural_keys
+from tests.loading.records import publishers
+from tests.loading.rewritten import Style, mapping_of, rewrite, write
+from tests.long import examples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tests.loading.publisher import Publisher
+
+STYLES = st.builds(
+    Style,
+    separator=st.sampled_from([";", "\t", "|", ","]),
+    dates=st.sampled_from(["DD.MM.YYYY", "MM/DD/YYYY", "DD-MM-YYYY", "YYYYMMDD", "YYYY-DD-MM"]),
+    decimal=st.sampled_from([",", "."]),
+    yes=st.sampled_from(["ja", "X", "oui"]),
+    no=st.sampled_from(["nein", "-", "non"]),
+    keys=st.just(value=False),
+)
+
+
+def rewritten(exported: Mapping[str, bytes], style: Style) -> dict[str, str]:
+    """Return exported files as another system has them."""
+    files = {}
+    for name, content in exported.items():
+        table = name.removesuffix(".csv")
+        if table in TABLES_BY_NAME:
+            out = io.StringIO(newline="")
+            rows = csv.reader(io.StringIO(content.decode(), newline=""))
+            write(rewrite(rows, table, style), out, style)
+            files[f"Quelle {name}"] = out.getvalue()
+    return files
+
+
+@examples(10, 100)
+@given(files=publishers(), style=STYLES)
+def test_exported_rewritten_and_mapped_back_all_rows_are_the_same(
+    new_publisher: Callable[[], Publisher], files: dict[str, str], style: Style
+) -> None:
+    """decisions, "Values of mapped files"."""
+    plain, mapped = new_publisher(), new_publisher()
+    plain.load(files)
+    load_mapped(mapped, rewritten(plain.exported(), style), mapping_of(style))
+    assert mapped.everything() == plain.everything()
+
+
+TOML_VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.sampled_from(['"A"', '"B"', '""', "1", "true", "1.5", "2025-01-01", "[]", '["A"]', "{}"]),
+    lambda inner: (
+        st.builds(
+            "{{ {} = {} }}".format,
+            st.sampled_from(
+                ["key", "of", "when", "column", "constant", "values", "default", "dates"]
+            ),
+            inner,
+        )
+        | st.builds("[{}, {}]".format, inner, inner)
+    ),
+    max_leaves=4,
+)
+NAMES = st.sampled_from([column.name for table in TABLES for column in table.columns])
+
+
+@st.composite
+def almost_mappings(draw: st.DrawFn) -> str:
+    """A mapping whose parts often do not fit."""
+    lines = ["[[files]]", 'name = "x*"']
+    lines += draw(
+        st.lists(
+            st.builds(
+                "{} = {}".format,
+                st.sampled_from(["dates", "decimal", "yes", "no", "ignore", "empty", "separator"]),
+                st.sampled_from(['"."', '","', '"DD.MM.YYYY"', '["A"]', '["", "C"]']),
+            ),
+            max_size=3,
+            unique_by=lambda line: line.split(" = ")[0],
+        )
+    )
+    for table in draw(
+        st.lists(st.sampled_from(TABLES), min_size=1, max_size=2, unique_by=lambda t: t.name)
+    ):
+        lines.append(f"[files.tables.{table.name}]")
+        names = {*table.key, *draw(st.sets(NAMES, max_size=3))}
+        lines += [
+            f"{name} = "
+            + draw(st.sampled_from(['"A"', '"B"', '{ key = ["A", "B"] }']) | TOML_VALUES)
+            for name in sorted(names)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+CELLS = st.sampled_from(["1", "2", "", " 3", "x", "1,5", "31.12.2025", "ja", "\x00", "\u2028"])
+CONTENTS = st.builds(
+    lambda rows: ("A,B,C\n" + "".join(f"{','.join(row)}\n" for row in rows)).encode(),
+    st.lists(st.lists(CELLS, min_size=2, max_size=3), max_size=4),
+) | st.binary(max_size=60)
+
+
+@examples(60, 200)
+@given(
+    mapping=almost_mappings() | st.text(max_size=40),
+    content=CONTENTS,
+    ending=st.sampled_from([".csv", ".csv", ".ndjson", ".xlsx", ".csv.gz"]),
+)
+@example(
+    mapping=FLAT_MAPPING.replace("Abonnenten", "x"), content=FLAT.encode("utf-16"), ending=".csv"
+)
+@example(
+    mapping='[[files]]\nname="x*"\n[files.tables.subscribers]\nsubscriber_id={key=["A"]}\n',
+    content=b'{"A": "\\ud800\\u0000"}\n',
+    ending=".ndjson",
+)
+def test_whatever_file_and_mapping_a_load_succeeds_or_explains_itself_and_changes_nothing(
+    small: Publisher, mapping: str, content: bytes, ending: str
+) -> None:
+    before = small.everything(), natural_keys(small)
+    sentence = ""
+    try:
+        load_mapped(small, {f"x{ending}": content}, mapping)
+    except MastheadError as refusal:
+        sentence = str(refusal)
+    if sentence:
+        assert f"x{ending}" in sentence or "publisher.toml" in sentence
+        assert (small.everything(), natural_keys(small)) == before
+    else:
+        after = small.everything()
+        assert all(len(after[table]) >= len(before[0][table]) for table in after)
+
+
+@examples(100, 300)
+@given(raw=st.binary(max_size=200) | almost_mappings().map(str.encode))
+def test_any_bytes_are_a_mapping_or_are_told_why_not(raw: bytes) -> None:
+    sentences = []
+    try:
+        parse_mapping(raw, "publisher.toml")
+    except BadInput as refusal:
+        sentences = str(refusal).split("\npublisher.toml: ")
+    assert all(sentences)
+    assert not sentences or sentences[0].startswith("publisher.toml: ")
