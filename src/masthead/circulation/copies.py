@@ -101,31 +101,37 @@ _DIMENSIONS: tuple[tuple[str, _Key], ...] = (
 
 
 def circulation(
-    title: str, before: str, served: Sequence[Served], moves: Moves, notes: Sequence[str] = ()
+    title: str,
+    issues: tuple[str, str],
+    served: Sequence[Served],
+    moves: Moves,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Return the circulation of an issue: how it came from the issue before, and of what it is.
 
-    Each group of rows (type, classification, request type, state) adds up to the whole issue, and
-    the issue ``before`` + additions - removals = this one, in subscriptions and in copies.
+    ``issues`` are the names of this issue and of the one before. Each group of rows (type,
+    classification, request type, state) adds up to the whole issue, and the issue before +
+    additions - removals = this one, in subscriptions and in copies.
     """
-    whole = _counted("this issue", title, served)
+    name, before = issues
+    whole = _counted("this issue", name, served)
     rows: list[Row] = [
         _moved("the issue before", before, moves.before),
         _moved("additions", "", moves.additions),
         _moved("removals", "", (-moves.removals[0], -moves.removals[1])),
         whole,
     ]
-    for name, key in _DIMENSIONS:
+    for by, key in _DIMENSIONS:
         groups: dict[str, list[Served]] = {}
         for each in served:
             groups.setdefault(key(each), []).append(each)
         order = sorted(groups, key=lambda value: (_place(value), value))
-        rows += [_counted(name, value, groups[value]) for value in order]
+        rows += [_counted(by, value, groups[value]) for value in order]
     copies = sum(each.copies for each in served)
     kept = moves.before[1] - moves.removals[1]
     chart = Chart(
         title,
-        (before, "removals", "additions", title),
+        (before, "removals", "additions", name),
         (
             Series("copies of the issue", (moves.before[1], 0, 0, copies)),
             Series("additions", (0, 0, moves.additions[1], 0), (0, 0, kept, 0)),

@@ -105,14 +105,13 @@ def circulation(issue: int, **options: Any) -> None:
         found, before = reports.lists_of(asked.connection, asked.account_id, issue, asked.until)
         served = reports.served(asked.connection, asked.account_id, found)
         moves = reports.moves(asked.connection, asked.account_id, found, before)
-    name = before.name if before else "none"
+    before_name = before.name if before else "none"
     notes = list(_lists(found))
     if before and not before.lists:
-        notes.append(f"{name} has no mailing list here: it counts as nothing")
+        notes.append(f"{before_name} has no mailing list here: it counts as nothing")
+    title = f"Circulation of {found.name}, {asked.until}"
     _show(
-        copies.circulation(
-            f"Circulation of {found.name}, {asked.until}", name, served, moves, notes
-        ),
+        copies.circulation(title, (found.name, before_name), served, moves, notes),
         **options,
     )
 

@@ -6,7 +6,7 @@ subscriptions and those of deleted subscribers are left out.
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date
 from typing import NamedTuple
 
 from masthead.circulation.expiring import Expiring, Schedule
@@ -15,22 +15,21 @@ from masthead.store.database import Connection
 
 __all__ = ["expiring_now", "expiring_then", "schedules"]
 
-_DAY = timedelta(days=1)
-
 
 class _Issue(NamedTuple):
     date: date
     name: str
     is_closed: bool
+    is_listed: bool
 
 
 def _issues(connection: Connection, account_id: int, day: str | None) -> dict[int, list[_Issue]]:
     """Return the issues by publication, in the order of their dates, closed as of a day."""
     found: dict[int, list[_Issue]] = {}
-    for publication_id, dated, name, closed in connection.rows(
+    for publication_id, dated, name, closed, list_id in connection.rows(
         """
         SELECT i.publication_id, i.date, i.name,
-            coalesce(substr(l.date_created, 1, 10), substr(i.closed_at, 1, 10))
+            coalesce(substr(l.date_created, 1, 10), substr(i.closed_at, 1, 10)), i.mailing_list_id
         FROM issues AS i
         LEFT JOIN list_downloads AS l
             ON l.account_id = i.account_id AND l.mailing_list_id = i.mailing_list_id
@@ -41,7 +40,7 @@ def _issues(connection: Connection, account_id: int, day: str | None) -> dict[in
     ):
         is_closed = closed is not None and (day is None or closed <= day)
         found.setdefault(publication_id, []).append(
-            _Issue(date.fromisoformat(dated), name or "", is_closed)
+            _Issue(date.fromisoformat(dated), name or "", is_closed, list_id is not None)
         )
     return found
 
@@ -107,25 +106,25 @@ def expiring_then(
     rows = connection.rows(_THEN, account_id=account_id, day=day)
     calendars = {
         publication_id: Calendar(
-            (),
+            [each.date for each in issues if each.is_closed and each.is_listed],
             [each.date for each in issues if not each.is_closed],
             known[publication_id].issues_per_year,
-            [each.date for each in issues if each.is_closed],
+            [each.date for each in issues if each.is_closed and not each.is_listed],
         )
         for publication_id, issues in _issues(connection, account_id, day).items()
     }
     counted: Counter[tuple[int, date | None, str]] = Counter()
-    for publication_id, left, begins, last, suspended, *counts in rows:
-        calendar = calendars.get(publication_id)
-        if calendar is None:
+    for publication_id, left, begins, received, suspended, *counts in rows:
+        if publication_id not in calendars:
             continue
         expires = date_expired(
-            calendar,
+            calendars[publication_id],
             int(left),
-            date.fromisoformat(begins) if begins else date.min + _DAY,
-            received=[date.fromisoformat(last)] if last else (),
+            date.fromisoformat(begins) if begins else None,
+            received=[date.fromisoformat(text) for text in _split(received)],
             suspensions=[
-                Range(*map(date.fromisoformat, text.split("/"))) for text in _split(suspended)
+                Range(date.fromisoformat(start), date.fromisoformat(end) if end else None)
+                for start, _, end in (text.partition("/") for text in _split(suspended))
             ],
         )
         if expires is not None or int(left) < 0:
@@ -143,30 +142,23 @@ def expiring_then(
     ]
 
 
-def _split(suspended: str | None) -> list[str]:
-    return suspended.split(",") if suspended else []
+def _split(listed: str | None) -> list[str]:
+    return listed.split(",") if listed else []
 
 
 # Grouped by what the forecast depends on: readers with as many issues left expire together.
 _THEN = """
-    SELECT publication_id, issues_left, begins_on, last_received, suspended, count(*),
-        sum(copies), sum(campaign)
+    SELECT publication_id, issues_left, begins_on, received, suspended, count(*), sum(copies),
+        sum(campaign)
     FROM (
-        SELECT s.publication_id, coalesce(left_then.issues, 0) AS issues_left,
-            CASE WHEN s.begins_on > :day THEN s.begins_on END AS begins_on,
-            CASE WHEN coalesce(left_then.issues, 0) = 0 THEN (
-                SELECT max(i.date) FROM subscription_issues AS r
-                JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
-                LEFT JOIN list_downloads AS l
-                    ON l.account_id = r.account_id AND l.mailing_list_id = r.mailing_list_id
-                WHERE r.account_id = s.account_id AND r.subscription_id = s.subscription_id
-                    AND coalesce(substr(l.date_created, 1, 10), '') <= :day
-            ) END AS last_received,
+        SELECT s.publication_id, coalesce(terms_then.issues, 0) AS issues_left, s.begins_on,
+            CASE WHEN coalesce(terms_then.issues, 0) = 0 THEN got.last ELSE got.due END
+                AS received,
             (
-                SELECT string_agg(p.from_date || '/' || p.to_date, ',' ORDER BY p.from_date)
+                SELECT string_agg(p.from_date || '/' || coalesce(p.to_date, ''), ','
+                    ORDER BY p.from_date)
                 FROM suspensions AS p
                 WHERE p.account_id = s.account_id AND p.subscription_id = s.subscription_id
-                    AND p.to_date > :day
             ) AS suspended,
             coalesce(s.copies, 0) AS copies, s.renew_campaign_active AS campaign
         FROM subscriptions AS s
@@ -192,8 +184,21 @@ _THEN = """
             WHERE t.account_id = :account_id
                 AND (t.ended_at IS NULL OR substr(t.ended_at, 1, 10) > :day)
                 AND coalesce(substr(o.order_date, 1, 10), b.opened_on, '') <= :day
-            GROUP BY t.subscription_id) AS left_then
-            ON left_then.subscription_id = s.subscription_id
+            GROUP BY t.subscription_id) AS terms_then
+            ON terms_then.subscription_id = s.subscription_id
+        LEFT JOIN (
+            SELECT r.subscription_id, max(i.date) AS last,
+                string_agg(CASE WHEN i.date >= w.begins_on AND l.mailing_list_id IS NOT NULL
+                    THEN i.date END, ',' ORDER BY i.date) AS due
+            FROM subscription_issues AS r
+            JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
+            JOIN subscriptions AS w
+                ON w.account_id = r.account_id AND w.subscription_id = r.subscription_id
+            LEFT JOIN list_downloads AS l
+                ON l.account_id = r.account_id AND l.mailing_list_id = r.mailing_list_id
+            WHERE r.account_id = :account_id
+                AND coalesce(substr(l.date_created, 1, 10), '') <= :day
+            GROUP BY r.subscription_id) AS got ON got.subscription_id = s.subscription_id
         WHERE s.account_id = :account_id
             AND (s.cancelled_on IS NULL OR s.cancelled_on > :day)
             AND (u.delete_date IS NULL OR substr(u.delete_date, 1, 10) > :day)

@@ -1,1 +1,0 @@
-"""The statements of the books, set-based, one module for each subject."""
