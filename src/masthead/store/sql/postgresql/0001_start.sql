@@ -657,19 +657,6 @@ CREATE UNLOGGED TABLE staged_books (
 CREATE INDEX staged_books_by_key
     ON staged_books (account_id, load_id, books_id);
 
-CREATE UNLOGGED TABLE staged_books (
-    account_id BIGINT NOT NULL,
-    load_id BIGINT NOT NULL,
-    file BIGINT NOT NULL,
-    line BIGINT NOT NULL,
-    present BIGINT NOT NULL,
-    books_id BIGINT,
-    opened_on TEXT COLLATE "C",
-    opened_at TEXT COLLATE "C"
-);
-CREATE INDEX staged_books_by_key
-    ON staged_books (account_id, load_id, books_id);
-
 CREATE UNLOGGED TABLE staged_publications (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
