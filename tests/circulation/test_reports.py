@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 from typing import TYPE_CHECKING
 
 import pytest
@@ -256,14 +255,25 @@ def test_an_issue_without_a_list_has_no_report(
     assert done.stderr == said
 
 
-def test_another_account_has_reports_of_its_own(store: Store) -> None:
-    database = store.new_database("no-books")
-    done = masthead("report", "liability", "--account=1", database=database, exit_status=1)
-    assert "there is no" in done.stderr
+def test_an_account_without_books_has_no_reports(books: str, store: Store) -> None:
+    """circulation, "Two modes of an account"."""
+    database = store.copy_database(books, "no-books")
     masthead("accounts", "add", 2, database=database)
-    for report in itertools.islice(REPORTS, 2, None):
-        done = masthead("report", *report, "--account=2", database=database)
-        assert done.stdout
+    for report in REPORTS:
+        done = masthead("report", *report, "--account=2", database=database, exit_status=1)
+        assert done.stderr.startswith("account 2 gets its data from files (mode elsewhere); ")
+        assert done.stderr.count("\n") == 1
+
+
+def test_the_books_of_another_account_are_not_counted(
+    books: str, store: Store, tmp_path: Path
+) -> None:
+    database = store.copy_database(books, "two-books")
+    masthead("accounts", "add", 2, database=database)
+    masthead("export", tmp_path / "out", "--account", 1, database=database)
+    import_files(tmp_path / "out", account_id="2", database=database)
+    for report in REPORTS:
+        assert table(database, *report, folder=tmp_path) == table(books, *report, folder=tmp_path)
 
 
 def test_a_file_for_spreadsheets_has_no_formulas(store: Store, tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ from masthead.circulation import copies, efforts, expiring, liability
 from masthead.circulation.tables import Report, lines, written
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
-from masthead.contract.moments import date_in
 from masthead.errors import BadUsage
 from masthead.loading.export import harmless
 from masthead.private import new_file
-from masthead.store import Connection, accounts
+from masthead.store import Connection
 from masthead.store.books import expiries, reports
 
 __all__ = ["report"]
@@ -170,21 +169,16 @@ def _reading(
 ) -> Iterator[_Asked]:
     """Yield the account's books, in one snapshot. Raises BadUsage for wrong options.
 
-    Raises NotFound if there is no such account.
+    Raises what :func:`reports.counting` does.
     """
     if account is None:
         raise BadUsage("say with --account whose report it is")
     if plot_path and plot_path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
-    store = opened(database)
-    with store.writer() as connection:
-        connection.set_tenant(account)
-        with connection.read_snapshot():
-            zone = str(accounts.settings_of(connection, account)["time_zone"])
-            today = date_in(zone, store.clock())
-            if day is not None:
-                _check_day(day, today)
-            yield _Asked(connection, account, day, today)
+    with reports.counting(opened(database), account) as counted:
+        if day is not None:
+            _check_day(day, counted.today)
+        yield _Asked(counted.connection, account, day, counted.today)
 
 
 def _check_day(day: str, today: str) -> None:
