@@ -33,6 +33,7 @@ _COMMANDS = {
     "mirror": "mirror:mirror_group",
     "openapi": "serving:openapi",
     "remove": "removing:remove_command",
+    "report": "reports:report",
     "restore": "backups:restore",
     "serve": "serving:serve_command",
     "subscriber-data": "personal:subscriber_data_command",
