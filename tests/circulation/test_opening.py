@@ -1,0 +1,216 @@
+"""Opening the books: what the former system's numbers become (circulation, "Two modes …")."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.circulation.opening import OpeningTerm, opening_terms
+from masthead.errors import BadInput, MastheadError
+from masthead.store import audit
+from masthead.store.books.opening import Balance, open_books
+from masthead.store.books.operation import opened_on
+from tests.circulation.desk import DEED, Desk, at_desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.servers import Store
+
+
+@pytest.mark.parametrize(
+    ("issues", "paid", "unearned", "expected"),
+    [
+        (12, 12, "36.00", [OpeningTerm(12, 3600)]),
+        (12, 5, "36.5", [OpeningTerm(5, 3650), OpeningTerm(7, 0)]),
+        (12, None, "0.01", [OpeningTerm(12, 1)]),
+        (12, None, None, [OpeningTerm(12, 0)]),
+        (12, None, "0.00", [OpeningTerm(12, 0)]),
+        (12, 0, None, [OpeningTerm(12, 0)]),
+        (0, None, None, []),
+        (None, None, None, []),
+        (0, 0, "0.00", []),
+        (-1, None, "8.40", [OpeningTerm(-1, 840)]),
+        (-1, None, None, [OpeningTerm(-1, 0)]),
+    ],
+)
+def test_the_issues_left_become_one_term_or_a_paid_and_a_free_part(
+    issues: int | None, paid: int | None, unearned: str | None, expected: list[OpeningTerm]
+) -> None:
+    assert opening_terms(issues, paid, unearned) == expected
+
+
+@pytest.mark.parametrize(
+    ("issues", "paid", "unearned", "sentence"),
+    [
+        (-2, None, None, "issues is -2"),
+        (5, 6, "1.00", "paid_issues_left is 6, and issues is 5"),
+        (5, -1, "1.00", "paid_issues_left is -1, and issues is 5"),
+        (0, None, "1.00", "no issue left is paid"),
+        (5, 0, "1.00", "no issue left is paid"),
+        (5, 5, None, "nothing is unearned"),
+        (5, 5, "0.00", "nothing is unearned"),
+        (5, None, "-1.00", "it is 0 or more"),
+        (5, 5, "1.005", "not in whole cents"),
+    ],
+)
+def test_numbers_that_contradict_each_other_are_refused(
+    issues: int, paid: int | None, unearned: str | None, sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        opening_terms(issues, paid, unearned)
+
+
+@given(
+    issues=st.none() | st.integers(-3, 60),
+    paid=st.none() | st.integers(-1, 61),
+    cents=st.none() | st.integers(-1, 10_000),
+)
+def test_nothing_is_lost_and_nothing_added(
+    issues: int | None, paid: int | None, cents: int | None
+) -> None:
+    unearned = None if cents is None else str(Decimal(cents) / 100)
+    try:
+        terms = opening_terms(issues, paid, unearned)
+    except ValueError:
+        return
+    assert sum(term.issues for term in terms) == (issues or 0)
+    assert sum(term.price for term in terms) == (cents or 0)
+    assert all(term.issues for term in terms)
+    if paid is not None and issues != -1:
+        assert sum(term.issues for term in terms if term.price) == paid
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """An account whose data came from files; it is noon on 2026-03-10."""
+    with at_desk(store) as found:
+        with found.store.writer() as database, database.transaction():
+            database.change("DELETE FROM books")
+        found.put("publications", publication_id=1, name="Tide", unlimited_term_months=24)
+        found.put("publications", publication_id=2, name="Harbour")
+        found.put_many(
+            "issues",
+            [
+                {"issue_id": n, "publication_id": 1, "name": f"No. {n}", "date": f"2026-0{n}-01"}
+                for n in range(1, 7)
+            ],
+        )
+        found.put("issues", issue_id=20, publication_id=2, name="Autumn", date="2026-09-01")
+        found.put_many("subscribers", [{"subscriber_id": n} for n in range(1, 5)])
+        found.to("2026-03-10")
+        yield found
+
+
+def subscribe(desk: Desk, number: int, publication: int = 1, **values: int | str | None) -> None:
+    """Add a subscription as a file brings it."""
+    desk.put(
+        "subscriptions",
+        subscription_id=number,
+        subscriber_id=1,
+        publication_id=publication,
+        type="Print",
+        copies=1,
+        **values,
+    )
+
+
+def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
+    """Worked out by hand: the figures stay, and the forecast is the books'."""
+    subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
+    subscribe(desk, 2, issues=2, unearned_revenue="6")
+    subscribe(desk, 3, issues=0, date_expired="2025-12-31")
+    subscribe(desk, 4, 2, issues=-1, unearned_revenue="24.00")
+    opened = open_books(desk.store, desk.account_id, by=DEED)
+    assert opened.balances == [
+        Balance(1, "Tide", 2, 5, 1, 0, 1650),
+        Balance(2, "Harbour", 1, 0, 0, 1, 2400),
+    ]
+    assert opened.closed_issues == 3
+    assert [
+        (t["subscription_id"], t["issues"], t["issues_left"], t["price"], t["paid_on"], t["months"])
+        for t in desk.table("terms")
+    ] == [
+        (1, 3, 3, 1050, "2026-03-10", None),
+        (1, 1, 1, 0, None, None),
+        (2, 2, 2, 600, "2026-03-10", None),
+        (4, -1, -1, 2400, "2026-03-10", 12),
+    ]
+    assert {term["kind"] for term in desk.table("terms")} == {"opening"}
+    assert [(r["term_id"], r["kind"], r["cents"]) for r in desk.table("revenue")] == [
+        (1, "received", 1050),
+        (3, "received", 600),
+        (4, "received", 2400),
+    ]
+    assert [
+        (
+            s["issues"],
+            s["paid_issues_left"],
+            s["unearned_revenue"],
+            s["begins_on"],
+            s["date_expired"],
+        )
+        for s in desk.table("subscriptions")
+    ] == [
+        # Issues of April to July; the first one that does not come is that of August.
+        (4, 3, "10.50", "2026-03-02", "2026-07-31"),
+        (2, 2, "6.00", "2026-03-02", "2026-05-31"),
+        (0, None, None, None, "2025-12-31"),
+        (-1, None, "24.00", "2026-03-10", None),
+    ]
+    closed = [issue["issue_id"] for issue in desk.table("issues") if issue["closed_at"]]
+    assert closed == [1, 2, 3]
+    assert opened_on(desk.store, desk.account_id) == "2026-03-10"
+    with desk.store.writer() as database:
+        *_, entry = audit.entries(database, account_id=desk.account_id)
+    assert "3 subscriptions with issues left, 4050 cents unearned" in entry.summary
+
+
+def test_an_issue_that_somebody_has_and_all_before_it_are_closed(desk: Desk) -> None:
+    """Otherwise it could be delivered again, or be closed after a later one."""
+    subscribe(desk, 1, issues=4)
+    desk.put("subscription_issues", subscription_id=1, issue_id=5)
+    assert open_books(desk.store, desk.account_id, by=DEED).closed_issues == 5
+    assert desk.subscription(1)["begins_on"] == "2026-05-02"
+
+
+def test_all_contradictions_are_named_and_nothing_is_opened(desk: Desk) -> None:
+    subscribe(desk, 1, issues=4, paid_issues_left=5)
+    subscribe(desk, 2, issues=4)
+    subscribe(desk, 3, issues=0, unearned_revenue="1.00")
+    before = desk.everything()
+    with pytest.raises(BadInput) as refusal:
+        open_books(desk.store, desk.account_id, by=DEED)
+    assert [line.partition(":")[0] for line in str(refusal.value).splitlines()] == [
+        "subscription 1",
+        "subscription 3",
+        "the books stay closed; load corrected rows first",
+    ]
+    assert desk.everything() == before
+
+
+def test_an_issue_without_a_date_has_no_place_in_the_order(desk: Desk) -> None:
+    desk.put("issues", issue_id=9, publication_id=1, name="Some day")
+    with pytest.raises(BadInput, match="issue 9 has no date"):
+        open_books(desk.store, desk.account_id, by=DEED)
+
+
+def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
+    subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
+    before = desk.everything()
+    dry = open_books(desk.store, desk.account_id, dry_run=True, by=DEED)
+    assert desk.everything() == before
+    assert open_books(desk.store, desk.account_id, by=DEED) == dry
+    assert desk.everything() != before
+
+
+def test_books_are_opened_once(desk: Desk) -> None:
+    open_books(desk.store, desk.account_id, by=DEED)
+    before = desk.everything()
+    with pytest.raises(MastheadError, match="open"):
+        open_books(desk.store, desk.account_id, by=DEED)
+    assert desk.everything() == before
