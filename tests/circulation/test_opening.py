@@ -91,8 +91,8 @@ def desk(store: Store) -> Iterator[Desk]:
     with at_desk(store) as found:
         with found.store.writer() as database, database.transaction():
             database.change("DELETE FROM books")
-        found.put("publications", publication_id=1, name="Tide", unlimited_term_months=24)
-        found.put("publications", publication_id=2, name="Harbour")
+        found.put("publications", publication_id=1, name="Tide")
+        found.put("publications", publication_id=2, name="Harbour", unlimited_term_months=24)
         found.put_many(
             "issues",
             [
@@ -138,7 +138,7 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
         (1, 3, 3, 1050, "2026-03-10", None),
         (1, 1, 1, 0, None, None),
         (2, 2, 2, 600, "2026-03-10", None),
-        (4, -1, -1, 2400, "2026-03-10", 12),
+        (4, -1, -1, 2400, "2026-03-10", 24),
     ]
     assert {term["kind"] for term in desk.table("terms")} == {"opening"}
     assert [(r["term_id"], r["kind"], r["cents"]) for r in desk.table("revenue")] == [

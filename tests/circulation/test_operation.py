@@ -29,11 +29,15 @@ def desk(store: Store) -> Iterator[Desk]:
         yield found
 
 
-def said(desk: Desk) -> list[tuple[str, str, str, int | None]]:
+def said(desk: Desk) -> list[tuple[audit.Deed, int | None, str]]:
     """Return the audit entries of the account, without their times."""
     with desk.store.writer() as database:
         found = audit.entries(database, account_id=desk.account_id)
-        return [entry[1:] for entry in found if entry.command == DEED.command]
+        return [
+            (audit.Deed(entry.user_name, entry.command), entry.account_id, entry.summary)
+            for entry in found
+            if entry.command == DEED.command
+        ]
 
 
 def rename(running: Operation) -> None:
@@ -58,7 +62,7 @@ def test_it_is_one_commit_that_is_stamped_and_one_entry(desk: Desk) -> None:
     assert desk.rows("SELECT commit_id FROM subscribers WHERE account_id = :account_id") == [
         (running.commit_id,)
     ]
-    assert said(desk) == [(DEED.user_name, DEED.command, "reader 1 renamed", desk.account_id)]
+    assert said(desk) == [(DEED, desk.account_id, "reader 1 renamed")]
 
 
 @pytest.mark.parametrize("how", ["raises", "is dry"])
@@ -87,7 +91,7 @@ def test_what_no_partner_sees_is_no_commit_but_an_entry(desk: Desk) -> None:
         )
         running.say("product 1 added")
     assert desk.rows(COMMITS) == before
-    assert [summary for *_, summary, _ in said(desk)] == ["product 1 added"]
+    assert said(desk) == [(DEED, desk.account_id, "product 1 added")]
 
 
 def test_what_changes_nothing_and_says_nothing_has_no_entry(desk: Desk) -> None:

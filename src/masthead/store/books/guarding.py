@@ -50,7 +50,7 @@ def check_import(staging: Staging) -> None:
     given = [name for name in given if staging.count(TABLES_BY_NAME[name])]
     connection, account_id = staging.connection, staging.account_id
     if mode_of(connection, account_id) == "here":
-        _refuse(account_id, [name for name in given if name in OWNED], "not be loaded from files")
+        _refuse(account_id, [name for name in given if name in OWNED], "loaded from files")
         if _ISSUES.name in given:
             _check_issues(staging)
         return
@@ -80,7 +80,7 @@ def check_removal(staging: Staging, names: Collection[str], issues: str) -> None
     account_id = staging.account_id
     if mode_of(staging.connection, account_id) != "here":
         return
-    _refuse(account_id, [name for name in names if name in OWNED], "not be removed")
+    _refuse(account_id, [name for name in names if name in OWNED], "removed")
     if _ISSUES.name not in names:
         return
     closed = staging.found(
@@ -100,8 +100,8 @@ def check_removal(staging: Staging, names: Collection[str], issues: str) -> None
 def _refuse(account_id: int, names: Collection[str], what: str) -> None:
     if names:
         raise BadInput(
-            f"{', '.join(names)}: account {account_id} keeps its books here (mode here), so "
-            f"that these can {what}: operations own them; nothing was changed"
+            f"{', '.join(names)}: account {account_id} keeps its books here (mode here), and only "
+            f"operations change these: they are not {what}; nothing was changed"
         )
 
 

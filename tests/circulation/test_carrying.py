@@ -1,0 +1,227 @@
+"""Books that are carried from one account to another, kept from files, and removed."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.contract.records import TABLES, TABLES_BY_NAME
+from masthead.errors import BadInput
+from masthead.store import audit
+from masthead.store.account_removal import OF_AN_ACCOUNT, remove_account
+from masthead.store.books.guarding import BOOKS as OF_OPEN_BOOKS
+from masthead.store.books.guarding import OWNED
+from masthead.store.erasing import erase
+from tests.circulation.small_books import BOOKS
+from tests.loading.publisher import SMALL, Publisher
+from tests.store.conftest import new_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.servers import Store
+
+# What the reports do not need: with it, each table has a row, and each new column a value.
+MORE: dict[str, str] = {
+    "publications.csv": (
+        "publication_id,name,issues_per_year,late_start,grace_counts,credit_issues,"
+        "unlimited_term_months\n1,Tide,12,current,1,3,24\n2,Weekly,52,,,,\n"
+    ),
+    "bundles.csv": "bundle_id,name,active,price,tax\n1,A year,,3600,252\n2,Old,0,1200,0\n",
+    "bundle_lines.csv": (
+        "bundle_id,line_number,publication_id,issues,type,copies,price\n"
+        "1,1,1,12,Both,2,3600\n2,1,2,-1,Print,,1200\n"
+    ),
+    "products.csv": "product_id,name,active,price,tax\n1,A mug,1,900,63\n",
+    "orders.csv": (
+        "order_id,subscriber_id,order_date,paid_on,external_reference,content_digest,payment_type\n"
+        f"1,4,2025-10-25 10:00:00,,shop-1,{'a' * 64},\n"
+        "2,2,2025-11-12 10:00:00,,,,\n"
+        "3,5,2025-10-15 10:00:00,2025-10-15,shop-3,,Card\n"
+        "4,3,2025-10-02 10:00:00,2025-10-02,,,\n"
+        "5,6,2025-10-10 10:00:00,2025-10-10,,,\n"
+    ),
+    "purchases.csv": "purchase_id,subscriber_id,total\n8,5,36.00\n",
+    "order_items.csv": (
+        "order_item_id,order_id,bundle_id,purchase_id,refunded\n"
+        "1,1,1,,\n2,2,1,,\n3,3,1,8,\n4,4,1,,2568\n5,5,2,,\n"
+    ),
+    "suspensions.csv": (
+        "suspension_id,subscription_id,from_date,to_date\n"
+        "1,1,2025-12-01,2025-12-31\n2,2,2025-12-01,\n"
+    ),
+    "temporary_addresses.csv": (
+        "temporary_address_id,subscription_id,address_id,from_date,to_date\n"
+        "1,1,2,2025-12-01,2025-12-31\n"
+    ),
+    "custom_fields.csv": SMALL["custom_fields.csv"],
+    "custom_field_options.csv": SMALL["custom_field_options.csv"],
+    "custom_field_answers.csv": SMALL["custom_field_answers.csv"],
+}
+FULL = {**BOOKS, **MORE}
+FREE = {
+    "publications.csv": "publication_id,name\n3,Gale\n",
+    "subscribers.csv": "subscriber_id,email\n1,ada@example.org\n7,new@example.org\n",
+    "addresses.csv": "address_id,subscriber_id,city\n1,1,Salem\n",
+    "custom_fields.csv": "field_id,name,display_as,type\n1,trade,Trade,checkbox\n",
+    "bundles.csv": "bundle_id,name\n1,One year\n",
+    "products.csv": "product_id,name\n1,A cup\n",
+    "renewal_efforts.csv": "publication_id,effort,issues_left\n1,1,4\n",
+}
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def publisher(store: Store, tmp_path: Path) -> Iterator[Publisher]:
+    """An account whose books are open and have rows in each table."""
+    with new_url(store) as url:
+        found = Publisher(url, tmp_path)
+        found.load(FULL)
+        yield found
+        found.store.close()
+
+
+def other(publisher: Publisher, account_id: int = 2) -> Publisher:
+    """Add another account to the same database."""
+    return Publisher(publisher.url, publisher.folder, account_id, store=publisher.store)
+
+
+def one_row_of(name: str) -> dict[str, str]:
+    """Return the file of a table with its first row."""
+    return {f"{name}.csv": "".join(FULL[f"{name}.csv"].splitlines(keepends=True)[:2])}
+
+
+def test_the_books_are_exported_and_imported_byte_for_byte(publisher: Publisher) -> None:
+    """circulation, "What is stored in addition"."""
+    exported = publisher.exported()
+    empty = [name for name, raw in exported.items() if raw.count(b"\n") < 2]
+    assert empty == ["erasures.csv"]
+    copy = other(publisher)
+    copy.load(exported)
+    assert copy.everything() == publisher.everything()
+    assert copy.exported() == exported
+
+
+def test_a_whole_export_goes_only_where_nobody_is(publisher: Publisher) -> None:
+    """An account with readers of its own does not get another one's terms and money."""
+    exported = publisher.exported()
+    copy = other(publisher)
+    copy.load({"subscribers.csv": "subscriber_id\n9\n"})
+    before = copy.everything()
+    with pytest.raises(BadInput, match="has subscribers already"):
+        copy.load(exported)
+    assert copy.everything() == before
+
+
+@pytest.mark.parametrize("name", [name for name in OF_OPEN_BOOKS if name != "books"])
+def test_what_only_books_have_is_not_loaded_without_them(publisher: Publisher, name: str) -> None:
+    copy = other(publisher)
+    files = {each: text for each, text in FULL.items() if each != "books.csv"}
+    left_out = [each for each in OF_OPEN_BOOKS if each not in {"books", name}]
+    files = {each: text for each, text in files.items() if each[:-4] not in left_out}
+    with pytest.raises(BadInput, match=f"^{name}: they belong to open books"):
+        copy.load(files)
+
+
+def test_the_export_of_an_account_without_books_is_loaded_as_ever(publisher: Publisher) -> None:
+    """Its files of the books are there, without rows."""
+    first, second = other(publisher, 2), other(publisher, 3)
+    first.load(SMALL)
+    exported = first.exported()
+    second.load(exported)
+    second.load(exported)
+    assert second.exported() == exported
+
+
+@pytest.mark.parametrize("name", OWNED)
+def test_operations_own_what_files_may_not_bring(publisher: Publisher, name: str) -> None:
+    """circulation, "Two modes of an account": even a row that says nothing new."""
+    with pytest.raises(BadInput, match=f"^{name}: account 1 keeps its books here"):
+        publisher.load(one_row_of(name))
+    before = publisher.everything()
+    key = tuple(before[name][0][column] for column in TABLES_BY_NAME[name].key)
+    with pytest.raises(BadInput, match=r"keeps its books here \(mode here\).*not removed"):
+        publisher.remove(name, key)
+    assert publisher.everything() == before
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_the_rest_is_loaded_as_ever(publisher: Publisher, name: str) -> None:
+    before = publisher.everything()
+    publisher.load({name: FREE[name]})
+    assert publisher.everything()[name[:-4]] != before[name[:-4]]
+    publisher.load_complete({"custom_field_answers.csv": "subscriber_id,field_id\n"})
+    assert publisher.table("custom_field_answers") == []
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ("issue_id,name\n10,Other", "name: issue 10 is closed, and stays as it is"),
+        ("issue_id,date\n10,2025-10-02", "date: issue 10 is closed, and stays as it is"),
+        ("issue_id,closed_at\n12,2025-11-01 00:00:00", "closed_at: only closing sets it"),
+        ("issue_id,closed_at\n10,", "closed_at: only closing sets it"),
+        ("issue_id,mailing_list_id\n12,1", "mailing_list_id: only closing sets it"),
+        ("issue_id,file_written_at\n11,2025-11-01 00:00:00", "file_written_at: only closing"),
+        ("issue_id,date\n12,2025-11-01", "date: 2025-11-01 is not after 2025-11-01"),
+        ("issue_id,publication_id\n20,1", None),
+        ("issue_id,publication_id,date\n13,1,2025-11-01", "date: 2025-11-01 is not after"),
+        ("issue_id,publication_id,name\n13,1,New", "date: missing"),
+        ("issue_id,date\n12,", "date: missing"),
+        ("issue_id,publication_id,date\n13,2,2025-01-01", None),
+        ("issue_id,publication_id,date\n13,1,2025-11-02", None),
+        ("issue_id,name,number,closes_on\n12,Yule,144,2025-11-20", None),
+        ("issue_id,name,date\n10,October 2025,2025-10-01", None),
+    ],
+)
+def test_issues_to_come_are_planned_by_files_and_closed_ones_stay(
+    publisher: Publisher, row: str, sentence: str | None
+) -> None:
+    """circulation, "Two modes of an account": future issues may still be imported."""
+    if sentence is None:
+        publisher.load({"issues.csv": f"{row}\n"})
+    else:
+        assert f"issues.csv:2: {sentence}" in publisher.problem({"issues.csv": f"{row}\n"})
+
+
+def test_a_closed_issue_is_not_removed_and_one_to_come_is(publisher: Publisher) -> None:
+    # Nobody got issue 9 any more: only that it is closed keeps it.
+    with publisher.store.writer() as database, database.transaction():
+        database.change("DELETE FROM subscription_issues WHERE issue_id = 9")
+    with pytest.raises(BadInput, match="issue 9 is closed"):
+        publisher.remove("issues", (9,))
+    publisher.remove("issues", (12,))
+    assert 12 not in [issue["issue_id"] for issue in publisher.table("issues")]
+
+
+def test_complete_files_do_not_take_away_what_operations_own(publisher: Publisher) -> None:
+    before = publisher.everything()
+    with pytest.raises(BadInput, match=r"^terms, revenue, renewals_sent: .*not removed"):
+        publisher.load_complete({"terms.csv": FULL["terms.csv"].splitlines()[0] + "\n"})
+    assert publisher.everything() == before
+
+
+def test_nothing_of_the_books_is_left_of_a_removed_account(publisher: Publisher) -> None:
+    """decisions, "An account is removed"; another account keeps its own."""
+    copy = other(publisher)
+    copy.load(publisher.exported())
+    kept = copy.everything()
+    stored = publisher.everything()
+    counts = {table.name: len(stored[table.name]) for table in TABLES}
+    assert remove_account(publisher.store, 1, by=audit.Deed("ada", "accounts remove")) == counts
+    with publisher.store.writer() as database:
+        for name in OF_AN_ACCOUNT:
+            rows = database.rows(f"SELECT 1 FROM {name} WHERE account_id = 1")
+            assert rows == [], name
+    assert copy.everything() == kept
+
+
+def test_an_erased_reader_leaves_no_digest_of_an_order(publisher: Publisher) -> None:
+    """It is made of names and addresses too; the shop's number is needed to know the order."""
+    erase(publisher.store, 1, 4, leave_traces=True)
+    order = publisher.table("orders")[0]
+    assert (order["subscriber_id"], order["content_digest"]) == (4, None)
+    assert order["external_reference"] == "shop-1"
