@@ -54,7 +54,7 @@ class MailingList(NamedTuple):
 
     mailing_list_id: int | None
     name: str
-    count: int
+    entries: int
     runs: list[Run]
     exceptions: list[Exception_]
 
@@ -93,7 +93,7 @@ def close_issue(
         )
         _forecast_after_closing(running, issue, made)
         running.say(
-            f"closed issue {issue_id}: list {made.mailing_list_id} with {made.count} entries, "
+            f"closed issue {issue_id}: list {made.mailing_list_id} with {made.entries} entries, "
             f"{len(made.exceptions)} exceptions"
         )
         return made
@@ -131,7 +131,7 @@ def make_gap_list(
             forecast(running, lists, lists.keys_in(_CHANGED))
             lists.drop(_CHANGED)
             running.say(
-                f"gap list {made.mailing_list_id} of issue {issue_id} with {made.count} entries, "
+                f"gap list {made.mailing_list_id} of issue {issue_id} with {made.entries} entries, "
                 f"{len(made.exceptions)} exceptions"
             )
         return made

@@ -3,13 +3,13 @@
 ``circulation.serving`` has the same rule for one reader.
 """
 
+from typing import NamedTuple
+
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
 from masthead.store.database import Row, Value
 
 __all__ = ["NO_ADDRESS", "UNPAID", "Grace", "Serving"]
-
-from typing import NamedTuple
 
 NO_ADDRESS, UNPAID = "no address", "unpaid"
 
@@ -83,8 +83,9 @@ class Serving:
             "issue_id": issue.issue_id,
             "day": issue.date,
             "credit": issue.credit_issues,
+            "since": grace.since,
         }
-        of_publication = f"""
+        of_publication = """
             FROM subscriptions AS s JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             WHERE s.account_id = :account_id AND s.publication_id = :publication_id
@@ -93,7 +94,6 @@ class Serving:
         columns = "s.account_id, s.subscription_id, s.subscriber_id, s.type"
         address = _ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
         conditions = [_NOT_SUSPENDED] if self._has_any("suspensions") else []
-        self._has_not_got_it = f"AND {_HAS_NOT_GOT_IT}"
         conditions += [_HAS_NOT_GOT_IT] if self._has_been_delivered() else []
         self._more = "".join(f" AND {each}" for each in conditions)
         self._due = f"""
@@ -105,11 +105,11 @@ class Serving:
         self._grace = f"""
             (SELECT {columns}, {address} AS address_id, {_LAST_REGULAR} AS last_regular
             {of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
-                AND s.date_expired >= '{{since}}'{{more}}) AS c
-            WHERE c.last_regular >= '{{since}}' AND c.last_regular < :day
+                AND s.date_expired >= :since{{more}}) AS c
+            WHERE c.last_regular >= :since AND c.last_regular < :day
                 AND {_GRACE_SINCE} < {grace.issues:d}
             """
-        self._since = grace.since if grace.issues else None
+        self._has_grace = grace.issues > 0
 
     def _has_any(self, table: str) -> bool:
         """Return whether any row of ranges has the issue's date: mostly, none needs be asked."""
@@ -155,17 +155,17 @@ class Serving:
             **self.values,
             mailing_list_id=mailing_list_id,
         )
-        if self._since:
+        if self._has_grace:
             delivered += self._running.connection.change(
                 f"""
                 INSERT INTO subscription_issues ({columns})
                 SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, NULL, 1,
                     c.address_id
-                FROM {self._grace.format(more=self._more, since=self._since)}
+                FROM {self._grace.format(more=self._more)}
                     AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
                 ORDER BY c.subscription_id
                 """,
-                **self._without_credit(),
+                **self.values,
                 mailing_list_id=mailing_list_id,
             )
         return delivered
@@ -186,16 +186,13 @@ class Serving:
             """,
             **self.values,
         )
-        if self._since:
+        if self._has_grace:
             found += self._running.connection.rows(
                 f"""
                 SELECT c.subscription_id, c.subscriber_id, '{NO_ADDRESS}'
-                FROM {self._grace.format(more=more, since=self._since)}
+                FROM {self._grace.format(more=more)}
                 ORDER BY c.subscription_id
                 """,
-                **self._without_credit(),
+                **self.values,
             )
         return sorted(found)
-
-    def _without_credit(self) -> dict[str, Value]:
-        return {name: value for name, value in self.values.items() if name != "credit"}
