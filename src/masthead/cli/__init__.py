@@ -22,6 +22,7 @@ _COMMANDS = {
     "accounts": "accounts:accounts",
     "audit": "personal:audit_command",
     "backup": "backups:backup",
+    "books": "books:books",
     "database": "database:database_group",
     "demo": "serving:demo",
     "erase": "personal:erase_command",
