@@ -14,6 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.house import ROOT
 from tests.house.test_locks import project
 
 if TYPE_CHECKING:
@@ -75,9 +76,22 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
     assert imported(graph, "masthead.__main__", *command) == brought("mirror")
 
 
-def test_the_extra_for_the_server_brings_what_anything_imports(graph: grimp.ImportGraph) -> None:
+def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> None:
     """decisions, "What an installation holds"."""
-    assert imported(graph, "masthead") <= brought("server")
+    assert imported(graph, "masthead") <= brought("plots")
+
+
+def test_only_what_draws_needs_what_the_extra_for_plots_brings_beside_the_server(
+    graph: grimp.ImportGraph,
+) -> None:
+    """decisions, "Plots are an extra": the commands import it when a plot is asked for."""
+    assert brought("plots") - brought("server") == {"matplotlib"}
+    assert graph.find_modules_that_directly_import("matplotlib") == {"masthead.cli.plots"}
+    asking = graph.find_modules_that_directly_import("masthead.cli.plots")
+    assert asking == {"masthead.cli.reports"}
+    text = (ROOT / "src" / "masthead" / "cli" / "reports.py").read_text()
+    assert "\n        from masthead.cli import plots" in text
+    assert "\nfrom masthead.cli import plots" not in text
 
 
 def test_what_is_imported_where_nothing_is_installed_is_the_standard_library(

@@ -30,6 +30,7 @@ _COMMANDS = {
     "feed": "feed:feed",
     "generate": "data:generate_command",
     "import": "importing:import_command",
+    "issue": "issues:issue",
     "loads": "loads:loads_command",
     "mirror": "mirror:mirror_group",
     "openapi": "serving:openapi",

@@ -30,6 +30,7 @@ PAGES = {
     "data-engineer": "For the data engineer: keep a copy of all data, and prove it complete",
     "mapping": "Mapping files: load the files of another system",
     "operator": "For the operator: install, load data, give credentials, watch, back up",
+    "circulation-rules": "The rules of circulation: terms, issues, money, reports",
     "upgrading": "Upgrading: to another version, and back",
     "postgresql": "PostgreSQL: roles, poolers, replicas, several machines",
     "patroni": "Failover with Patroni",

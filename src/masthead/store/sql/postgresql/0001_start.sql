@@ -515,7 +515,8 @@ CREATE TABLE revenue (
 CREATE INDEX revenue_by_term ON revenue (account_id, term_id);
 CREATE INDEX revenue_by_issue
     ON revenue (account_id, issue_id) WHERE issue_id IS NOT NULL;
-CREATE INDEX revenue_by_day ON revenue (account_id, booked_on);
+-- It has all that the liability report reads of an issue's revenue.
+CREATE INDEX revenue_by_day ON revenue (account_id, booked_on, issue_id, kind, cents);
 
 -- What was delivered: by which list, out of which term (NULL: grace that no term has paid for yet),
 -- to which address. That one is no reference: it says what was, also of an address that is gone.

@@ -458,7 +458,8 @@ CREATE TABLE revenue (
 CREATE INDEX revenue_by_term ON revenue (account_id, term_id);
 CREATE INDEX revenue_by_issue
     ON revenue (account_id, issue_id) WHERE issue_id IS NOT NULL;
-CREATE INDEX revenue_by_day ON revenue (account_id, booked_on);
+-- It has all that the liability report reads of an issue's revenue.
+CREATE INDEX revenue_by_day ON revenue (account_id, booked_on, issue_id, kind, cents);
 
 -- What was delivered: by which list, out of which term (NULL: grace that no term has paid for yet),
 -- to which address. That one is no reference: it says what was, also of an address that is gone.
@@ -640,7 +641,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('revenue', 'revenue', '20000000 20000000 1'),
     ('revenue', 'revenue_by_term', '20000000 20000000 10'),
     ('revenue', 'revenue_by_issue', '20000000 20000000 1000'),
-    ('revenue', 'revenue_by_day', '20000000 20000000 1000'),
+    ('revenue', 'revenue_by_day', '20000000 20000000 1000 1000 1000 1'),
     ('suspensions', 'suspensions', '100000 100000 1'),
     ('suspensions', 'suspensions_by_subscription', '100000 100000 2'),
     ('temporary_addresses', 'temporary_addresses', '100000 100000 1'),

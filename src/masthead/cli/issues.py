@@ -1,0 +1,184 @@
+"""``masthead issue``: list, close, gap, reopen, file."""
+
+from pathlib import Path
+
+import click
+
+from masthead.cli.audit import deed
+from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of
+from masthead.cli.options import setting
+from masthead.cli.stores import opened
+from masthead.errors import BadUsage
+from masthead.loading.mail_files import write_mail_file
+from masthead.store.books import closing
+from masthead.store.books.issue import issues_of
+from masthead.store.books.operation import reading
+from masthead.store.books.reopening import reopen_issue
+
+__all__ = ["issue"]
+
+_EXCEPTIONS_SHOWN = 20
+_WHY = {"unpaid": "its order is not paid", "no address": "it has no address"}
+
+
+@click.group("issue")
+def issue() -> None:
+    """The issues of publications: who gets them, on which lists, and the mail file."""
+
+
+@issue.command("list")
+@click.option("--publication", type=ID, help="Id of the publication.  [default: all of them]")
+@desk
+def list_command(publication: int | None, account: int | None, database: str) -> None:
+    """Print the issues by publication and date, and whether each is closed."""
+    with reading(opened(database), account_of(account)) as running:
+        found = issues_of(running, publication)
+    for each in found:
+        state = "open"
+        if each.closed_at:
+            which = f"list {each.mailing_list_id}" if each.mailing_list_id else "no list"
+            file = f", file {each.file_written_at}" if each.file_written_at else ""
+            state = f"closed {each.closed_at}, {which}{file}"
+        click.echo("\t".join((str(each.issue_id), each.publication, each.name, each.date, state)))
+
+
+@issue.command("close")
+@click.argument("issue_id", type=ID, metavar="ISSUE")
+@click.option(
+    "--grace-issues",
+    type=click.IntRange(0, 1_000),
+    default=0,
+    show_default=True,
+    help="Send so many issues on to those who have none left and may still renew.",
+)
+@click.option(
+    "--grace-from",
+    type=Day(),
+    help="Grace is for those whose last issue is of this day or later: 2026-10-01.",
+)
+@click.option(
+    "--preview",
+    "--dry-run",
+    is_flag=True,
+    help="Print what closing gives, and change nothing.",
+)
+@desk
+def close_command(
+    issue_id: int,
+    grace_issues: int,
+    grace_from: str | None,
+    account: int | None,
+    database: str,
+    *,
+    preview: bool,
+) -> None:
+    """Close ISSUE: make its main list, deliver it, take it off the terms, earn the revenue.
+
+    Who would be served and cannot be is listed, and loses nothing.
+    """
+    if grace_issues and grace_from is None:
+        raise BadUsage("say with --grace-from since when a last issue counts for grace")
+    made = closing.close_issue(
+        opened(database),
+        account_of(account),
+        issue_id,
+        grace=closing.Grace(grace_issues, grace_from),
+        deed=deed(),
+        dry_run=preview,
+    )
+    _show(made)
+    end_of(dry_run=preview)
+
+
+@issue.command("gap")
+@click.argument("issue_id", type=ID, metavar="ISSUE")
+@dry_run
+@desk
+def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Make a list of those who should have the closed ISSUE by now and have not got it.
+
+    It may be run any number of times: nobody gets an issue twice.
+    """
+    made = closing.make_gap_list(
+        opened(database), account_of(account), issue_id, deed=deed(), dry_run=dry_run
+    )
+    _show(made)
+    end_of(dry_run=dry_run)
+
+
+@issue.command("reopen")
+@click.argument("issue_id", type=ID, metavar="ISSUE")
+@dry_run
+@desk
+def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Undo the closing of ISSUE, the latest closed one, unless its file has been written.
+
+    Its lists are removed, and its deliveries are undone with what they earned. What happened since,
+    such as orders, stays.
+    """
+    done = reopen_issue(
+        opened(database), account_of(account), issue_id, deed=deed(), dry_run=dry_run
+    )
+    click.echo(f"{done.deliveries} deliveries of {done.lists} lists undone")
+    end_of(dry_run=dry_run)
+
+
+@issue.command("file")
+@click.argument("issue_id", type=ID, metavar="ISSUE")
+@click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option(
+    "--list",
+    "mailing_list_id",
+    type=ID,
+    help="Id of a gap list of the issue.  [default: its main list]",
+)
+@click.option(
+    "--digital", is_flag=True, help="Write the email addresses of those without a printed copy."
+)
+@setting("for_spreadsheets")
+@desk
+def file_command(
+    issue_id: int,
+    path: Path,
+    mailing_list_id: int | None,
+    account: int | None,
+    database: str,
+    *,
+    digital: bool,
+    for_spreadsheets: bool,
+) -> None:
+    """Write the mail file of ISSUE into FILE, whose name ends in .csv or .xlsx.
+
+    It has the printed copies by country and postal code. The issue cannot be reopened afterwards.
+    """
+    count = write_mail_file(
+        opened(database),
+        path,
+        account_id=account_of(account),
+        issue_id=issue_id,
+        mailing_list_id=mailing_list_id,
+        digital=digital,
+        for_spreadsheets=for_spreadsheets,
+        by=deed(),
+    )
+    click.echo(f"{path}: {count} rows")
+
+
+def _show(made: closing.MailingList) -> None:
+    """Print a list, its press run and its exceptions."""
+    if made.mailing_list_id is None:
+        click.echo("nobody is to get the issue now: no list was made")
+    else:
+        click.echo(f"list {made.mailing_list_id}, {made.name}: {made.entries} entries")
+    for run in made.runs:
+        how = "grace" if run.is_grace else "paid" if run.is_paid else "not paid"
+        click.echo(f"  {run.type}, {how}: {run.entries} entries, {run.copies} copies")
+    if made.exceptions:
+        click.echo(f"{len(made.exceptions)} exceptions, which got nothing and lost nothing:")
+    for each in made.exceptions[:_EXCEPTIONS_SHOWN]:
+        click.echo(
+            f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "
+            f"{_WHY[each.why]}"
+        )
+    if len(made.exceptions) > _EXCEPTIONS_SHOWN:
+        click.echo(f"  and {len(made.exceptions) - _EXCEPTIONS_SHOWN} more")

@@ -1,0 +1,92 @@
+"""Mail files: the addresses of an issue's copies for a mailing house, as CSV or XLSX."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from masthead.errors import BadInput
+from masthead.loading.export import harmless
+from masthead.private import new_file
+from masthead.store import Store, audit
+from masthead.store.books import mail_file
+
+__all__ = ["write_mail_file"]
+
+_NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def write_mail_file(
+    store: Store,
+    path: Path,
+    *,
+    account_id: int,
+    issue_id: int,
+    mailing_list_id: int | None = None,
+    digital: bool = False,
+    for_spreadsheets: bool = False,
+    by: audit.Deed | None = None,
+) -> int:
+    """Write the file of an issue's list; return how many rows it has, without its header.
+
+    The format is that of the path's ending, ``.csv`` or ``.xlsx``. ``digital`` writes the email
+    addresses of those who get no printed copy. ``for_spreadsheets`` puts an apostrophe before text
+    that a spreadsheet would take for a formula. The issue stays closed from now on. The file gets
+    its name when it is complete. Raises what ``mark_written`` does, and BadInput if it cannot be
+    written.
+    """
+    if path.suffix.lower() not in {".csv", ".xlsx"}:
+        raise BadInput(f"{path}: the name of a mail file ends in .csv or .xlsx")
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    columns = mail_file.DIGITAL if digital else mail_file.PRINTED
+    try:
+        with new_file(unfinished):
+            pass
+        written = mail_file.mark_written(
+            store, account_id, issue_id, mailing_list_id=mailing_list_id, deed=by
+        )
+        with mail_file.rows_of(store, account_id, issue_id, written, digital=digital) as found:
+            rows = map(harmless, found) if for_spreadsheets else found
+            write = _write_csv if path.suffix.lower() == ".csv" else _write_xlsx
+            count = write(unfinished, columns, rows)
+        unfinished.replace(path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return count
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
+    count = 0
+    with new_file(path) as out:
+        writer = csv.writer(out)
+        writer.writerow(columns)
+        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is what is left of it
+            writer.writerow(row)
+    return count
+
+
+def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
+    """Write the rows into a sheet, row by row, with all texts as texts."""
+    # Imported only here, since it takes long.
+    from openpyxl import Workbook  # noqa: PLC0415
+    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
+
+    with closing(Workbook(write_only=True)) as book:
+        sheet = book.create_sheet("copies")
+        sheet.append(columns)
+        count = 0
+        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is what is left of it
+            cells = []
+            for value in row:
+                text = _NOT_IN_XLSX.sub("", value) if isinstance(value, str) else value
+                cell = WriteOnlyCell(sheet, text)
+                if isinstance(value, str):
+                    cell.data_type = "s"
+                cells.append(cell)
+            sheet.append(cells)
+        book.save(path)
+    return count

@@ -1,0 +1,331 @@
+"""Closing an issue, and gap lists: who gets it, on which list, out of which term.
+
+Each step is one statement for all subscriptions (circulation, "What must hold").
+"""
+
+from datetime import date, timedelta
+from itertools import islice
+from typing import NamedTuple
+
+from masthead.errors import BadInput, BadUsage
+from masthead.store import audit
+from masthead.store.books.earning import earn_by_deliveries, earn_by_months
+from masthead.store.books.forecasting import calendar_of, forecast
+from masthead.store.books.ids import next_ids
+from masthead.store.books.issue import Issue, find_issue, issues_of, newest_closed
+from masthead.store.books.lists import Lists
+from masthead.store.books.operation import Operation, operation
+from masthead.store.books.refreshing import add_kinds, renew_balances
+from masthead.store.books.serving import Grace, Serving
+from masthead.store.database import Store
+
+__all__ = ["Exception_", "Grace", "MailingList", "Run", "close_issue", "make_gap_list"]
+
+_CHANGED, _DATES = "books_changed", "books_simple"
+_DELIVERED = """
+    subscription_issues AS d, terms AS t
+    WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
+    """
+
+
+class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is no error
+    """A subscription that would be served and cannot be; ``why``: ``unpaid``, ``no address``."""
+
+    subscription_id: int
+    subscriber_id: int
+    why: str
+
+
+class Run(NamedTuple):
+    """A part of the press run: how many entries of a kind, and their copies."""
+
+    type: str
+    is_grace: int
+    is_paid: int
+    entries: int
+    copies: int
+
+
+class MailingList(NamedTuple):
+    """A list that closing or a gap list made, or would make.
+
+    ``mailing_list_id`` is None for a gap list without entries, which is not kept.
+    """
+
+    mailing_list_id: int | None
+    name: str
+    entries: int
+    runs: list[Run]
+    exceptions: list[Exception_]
+
+
+def close_issue(
+    store: Store,
+    account_id: int,
+    issue_id: int,
+    *,
+    grace: Grace | None = None,
+    deed: audit.Deed | None = None,
+    dry_run: bool = False,
+) -> MailingList:
+    """Close an issue: make its main list, deliver it, earn the revenue (circulation, "Close").
+
+    With ``dry_run`` it is all undone, so that a preview is what closing gives. Raises what
+    ``operation`` and ``find_issue`` do, and BadInput if the issue is closed, or an earlier one is
+    not.
+    """
+    grace = grace or Grace()
+    if grace.issues and not grace.since:
+        raise BadUsage("issues of grace need the date since when a last issue counts: --grace-from")
+    with operation(store, account_id, deed, dry_run=dry_run) as running:
+        issue = find_issue(running, issue_id)
+        _check_open(running, issue)
+        made = _Delivery(running, issue, grace, parent=None).run()
+        running.connection.change(
+            """
+            UPDATE issues SET closed_at = :now, mailing_list_id = :mailing_list_id
+            WHERE account_id = :account_id AND issue_id = :issue_id
+            """,
+            account_id=account_id,
+            issue_id=issue_id,
+            now=running.now,
+            mailing_list_id=made.mailing_list_id,
+        )
+        _forecast_after_closing(running, issue, made)
+        running.say(
+            f"closed issue {issue_id}: list {made.mailing_list_id} with {made.entries} entries, "
+            f"{len(made.exceptions)} exceptions"
+        )
+        return made
+
+
+def make_gap_list(
+    store: Store,
+    account_id: int,
+    issue_id: int,
+    *,
+    deed: audit.Deed | None = None,
+    dry_run: bool = False,
+) -> MailingList:
+    """Make a list of those who should have a closed issue by now and have not got it.
+
+    Without any there is no list, and nothing changes (circulation, "Gap"). Raises what
+    ``operation`` and ``find_issue`` do, and BadInput if the issue has no main list.
+    """
+    with operation(store, account_id, deed, dry_run=dry_run) as running:
+        issue = find_issue(running, issue_id)
+        if issue.mailing_list_id is None:
+            how = "was closed without one" if issue.closed_at else "is not closed"
+            raise BadInput(f"{issue.title} {how}: a gap list needs the main list of its issue")
+        made = _Delivery(running, issue, Grace(), parent=issue.mailing_list_id).run()
+        if made.mailing_list_id is not None:
+            lists = Lists(running)
+            lists.keep(
+                _CHANGED,
+                """SELECT e.subscription_id AS key FROM mailing_list_entries AS e
+                WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id""",
+                ("key",),
+                account_id=account_id,
+                mailing_list_id=made.mailing_list_id,
+            )
+            forecast(running, lists, lists.keys_in(_CHANGED))
+            lists.drop(_CHANGED)
+            running.say(
+                f"gap list {made.mailing_list_id} of issue {issue_id} with {made.entries} entries, "
+                f"{len(made.exceptions)} exceptions"
+            )
+        return made
+
+
+def _check_open(running: Operation, issue: Issue) -> None:
+    """Raise BadInput unless the issue is the next one of its publication to be closed."""
+    if issue.closed_at:
+        which = f"with list {issue.mailing_list_id}" if issue.mailing_list_id else "without a list"
+        raise BadInput(f"{issue.title} is closed already, {which}: nothing was changed")
+    for other in issues_of(running, issue.publication_id):
+        if other.issue_id == issue.issue_id:
+            return
+        if not other.closed_at and other.date:
+            raise BadInput(
+                f"{issue.title} cannot be closed before {other.title}: issues close in the order "
+                "of their dates"
+            )
+
+
+class _Delivery:
+    """The delivery of an issue by one list; ``parent`` is the main list of a gap list."""
+
+    def __init__(
+        self, running: Operation, issue: Issue, grace: Grace, *, parent: int | None
+    ) -> None:
+        self._running = running
+        self._connection = running.connection
+        self._issue = issue
+        self._grace = grace
+        self._parent = parent
+        self._list_id = next_ids(running.connection, running.account_id, "list_downloads")
+        self._values = {"account_id": running.account_id, "mailing_list_id": self._list_id}
+
+    def run(self) -> MailingList:
+        """Deliver the issue, and write all that follows but the forecasts."""
+        if self._connection.dialect == "sqlite":
+            # The rows of a large list are all over their tables and indexes.
+            self._connection.script("PRAGMA main.cache_size = -32768")
+        self._add_list()
+        serving = Serving(self._running, self._issue, self._grace)
+        count = serving.deliver(self._list_id)
+        exceptions = [Exception_(*row) for row in serving.exceptions()]
+        name = self._issue.list_name
+        if not count and self._parent is not None:
+            self._connection.change(
+                """DELETE FROM list_downloads
+                WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
+                **self._values,
+            )
+            return MailingList(None, name, 0, [], exceptions)
+        self._add_entries()
+        self._use_up_terms()
+        earn_by_deliveries(self._running, self._issue, _DELIVERED, mailing_list_id=self._list_id)
+        first_id = self._earn_by_months()
+        self._connection.change(
+            """UPDATE list_downloads SET count = :count
+            WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
+            **self._values,
+            count=count,
+        )
+        renew_balances(
+            self._running,
+            """(SELECT e.subscription_id AS key FROM mailing_list_entries AS e
+            WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id)""",
+            mailing_list_id=self._list_id,
+        )
+        renew_balances(
+            self._running,
+            """(SELECT DISTINCT m.subscription_id AS key FROM revenue AS r JOIN terms AS m
+                ON m.account_id = :account_id AND m.term_id = r.term_id
+            WHERE r.account_id = :account_id AND r.revenue_id >= :first_id)""",
+            first_id=first_id,
+        )
+        add_kinds(self._running, self._issue.publication_id)
+        return MailingList(self._list_id, name, count, self._runs(), exceptions)
+
+    def _add_list(self) -> None:
+        self._connection.change(
+            """
+            INSERT INTO list_downloads (account_id, mailing_list_id, name, status, count, is_gap,
+                grace_from_date, grace_issues, parent_mailing_list_id, date_created, commit_id)
+            VALUES (:account_id, :mailing_list_id, :name, 'Complete', 0, :is_gap, :since,
+                :grace_issues, :parent, :created, :commit_id)
+            """,
+            **self._values,
+            name=self._issue.list_name,
+            is_gap=int(self._parent is not None),
+            since=self._grace.since,
+            grace_issues=self._grace.issues,
+            parent=self._parent,
+            created=self._running.local_now,
+            commit_id=self._running.commit_id,
+        )
+
+    def _add_entries(self) -> None:
+        self._connection.change(
+            """
+            INSERT INTO mailing_list_entries (
+                account_id, mailing_list_id, subscription_id, copies, is_grace, is_paid, type)
+            SELECT d.account_id, d.mailing_list_id, d.subscription_id, s.copies, d.is_grace,
+                CASE WHEN EXISTS (
+                    SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                    AND t.term_id = d.term_id AND t.price > 0 AND t.paid_on IS NOT NULL)
+                THEN 1 ELSE 0 END, s.type
+            FROM subscription_issues AS d JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = d.subscription_id
+            WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
+            ORDER BY d.subscription_id
+            """,
+            **self._values,
+        )
+
+    def _use_up_terms(self) -> None:
+        """Take an issue off each term; an unlimited one begins with the first issue out of it."""
+        self._connection.change(
+            """
+            UPDATE terms AS t SET
+                issues_left = CASE WHEN t.issues_left > 0 THEN t.issues_left - 1
+                    ELSE t.issues_left END,
+                starts_on = CASE WHEN t.issues_left < 0 THEN coalesce(t.starts_on, :day)
+                    ELSE t.starts_on END
+            FROM subscription_issues AS d
+            WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
+                AND t.account_id = :account_id AND t.term_id = d.term_id
+                AND (t.issues_left > 0 OR t.starts_on IS NULL)
+            """,
+            **self._values,
+            day=self._issue.date,
+        )
+
+    def _earn_by_months(self) -> int:
+        newest = newest_closed(self._running, self._issue.publication_id)
+        until = self._issue.date if newest is None else max(newest.date, self._issue.date)
+        return earn_by_months(self._running, self._issue, until)
+
+    def _runs(self) -> list[Run]:
+        rows = self._connection.rows(
+            """
+            SELECT type, is_grace, is_paid, count(*), CAST(coalesce(sum(copies), 0) AS BIGINT)
+            FROM mailing_list_entries
+            WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+            GROUP BY type, is_grace, is_paid ORDER BY type, is_grace, is_paid
+            """,
+            **self._values,
+        )
+        return [Run(*row) for row in rows]
+
+
+def _forecast_after_closing(running: Operation, issue: Issue, made: MailingList) -> None:
+    """Write anew the ``date_expired`` that closing has changed.
+
+    One issue fewer is left and one fewer is to come, so mostly it is as before: what it is for so
+    many issues left, without suspensions and issues missed. Only where it is not that now, and
+    where an open suspension has passed over this issue, the forecast is made again.
+    """
+    calendar = calendar_of(running, issue.publication_id)
+    kinds = running.connection.rows(
+        """
+        SELECT DISTINCT issues FROM subscription_kinds
+        WHERE account_id = :account_id AND publication_id = :publication_id AND issues >= 0
+        ORDER BY issues
+        """,
+        account_id=running.account_id,
+        publication_id=issue.publication_id,
+    )
+    dates = []
+    last = kinds[-1][0] if kinds else -1
+    coming = list(islice(calendar.after_closed(), last + 1))
+    for (left,) in kinds:
+        day = coming[left] - timedelta(days=1) if left < len(coming) else date.max
+        dates.append((left, f"{day}"))
+    lists = Lists(running)
+    lists.add(_DATES, ("key", "text"), dates)
+    lists.keep(
+        _CHANGED,
+        f"""
+        SELECT e.subscription_id AS key
+        FROM mailing_list_entries AS e JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
+        JOIN {lists.keys_in(_DATES)} AS n ON n.key = s.issues
+        WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id
+            AND s.date_expired IS DISTINCT FROM n.text
+        UNION
+        SELECT a.subscription_id FROM suspensions AS a JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.subscription_id = a.subscription_id
+        WHERE a.account_id = :account_id AND a.to_date IS NULL AND a.from_date <= :day
+            AND s.publication_id = :publication_id
+        """,
+        ("key",),
+        account_id=running.account_id,
+        mailing_list_id=made.mailing_list_id,
+        publication_id=issue.publication_id,
+        day=issue.date,
+    )
+    forecast(running, lists, lists.keys_in(_CHANGED))
+    lists.drop(_CHANGED, _DATES)

@@ -1,0 +1,90 @@
+"""An issue of a publication as the operations find it, and the issues of an account."""
+
+from typing import NamedTuple
+
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.operation import Reading
+
+__all__ = ["Issue", "find_issue", "issues_of", "newest_closed"]
+
+_COLUMNS = """
+    i.issue_id, i.name, i.date, i.publication_id, p.name, p.credit_issues, i.closed_at,
+    i.mailing_list_id, i.file_written_at
+    """
+_FROM = """
+    FROM issues AS i JOIN publications AS p
+        ON p.account_id = :account_id AND p.publication_id = i.publication_id
+    WHERE i.account_id = :account_id
+    """
+
+
+class Issue(NamedTuple):
+    """An issue; ``closed_at`` and ``file_written_at`` are times in UTC, None before that.
+
+    ``mailing_list_id`` is its main list; None too for one that was closed when the books were
+    opened. ``date`` is ``YYYY-MM-DD``.
+    """
+
+    issue_id: int
+    name: str
+    date: str
+    publication_id: int
+    publication: str
+    credit_issues: int
+    closed_at: str | None
+    mailing_list_id: int | None
+    file_written_at: str | None
+
+    @property
+    def title(self) -> str:
+        """What messages call it: its id, publication, name and date."""
+        return f"issue {self.issue_id} ({self.publication} {self.name}, {self.date})"
+
+    @property
+    def list_name(self) -> str:
+        """The name of its mailing lists."""
+        return f"{self.publication} {self.name}"
+
+
+def find_issue(running: Reading, issue_id: int) -> Issue:
+    """Return an issue. Raises NotFound if there is none, BadInput if it has no date."""
+    row = running.connection.row(
+        f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id",
+        account_id=running.account_id,
+        issue_id=issue_id,
+    )
+    if row is None:
+        raise NotFound(
+            f"account {running.account_id} has no issue {issue_id}: `masthead issue list` shows "
+            "them all"
+        )
+    found = _issue(row)
+    if not found.date:
+        raise BadInput(f"issue {issue_id} has no date: import one, since dates order issues")
+    return found
+
+
+def issues_of(running: Reading, publication_id: int | None = None) -> list[Issue]:
+    """Return the issues of the account, or of a publication, by publication and date."""
+    of_publication = "" if publication_id is None else "AND i.publication_id = :publication_id"
+    values = {} if publication_id is None else {"publication_id": publication_id}
+    rows = running.connection.rows(
+        f"SELECT {_COLUMNS} {_FROM} {of_publication} ORDER BY i.publication_id, i.date, i.issue_id",
+        account_id=running.account_id,
+        **values,
+    )
+    return [_issue(row) for row in rows]
+
+
+def newest_closed(running: Reading, publication_id: int) -> Issue | None:
+    """Return the closed issue of a publication with the latest date, or None."""
+    closed = [each for each in issues_of(running, publication_id) if each.closed_at]
+    return closed[-1] if closed else None
+
+
+def _issue(row: tuple[object, ...]) -> Issue:
+    """Return the issue of a row; texts that are missing are empty."""
+    found = Issue(*row)  # type: ignore[arg-type]
+    return found._replace(
+        name=found.name or "", date=found.date or "", publication=found.publication or ""
+    )

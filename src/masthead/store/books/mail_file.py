@@ -1,0 +1,126 @@
+"""Where the copies of a list go: the rows of its mail file (circulation, "The mail file")."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from masthead.errors import BadInput
+from masthead.store import audit
+from masthead.store.books.issue import find_issue
+from masthead.store.books.operation import operation
+from masthead.store.database import Row, Store
+
+__all__ = ["DIGITAL", "PRINTED", "Written", "mark_written", "rows_of"]
+
+PRINTED = (
+    "keyline",
+    "copies",
+    "first_name",
+    "last_name",
+    "company",
+    "address",
+    "city",
+    "state",
+    "zip_code",
+    "country_name",
+    "country_abbreviation",
+)
+"""The columns of the file of printed copies."""
+
+DIGITAL = ("keyline", "copies", "email", "first_name", "last_name")
+"""The columns of the file of the others."""
+
+# Unlimited subscriptions have no last issue.
+_KEYLINE = "CAST(s.subscriber_id AS TEXT) || ' ' || coalesce(s.date_expired, '-')"
+_FROM = """
+    FROM mailing_list_entries AS e
+    JOIN subscriptions AS s
+        ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
+    """
+_OF_LIST = "WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id"
+
+
+class Written(NamedTuple):
+    """The list whose file is written, and its name."""
+
+    mailing_list_id: int
+    name: str
+
+
+def mark_written(
+    store: Store,
+    account_id: int,
+    issue_id: int,
+    *,
+    mailing_list_id: int | None = None,
+    deed: audit.Deed | None = None,
+) -> Written:
+    """Note that a list's file is written, after which its issue stays closed; return the list.
+
+    That is the issue's main list, or a gap list of it. It is noted before the file is there, so
+    that no file is of deliveries which were undone; and the audit log has each time. Raises what
+    ``operation`` and ``find_issue`` do, and BadInput if the issue has no such list.
+    """
+    with operation(store, account_id, deed) as running:
+        issue = find_issue(running, issue_id)
+        if issue.mailing_list_id is None:
+            how = "was closed without one" if issue.closed_at else "is not closed"
+            raise BadInput(f"{issue.title} {how}: a file is of a mailing list")
+        which = issue.mailing_list_id if mailing_list_id is None else mailing_list_id
+        row = running.connection.row(
+            """
+            SELECT name FROM list_downloads WHERE account_id = :account_id
+                AND mailing_list_id = :which AND :main IN (mailing_list_id, parent_mailing_list_id)
+            """,
+            account_id=account_id,
+            which=which,
+            main=issue.mailing_list_id,
+        )
+        if row is None:
+            raise BadInput(f"list {which} is none of {issue.title}")
+        running.connection.change(
+            """
+            UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
+            WHERE account_id = :account_id AND issue_id = :issue_id
+            """,
+            account_id=account_id,
+            issue_id=issue_id,
+            now=running.now,
+        )
+        running.say(f"the file of list {which} of issue {issue_id} was written out")
+        return Written(which, str(row[0] or ""))
+
+
+@contextmanager
+def rows_of(
+    store: Store, account_id: int, issue_id: int, written: Written, *, digital: bool = False
+) -> Iterator[Iterator[Row]]:
+    """Yield the rows of a list's file, one by one, from one snapshot.
+
+    Printed copies (Print and Both) have the columns :data:`PRINTED`, with the address in force on
+    the issue's date, by country and postal code; the others :data:`DIGITAL`, by subscription.
+    """
+    if digital:
+        sql = f"""
+            SELECT {_KEYLINE}, e.copies, r.email, r.first_name, r.last_name {_FROM}
+            JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+            {_OF_LIST} AND (e.type IN ('Print', 'Both')) IS NOT TRUE
+            ORDER BY e.subscription_id
+            """
+    else:
+        address = ", ".join(f"a.{name}" for name in PRINTED[2:])
+        sql = f"""
+            SELECT {_KEYLINE}, e.copies, {address} {_FROM}
+            JOIN subscription_issues AS d ON d.account_id = :account_id
+                AND d.subscription_id = e.subscription_id AND d.issue_id = :issue_id
+            LEFT JOIN addresses AS a
+                ON a.account_id = :account_id AND a.address_id = d.address_id
+            {_OF_LIST} AND e.type IN ('Print', 'Both')
+            ORDER BY a.country_name, a.zip_code, e.subscription_id
+            """
+    values = {"account_id": account_id, "mailing_list_id": written.mailing_list_id}
+    if not digital:
+        values["issue_id"] = issue_id
+    with store.writer() as connection, connection.read_snapshot():
+        yield connection.stream(sql, **values)

@@ -1,0 +1,224 @@
+"""Reopening the latest closed issue: its deliveries are undone, one by one, exactly."""
+
+from typing import NamedTuple
+
+from masthead.errors import BadInput
+from masthead.store import audit, deletions
+from masthead.store.books.earning import earn_by_deliveries, earn_by_months
+from masthead.store.books.forecasting import forecast
+from masthead.store.books.issue import Issue, find_issue, newest_closed
+from masthead.store.books.lists import Lists
+from masthead.store.books.operation import Operation, operation
+from masthead.store.books.refreshing import add_kinds, renew_balances
+from masthead.store.database import Store
+
+__all__ = ["Reopened", "reopen_issue"]
+
+_UNDONE = "books_undone"
+_NAMED_MAX = 20
+_LISTS = """
+    SELECT l.mailing_list_id FROM list_downloads AS l WHERE l.account_id = :account_id
+    AND (l.mailing_list_id = :main_list_id OR l.parent_mailing_list_id = :main_list_id)
+    """
+
+
+class Reopened(NamedTuple):
+    """How many deliveries were undone, and of how many lists."""
+
+    deliveries: int
+    lists: int
+
+
+def reopen_issue(
+    store: Store,
+    account_id: int,
+    issue_id: int,
+    *,
+    deed: audit.Deed | None = None,
+    dry_run: bool = False,
+) -> Reopened:
+    """Undo the closing of a publication's latest closed issue, with its gap lists.
+
+    Terms get their issues back, what these earned is taken back, and the lists are removed. What
+    happened since stays: so whoever has ordered since and would begin later, having used up all
+    issues with this one, begins with it again. Raises what ``operation`` and ``find_issue`` do, and
+    BadInput where that cannot be (circulation, "Reopen").
+    """
+    with operation(store, account_id, deed, dry_run=dry_run) as running:
+        issue = find_issue(running, issue_id)
+        _check(running, issue)
+        assert issue.mailing_list_id is not None
+        undoing = _Undoing(running, issue, issue.mailing_list_id)
+        undoing.check_terms()
+        done = undoing.run()
+        running.say(
+            f"reopened issue {issue_id}: {done.deliveries} deliveries of {done.lists} lists undone"
+        )
+        return done
+
+
+def _check(running: Operation, issue: Issue) -> None:
+    """Raise BadInput unless the issue is the latest closed one, has a list, and no file."""
+    if not issue.closed_at:
+        raise BadInput(f"{issue.title} is not closed: there is nothing to undo")
+    if issue.mailing_list_id is None:
+        raise BadInput(f"{issue.title} was closed when the books were opened: it has no list")
+    newest = newest_closed(running, issue.publication_id)
+    if newest is not None and newest.issue_id != issue.issue_id:
+        raise BadInput(f"{issue.title} is not the latest closed issue: that is {newest.title}")
+    if issue.file_written_at:
+        raise BadInput(
+            f"the file of {issue.title} was written at {issue.file_written_at} (UTC): it stays "
+            "closed"
+        )
+
+
+class _Undoing:
+    """The deliveries of an issue that are undone."""
+
+    def __init__(self, running: Operation, issue: Issue, main_list_id: int) -> None:
+        self._running = running
+        self._connection = running.connection
+        self._issue = issue
+        self._lists = Lists(running)
+        self._values = {"account_id": running.account_id, "main_list_id": main_list_id}
+        self._deliveries = self._lists.keep(
+            _UNDONE,
+            f"""
+            SELECT d.subscription_id AS key, d.term_id AS other FROM subscription_issues AS d
+            WHERE d.account_id = :account_id AND d.mailing_list_id IN ({_LISTS})
+            """,
+            ("key", "other"),
+            **self._values,
+        )
+        self._keys = self._lists.keys_in(_UNDONE)
+
+    def check_terms(self) -> None:
+        """Raise BadInput, with the names, where a term has ended or moved since."""
+        rows = self._connection.rows(
+            f"""
+            SELECT t.term_id, t.subscription_id, t.ended_at IS NOT NULL
+            FROM {self._keys} AS k JOIN terms AS t
+                ON t.account_id = :account_id AND t.term_id = k.other
+            WHERE t.ended_at >= :closed_at OR t.moved_at >= :closed_at ORDER BY t.term_id
+            """,
+            account_id=self._running.account_id,
+            closed_at=self._issue.closed_at,
+        )
+        if not rows:
+            return
+        names = [
+            f"term {term_id} of subscription {subscription_id} was "
+            f"{'ended' if has_ended else 'merged into another subscriber'}"
+            for term_id, subscription_id, has_ended in rows[:_NAMED_MAX]
+        ]
+        if len(rows) > _NAMED_MAX:
+            names.append(f"and {len(rows) - _NAMED_MAX} more such terms")
+        raise BadInput(
+            "\n".join([f"{self._issue.title} cannot be reopened, for since it was closed:", *names])
+        )
+
+    def run(self) -> Reopened:
+        """Undo the deliveries, then all that followed from them."""
+        self._begin_again()
+        self._give_back()
+        self._remove_deliveries()
+        lists = self._remove_lists()
+        newest = newest_closed(self._running, self._issue.publication_id)
+        first_id = earn_by_months(self._running, self._issue, newest.date if newest else None)
+        renew_balances(self._running, self._keys)
+        renew_balances(
+            self._running,
+            """(SELECT DISTINCT m.subscription_id AS key FROM revenue AS r JOIN terms AS m
+                ON m.account_id = :account_id AND m.term_id = r.term_id
+            WHERE r.account_id = :account_id AND r.revenue_id >= :first_id)""",
+            first_id=first_id,
+        )
+        self._forecast()
+        add_kinds(self._running)
+        self._lists.drop(_UNDONE)
+        return Reopened(self._deliveries, lists)
+
+    def _begin_again(self) -> None:
+        """Let those begin with this issue whom an order since has let begin after it."""
+        self._connection.change(
+            f"""
+            UPDATE subscriptions SET begins_on = :day
+            WHERE account_id = :account_id AND begins_on > :day AND subscription_id IN (
+                SELECT k.key FROM {self._keys} AS k WHERE k.other IS NOT NULL)
+            """,
+            account_id=self._running.account_id,
+            day=self._issue.date,
+        )
+
+    def _give_back(self) -> None:
+        self._connection.change(
+            f"""
+            UPDATE terms AS t SET issues_left = t.issues_left + 1 FROM {self._keys} AS k
+            WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues > 0
+            """,
+            account_id=self._running.account_id,
+        )
+        earn_by_deliveries(
+            self._running,
+            self._issue,
+            f"(SELECT k.key AS subscription_id, k.other AS term_id FROM {self._keys} AS k) AS d, "
+            "terms AS t WHERE TRUE",
+            undone=True,
+        )
+
+    def _remove_deliveries(self) -> None:
+        for table in ("subscription_issues", "mailing_list_entries"):
+            self._connection.change(
+                f"""DELETE FROM {table}
+                WHERE account_id = :account_id AND mailing_list_id IN ({_LISTS})""",
+                **self._values,
+            )
+
+    def _remove_lists(self) -> int:
+        """Open the issue and remove its lists, which the change feed tells; return how many."""
+        self._connection.change(
+            """
+            UPDATE issues SET closed_at = NULL, mailing_list_id = NULL
+            WHERE account_id = :account_id AND issue_id = :issue_id
+            """,
+            account_id=self._running.account_id,
+            issue_id=self._issue.issue_id,
+        )
+        removed = deletions.note(
+            self._connection,
+            self._running.account_id,
+            self._running.commit_id,
+            "listdownloads",
+            f"""SELECT o.account_id, o.mailing_list_id AS record_id FROM list_downloads AS o
+            WHERE o.account_id = :account_id AND o.mailing_list_id IN ({_LISTS})""",
+            main_list_id=self._values["main_list_id"],
+        )
+        self._connection.change(
+            """
+            DELETE FROM list_downloads WHERE account_id = :account_id
+                AND (mailing_list_id = :main_list_id OR parent_mailing_list_id = :main_list_id)
+            """,
+            **self._values,
+        )
+        return removed
+
+    def _forecast(self) -> None:
+        forecasts = "books_forecasts"
+        self._lists.keep(
+            forecasts,
+            f"""
+            SELECT k.key FROM {self._keys} AS k
+            UNION
+            SELECT a.subscription_id FROM suspensions AS a JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = a.subscription_id
+            WHERE a.account_id = :account_id AND a.to_date IS NULL AND a.from_date <= :day
+                AND s.publication_id = :publication_id
+            """,
+            ("key",),
+            account_id=self._running.account_id,
+            day=self._issue.date,
+            publication_id=self._issue.publication_id,
+        )
+        forecast(self._running, self._lists, self._lists.keys_in(forecasts))
+        self._lists.drop(forecasts)

@@ -1,0 +1,198 @@
+"""Who gets an issue, as SQL for all subscriptions at once (circulation, "Close").
+
+``circulation.serving`` has the same rule for one reader.
+"""
+
+from typing import NamedTuple
+
+from masthead.store.books.issue import Issue
+from masthead.store.books.operation import Operation
+from masthead.store.database import Row, Value
+
+__all__ = ["NO_ADDRESS", "UNPAID", "Grace", "Serving"]
+
+NO_ADDRESS, UNPAID = "no address", "unpaid"
+
+
+class Grace(NamedTuple):
+    """How many issues go on to those who have none left, whose last one was since a day."""
+
+    issues: int = 0
+    since: str | None = None
+
+
+_NOT_SUSPENDED = """
+    NOT EXISTS (
+        SELECT 1 FROM suspensions AS a WHERE a.account_id = :account_id
+        AND a.subscription_id = s.subscription_id AND a.from_date <= :day
+        AND (a.to_date IS NULL OR a.to_date >= :day))
+    """
+_HAS_NOT_GOT_IT = """
+    NOT EXISTS (
+        SELECT 1 FROM subscription_issues AS g WHERE g.account_id = :account_id
+        AND g.subscription_id = s.subscription_id AND g.issue_id = :issue_id)
+    """
+_ADDRESS = """
+    coalesce((
+        SELECT min(w.address_id) FROM temporary_addresses AS w
+        WHERE w.account_id = :account_id AND w.subscription_id = s.subscription_id
+            AND w.from_date <= :day AND w.to_date >= :day), s.mailing_address_id)
+    """
+_OLDEST_TERM = """
+    (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
+        AND o.subscription_id = s.subscription_id AND o.issues_left <> 0)
+    """
+_RECEIVED = """
+    FROM subscription_issues AS g JOIN issues AS i
+        ON i.account_id = :account_id AND i.issue_id = g.issue_id
+    WHERE g.account_id = :account_id AND g.subscription_id = {row}.subscription_id
+    """
+_LAST_REGULAR = f"""
+    (SELECT max(i.date) {_RECEIVED.format(row="s")} AND (g.is_grace = 0 OR g.term_id IS NOT NULL))
+    """
+_GRACE_SINCE = f"""
+    (SELECT count(*) {_RECEIVED.format(row="c")}
+        AND g.is_grace = 1 AND g.term_id IS NULL AND i.date > c.last_regular)
+    """
+_IS_UNPAID = """
+    (t.price > 0 AND t.paid_on IS NULL AND :credit <= CASE
+        WHEN t.issues > 0 THEN t.issues - t.issues_left
+        ELSE (SELECT count(*) FROM subscription_issues AS g
+            WHERE g.account_id = :account_id AND g.term_id = t.term_id) END)
+    """
+_HAS_NOWHERE_TO_GO = """
+    (c.type IN ('Print', 'Both') AND NOT EXISTS (
+        SELECT 1 FROM addresses AS p WHERE p.account_id = :account_id
+        AND p.address_id = c.address_id AND p.address <> ''))
+    """
+
+
+class Serving:
+    """The queries about one issue; they bind :attr:`values`.
+
+    ``due`` and ``grace`` are FROM items with their conditions: of ``c``, which has the
+    subscription's columns, ``address_id`` (in force on the issue's date) and ``term_id``; ``due``
+    has its oldest term as ``t`` too. Both have also those who cannot be served.
+    """
+
+    def __init__(self, running: Operation, issue: Issue, grace: Grace) -> None:
+        self._running = running
+        self.values: dict[str, Value] = {
+            "account_id": running.account_id,
+            "publication_id": issue.publication_id,
+            "issue_id": issue.issue_id,
+            "day": issue.date,
+            "credit": issue.credit_issues,
+            "since": grace.since,
+        }
+        of_publication = """
+            FROM subscriptions AS s JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+            WHERE s.account_id = :account_id AND s.publication_id = :publication_id
+                AND s.cancelled_on IS NULL AND r.delete_date IS NULL
+            """
+        columns = "s.account_id, s.subscription_id, s.subscriber_id, s.type"
+        address = _ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
+        conditions = [_NOT_SUSPENDED] if self._has_any("suspensions") else []
+        conditions += [_HAS_NOT_GOT_IT] if self._has_been_delivered() else []
+        self._more = "".join(f" AND {each}" for each in conditions)
+        self._due = f"""
+            (SELECT {columns}, {_OLDEST_TERM} AS term_id, {address} AS address_id
+            {of_publication} AND s.issues <> 0 AND s.begins_on <= :day{{more}}) AS c
+            JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
+            """
+        # Nobody's subscription ends before the last issue that came out of a term.
+        self._grace = f"""
+            (SELECT {columns}, {address} AS address_id, {_LAST_REGULAR} AS last_regular
+            {of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
+                AND s.date_expired >= :since{{more}}) AS c
+            WHERE c.last_regular >= :since AND c.last_regular < :day
+                AND {_GRACE_SINCE} < {grace.issues:d}
+            """
+        self._has_grace = grace.issues > 0
+
+    def _has_any(self, table: str) -> bool:
+        """Return whether any row of ranges has the issue's date: mostly, none needs be asked."""
+        return bool(
+            self._running.connection.row(
+                f"""
+                SELECT 1 FROM {table} WHERE account_id = :account_id AND from_date <= :day
+                    AND (to_date IS NULL OR to_date >= :day) LIMIT 1
+                """,
+                account_id=self._running.account_id,
+                day=self.values["day"],
+            )
+        )
+
+    def _has_been_delivered(self) -> bool:
+        return bool(
+            self._running.connection.row(
+                """
+                SELECT 1 FROM subscription_issues
+                WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1
+                """,
+                account_id=self._running.account_id,
+                issue_id=self.values["issue_id"],
+            )
+        )
+
+    def deliver(self, mailing_list_id: int) -> int:
+        """Add what was received by a list, out of the oldest terms and of grace; return how many.
+
+        Those who cannot be served get nothing.
+        """
+        columns = """account_id, subscription_id, issue_id, mailing_list_id, term_id, is_grace,
+            address_id"""
+        delivered = self._running.connection.change(
+            f"""
+            INSERT INTO subscription_issues ({columns})
+            SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, c.term_id, 0,
+                c.address_id
+            FROM {self._due.format(more=self._more)}
+            WHERE NOT {_IS_UNPAID} AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
+            ORDER BY c.subscription_id
+            """,
+            **self.values,
+            mailing_list_id=mailing_list_id,
+        )
+        if self._has_grace:
+            delivered += self._running.connection.change(
+                f"""
+                INSERT INTO subscription_issues ({columns})
+                SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, NULL, 1,
+                    c.address_id
+                FROM {self._grace.format(more=self._more)}
+                    AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
+                ORDER BY c.subscription_id
+                """,
+                **self.values,
+                mailing_list_id=mailing_list_id,
+            )
+        return delivered
+
+    def exceptions(self) -> list[Row]:
+        """Return who would be served and was not, after delivery.
+
+        Each row is a subscription, its subscriber, and why: ``unpaid`` or ``no address``.
+        """
+        more = self._more
+        if _HAS_NOT_GOT_IT not in more:
+            more = f" AND {_HAS_NOT_GOT_IT}{more}"
+        found = self._running.connection.rows(
+            f"""
+            SELECT c.subscription_id, c.subscriber_id,
+                CASE WHEN {_IS_UNPAID} THEN '{UNPAID}' ELSE '{NO_ADDRESS}' END
+            FROM {self._due.format(more=more)} ORDER BY c.subscription_id
+            """,
+            **self.values,
+        )
+        if self._has_grace:
+            found += self._running.connection.rows(
+                f"""
+                SELECT c.subscription_id, c.subscriber_id, '{NO_ADDRESS}'
+                FROM {self._grace.format(more=more)}
+                ORDER BY c.subscription_id
+                """,
+                **self.values,
+            )
+        return sorted(found)
