@@ -46,7 +46,7 @@ def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str |
             subscriber_id=subscriber_id,
         )
         given["first_name"], given["last_name"] = names
-    address_id = next_ids(books.connection, books.account_id, "addresses", 1)
+    address_id = next_ids(books.connection, books.account_id, "addresses")
     books.connection.change(
         f"""
         INSERT INTO addresses
@@ -153,7 +153,7 @@ def move_for_a_while(
         VALUES (:account_id, :span_id, :subscription_id, :address_id, :first, :last)
         """,
         account_id=books.account_id,
-        span_id=next_ids(books.connection, books.account_id, _TEMPORARY, 1),
+        span_id=next_ids(books.connection, books.account_id, _TEMPORARY),
         subscription_id=subscription_id,
         address_id=address_id,
         first=first,

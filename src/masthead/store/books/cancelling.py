@@ -96,7 +96,7 @@ def _terms(books: Operation, subscription_id: int) -> list[_Term]:
 
 def _book(books: Operation, kind: str, terms: list[_Term]) -> None:
     booked = [term for term in terms if term.unearned]
-    first = next_ids(books.connection, books.account_id, "revenue", len(booked))
+    first = next_ids(books.connection, books.account_id, "revenue")
     books.connection.insert_many(
         "revenue",
         ("revenue_id", "term_id", "kind", "cents", "booked_on"),
@@ -147,7 +147,7 @@ def _refund_item(books: Operation, order_id: int, item_id: int, cents: int) -> N
             SELECT 1 FROM terms AS t WHERE t.account_id = order_items.account_id
             AND t.order_item_id = order_items.order_item_id AND t.ended_at IS NULL)
         """,
-        at=books.local_time,
+        at=books.local_now,
         **of_item,
     )
     if dated:

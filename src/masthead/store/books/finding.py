@@ -14,7 +14,7 @@ from masthead.errors import BadUsage
 from masthead.store.database import Connection, Row
 from masthead.store.searching import Search, ascii_lower, beyond
 
-__all__ = ["Alike", "Found", "Sought", "duplicates", "find", "people"]
+__all__ = ["Alike", "Found", "Sought", "check", "duplicates", "find", "people"]
 
 
 class Sought(NamedTuple):
@@ -85,17 +85,21 @@ _BY_ORDER = """
 _BIGGEST_ID = 2**63 - 1
 
 
-def find(connection: Connection, account_id: int, sought: Sought, *, limit: int) -> list[Found]:
-    """Return the subscribers that match, at most ``limit``, by last and first names.
-
-    Those who have a ``delete_date`` come last. Raises BadUsage if nothing is sought, or only a
-    city, for which there is no index.
-    """
+def check(sought: Sought) -> None:
+    """Raise BadUsage if nothing is sought, or only a city, for which there is no index."""
     if not any(sought._replace(city="")):
         raise BadUsage(
             "say what is known of the subscriber: --name, --email, --code, --order, --street or "
             "--zip; a city is looked at only beside one of these"
         )
+
+
+def find(connection: Connection, account_id: int, sought: Sought, *, limit: int) -> list[Found]:
+    """Return the subscribers that match, at most ``limit``, by last and first names.
+
+    Those who have a ``delete_date`` come last. Raises what :func:`check` does.
+    """
+    check(sought)
     found: dict[int, Found] = {}
     for names in _names(sought.name):
         filters = {**names, "email": sought.email, "renewal_code": sought.renewal_code}

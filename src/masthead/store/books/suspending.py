@@ -40,7 +40,7 @@ def suspend(
             f"{f'to {other.last}' if other.last else 'on'} already: `masthead subscription resume` "
             "ends that"
         )
-    span_id = next_ids(books.connection, books.account_id, _SUSPENSIONS, 1)
+    span_id = next_ids(books.connection, books.account_id, _SUSPENSIONS)
     books.connection.change(
         """
         INSERT INTO suspensions (account_id, suspension_id, subscription_id, from_date, to_date)
