@@ -74,7 +74,7 @@ class Kind:
 
     word: ClassVar[str]
     column: ClassVar[str] = "TEXT"
-    when_missing: ClassVar[int | str | None] = None
+    when_missing: int | str | None = None
 
     def parse(self, text: str) -> int | str:
         """Return the stored value for a non-empty ``text``.
@@ -104,6 +104,9 @@ class Integer(Kind):
 
     word = "integer, as a string"
     column = "INTEGER"
+
+    def __init__(self, when_missing: int | None = None) -> None:
+        self.when_missing = when_missing
 
     def parse(self, text: str) -> int:
         """Return the number."""
@@ -201,8 +204,9 @@ class OneOf(Kind):
 
     word = "one of a few words"
 
-    def __init__(self, *values: str) -> None:
+    def __init__(self, *values: str, when_missing: str | None = None) -> None:
         self.values = values
+        self.when_missing = when_missing
         self._by_lower_case = {value.lower(): value for value in values}
 
     def parse(self, text: str) -> str:
@@ -223,7 +227,9 @@ class OneOf(Kind):
 
 class _TrueOrFalse(Kind):
     column = "INTEGER"
-    when_missing = 0
+
+    def __init__(self, *, when_missing: int = 0) -> None:
+        self.when_missing = when_missing
 
     def parse(self, text: str) -> int:
         """Return 1 or 0."""

@@ -14,6 +14,7 @@ __all__ = [
     "format_second",
     "http_date",
     "parse_moment",
+    "second_in",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,6 +64,11 @@ def date_in(time_zone: str, moment_us: int) -> str:
     """Return the date, ``YYYY-MM-DD``, that it is at the moment in a time zone."""
     # In whole seconds: a float of microseconds can be rounded up into the next day.
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, _zone(time_zone)):%Y-%m-%d}"
+
+
+def second_in(time_zone: str, moment_us: int) -> str:
+    """Return ``YYYY-MM-DD hh:mm:ss``, the time that it is at the moment in a time zone."""
+    return f"{datetime.fromtimestamp(moment_us // 1_000_000, _zone(time_zone)):%Y-%m-%d %H:%M:%S}"
 
 
 @lru_cache(maxsize=1_000)

@@ -1,9 +1,11 @@
 """The tables of an account's data, which are also the files of import and export.
 
 Each record lists the columns of a table, the key first. A table whose rows equal a wire shape uses
-that shape. Tables refer only to earlier tables, or to themselves.
+that shape. Tables refer only to earlier tables, or to themselves. What the books have in addition
+is that of circulation, "What is stored in addition"; ``cents`` and prices are whole cents.
 """
 
+import datetime as dt
 from typing import Annotated, NamedTuple
 
 from msgspec import Struct
@@ -44,22 +46,46 @@ from masthead.contract.shapes import (
 __all__ = ["ACCOUNTS", "ERASURES", "TABLES", "TABLES_BY_NAME", "Table"]
 
 OptionIds = Annotated[str | None, kinds.IdentifierList(), Missing.NULL]
+Count = Annotated[int, kinds.Integer()]
+Cents = Annotated[int, kinds.Integer(0)]
+Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
+TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
+RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
+RequiredDate = Annotated[dt.date, kinds.Date()]
+
+
+class Books(Struct):
+    """The one row of an account that keeps its books here (mode ``here``); ``opened_at`` in UTC."""
+
+    books_id: Key
+    opened_on: RequiredDate
+    opened_at: DateTimeOrNull
 
 
 class Publication(Struct):
-    """A publication."""
+    """A publication, and how its subscriptions run (circulation, "What is stored in addition")."""
 
     publication_id: Key
     name: Text
+    issues_per_year: Annotated[int, kinds.Integer(12)]
+    late_start: Annotated[str, kinds.OneOf("next", "current", when_missing="next")]
+    grace_counts: Bool
+    credit_issues: Annotated[int, kinds.Integer(1)]
+    unlimited_term_months: Annotated[int, kinds.Integer(12)]
 
 
 class Issue(Struct):
-    """An issue of a publication."""
+    """An issue of a publication; ``closed_at`` (UTC) is null until it is closed."""
 
     issue_id: Key
     publication_id: Key
     name: Text50
     date: Date
+    number: IntegerOrNull
+    closes_on: DateOrNull
+    closed_at: DateTimeOrNull
+    mailing_list_id: IdOrNull
+    file_written_at: DateTimeOrNull
 
 
 class SubscriberRecord(Struct):
@@ -96,13 +122,23 @@ class SubscriptionRecord(Struct):
     renew_campaign_active: Bool
     audit_classification: TextOrNull
     audit_request_type: TextOrNull
+    begins_on: DateOrNull
+    cancelled_on: DateOrNull
 
 
 class SubscriptionIssue(Struct):
-    """An issue that a subscription has received."""
+    """An issue that a subscription has received: by which list, and out of which term.
+
+    ``address_id`` is the address that was in force on the issue's date; as a record of the past, it
+    may name an address that is no longer there.
+    """
 
     subscription_id: Key
     issue_id: Key
+    mailing_list_id: IdOrNull
+    term_id: IdOrNull
+    is_grace: Flag
+    address_id: IdOrNull
 
 
 class CustomField(Struct):
@@ -151,6 +187,10 @@ class OrderRecord(Struct):
     sub_total: Number
     tax_total: Number
     grand_total: Number
+    external_reference: TextOrNull
+    content_digest: TextOrNull
+    paid_on: DateOrNull
+    payment_type: TextOrNull
 
 
 class OrderItemRecord(Struct):
@@ -165,6 +205,8 @@ class OrderItemRecord(Struct):
     sub_total: Number
     tax_total: Number
     grand_total: Number
+    purchase_id: IdOrNull
+    refunded: Cents
 
 
 class MailingListEntryRecord(Struct):
@@ -176,6 +218,102 @@ class MailingListEntryRecord(Struct):
     is_grace: Flag
     is_paid: Flag
     type: MediumType
+
+
+class Bundle(Struct):
+    """An offer of one or more publications; its price is the sum of its lines' prices."""
+
+    bundle_id: Key
+    name: Text
+    active: Annotated[bool, kinds.Bool(when_missing=1)]
+    price: Cents
+    tax: Cents
+
+
+class BundleLine(Struct):
+    """What a bundle gives of one publication; -1 ``issues`` are unlimited."""
+
+    bundle_id: Key
+    line_number: Key
+    publication_id: Key
+    issues: Count
+    type: Medium
+    copies: Annotated[int, kinds.Integer(1)]
+    price: Cents
+
+
+class Product(Struct):
+    """Something else that is sold, such as a book."""
+
+    product_id: Key
+    name: Text
+    active: Annotated[bool, kinds.Bool(when_missing=1)]
+    price: Cents
+    tax: Cents
+
+
+class Term(Struct):
+    """So many issues of a subscription for a price; -1 ``issues`` are unlimited."""
+
+    term_id: Key
+    subscription_id: Key
+    order_item_id: IdOrNull
+    issues: Count
+    issues_left: Count
+    price: Cents
+    paid_on: DateOrNull
+    kind: TermKind
+    months: IntegerOrNull
+    starts_on: DateOrNull
+    ended_at: DateTimeOrNull
+    moved_at: DateTimeOrNull
+
+
+class Revenue(Struct):
+    """Money of a term that was received, earned or refunded; rows are only ever added."""
+
+    revenue_id: Key
+    term_id: Key
+    issue_id: IdOrNull
+    kind: RevenueKind
+    cents: Count
+    booked_on: RequiredDate
+
+
+class Suspension(Struct):
+    """Days on which a subscription gets no issue; the last day included, null while it is open."""
+
+    suspension_id: Key
+    subscription_id: Key
+    from_date: RequiredDate
+    to_date: DateOrNull
+
+
+class TemporaryAddress(Struct):
+    """Where a subscription's issues go on some days; the last day included."""
+
+    temporary_address_id: Key
+    subscription_id: Key
+    address_id: Key
+    from_date: RequiredDate
+    to_date: RequiredDate
+
+
+class RenewalEffort(Struct):
+    """A publication's letter to its subscribers, due at so many issues left."""
+
+    publication_id: Key
+    effort: Key
+    issues_left: Count
+
+
+class RenewalSent(Struct):
+    """An effort that a subscription was sent for a term."""
+
+    term_id: Key
+    effort: Key
+    subscription_id: Key
+    sent_on: RequiredDate
 
 
 class AccountRecord(Struct):
@@ -238,8 +376,10 @@ def _table(
 
 
 TABLES = (
+    _table("books", Books),
     _table("publications", Publication),
-    _table("issues", Issue, publication_id="publications"),
+    _table("list_downloads", shapes.ListDownload, parent_mailing_list_id="list_downloads"),
+    _table("issues", Issue, publication_id="publications", mailing_list_id="list_downloads"),
     _table(
         "subscribers",
         SubscriberRecord,
@@ -271,13 +411,6 @@ TABLES = (
         mailing_address_id="addresses",
         billing_address_id="addresses",
     ),
-    _table(
-        "subscription_issues",
-        SubscriptionIssue,
-        key=2,
-        subscription_id="subscriptions",
-        issue_id="issues",
-    ),
     _table("custom_fields", CustomField),
     _table("custom_field_options", CustomFieldOptionRecord, field_id="custom_fields"),
     _table(
@@ -288,15 +421,24 @@ TABLES = (
         subscriber_id="subscribers",
         field_id="custom_fields",
     ),
+    _table("bundles", Bundle),
+    _table(
+        "bundle_lines",
+        BundleLine,
+        key=2,
+        bundle_id="bundles",
+        publication_id="publications",
+    ),
+    _table("products", Product),
     _table(
         "orders",
         OrderRecord,
-        personal=("import_name",),
+        unique=("external_reference",),
+        personal=("import_name", "content_digest"),
         subscriber_id="subscribers",
         mailing_address_id="addresses",
         billing_address_id="addresses",
     ),
-    _table("order_items", OrderItemRecord, order_id="orders"),
     _table(
         "purchases",
         shapes.Purchase,
@@ -305,7 +447,33 @@ TABLES = (
         shipping_address_id="addresses",
         billing_address_id="addresses",
     ),
-    _table("list_downloads", shapes.ListDownload, parent_mailing_list_id="list_downloads"),
+    _table("order_items", OrderItemRecord, order_id="orders", purchase_id="purchases"),
+    _table("terms", Term, subscription_id="subscriptions", order_item_id="order_items"),
+    _table("revenue", Revenue, term_id="terms", issue_id="issues"),
+    _table(
+        "subscription_issues",
+        SubscriptionIssue,
+        key=2,
+        subscription_id="subscriptions",
+        issue_id="issues",
+        mailing_list_id="list_downloads",
+        term_id="terms",
+    ),
+    _table("suspensions", Suspension, subscription_id="subscriptions"),
+    _table(
+        "temporary_addresses",
+        TemporaryAddress,
+        subscription_id="subscriptions",
+        address_id="addresses",
+    ),
+    _table("renewal_efforts", RenewalEffort, key=2, publication_id="publications"),
+    _table(
+        "renewals_sent",
+        RenewalSent,
+        key=2,
+        term_id="terms",
+        subscription_id="subscriptions",
+    ),
     _table(
         "mailing_list_entries",
         MailingListEntryRecord,

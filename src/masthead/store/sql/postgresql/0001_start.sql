@@ -138,21 +138,62 @@ CREATE TABLE commits (
 CREATE UNIQUE INDEX commits_by_visible_at ON commits (account_id, visible_at);
 CREATE INDEX commits_without_stamp ON commits (account_id) WHERE visible_at IS NULL;
 
+-- An account that has the row keeps its books here (mode `here`): operations change its data, and
+-- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+CREATE TABLE books (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    books_id BIGINT NOT NULL CHECK (books_id = 1),
+    opened_on TEXT COLLATE "C" NOT NULL,
+    opened_at TEXT COLLATE "C",
+    PRIMARY KEY (account_id, books_id)
+);
+
 CREATE TABLE publications (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     publication_id BIGINT NOT NULL,
     name TEXT COLLATE "C",
+    issues_per_year BIGINT NOT NULL DEFAULT 12,
+    late_start TEXT COLLATE "C" NOT NULL DEFAULT 'next' CHECK (late_start IN ('next', 'current')),
+    grace_counts BIGINT NOT NULL DEFAULT 0,
+    credit_issues BIGINT NOT NULL DEFAULT 1,
+    unlimited_term_months BIGINT NOT NULL DEFAULT 12,
     PRIMARY KEY (account_id, publication_id)
 );
 
+CREATE TABLE list_downloads (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    mailing_list_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    status TEXT COLLATE "C",
+    count BIGINT,
+    is_gap BIGINT NOT NULL DEFAULT 0,
+    grace_from_date TEXT COLLATE "C",
+    grace_issues BIGINT,
+    parent_mailing_list_id BIGINT,
+    date_created TEXT COLLATE "C",
+    commit_id BIGINT NOT NULL,
+    PRIMARY KEY (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, parent_mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id) DEFERRABLE INITIALLY DEFERRED
+);
+CREATE INDEX list_downloads_by_commit ON list_downloads (account_id, commit_id, mailing_list_id);
+
+-- closed_at: NULL until the issue is closed. mailing_list_id: its main list.
 CREATE TABLE issues (
     account_id BIGINT NOT NULL,
     issue_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,
     name TEXT COLLATE "C",
     date TEXT COLLATE "C",
+    number BIGINT,
+    closes_on TEXT COLLATE "C",
+    closed_at TEXT COLLATE "C",
+    mailing_list_id BIGINT,
+    file_written_at TEXT COLLATE "C",
     PRIMARY KEY (account_id, issue_id),
-    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id)
 );
 
 -- first_name_folded, last_name_folded: Unicode case folding, as Python has it. What is compared
@@ -238,6 +279,8 @@ CREATE TABLE subscriptions (
     renew_campaign_active BIGINT NOT NULL DEFAULT 0,
     audit_classification TEXT COLLATE "C",
     audit_request_type TEXT COLLATE "C",
+    begins_on TEXT COLLATE "C",
+    cancelled_on TEXT COLLATE "C",
     kind TEXT COLLATE "C" GENERATED ALWAYS AS (
         CAST(publication_id AS TEXT) || '|' || coalesce(type, '')
         || '|' || coalesce(CAST(copies AS TEXT), '') || '|' || coalesce(CAST(issues AS TEXT), '')
@@ -275,17 +318,6 @@ CREATE TABLE subscription_kinds (
 CREATE INDEX subscription_kinds_by_account ON subscription_kinds (
     account_id, publication_id, type, copies, issues, renew_campaign_active);
 
-CREATE TABLE subscription_issues (
-    account_id BIGINT NOT NULL,
-    subscription_id BIGINT NOT NULL,
-    issue_id BIGINT NOT NULL,
-    PRIMARY KEY (account_id, subscription_id, issue_id),
-    FOREIGN KEY (account_id, subscription_id)
-        REFERENCES subscriptions (account_id, subscription_id),
-    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
-);
-CREATE INDEX subscription_issues_by_issue ON subscription_issues (account_id, issue_id);
-
 CREATE TABLE custom_fields (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     field_id BIGINT NOT NULL,
@@ -321,6 +353,43 @@ CREATE TABLE custom_field_answers (
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
 );
 
+-- Amounts of the books are whole cents. issues: -1 is unlimited.
+CREATE TABLE bundles (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    bundle_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    active BIGINT NOT NULL DEFAULT 1,
+    price BIGINT NOT NULL DEFAULT 0,
+    tax BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, bundle_id)
+);
+
+CREATE TABLE bundle_lines (
+    account_id BIGINT NOT NULL,
+    bundle_id BIGINT NOT NULL,
+    line_number BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    issues BIGINT NOT NULL,
+    type TEXT COLLATE "C" NOT NULL,
+    copies BIGINT NOT NULL DEFAULT 1,
+    price BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, bundle_id, line_number),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+);
+
+CREATE TABLE products (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    product_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    active BIGINT NOT NULL DEFAULT 1,
+    price BIGINT NOT NULL DEFAULT 0,
+    tax BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, product_id)
+);
+
+-- external_reference: its number in a shop, once in an account. content_digest: SHA-256 of what was
+-- ordered, by which an order that comes again is known.
 CREATE TABLE orders (
     account_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,
@@ -335,35 +404,26 @@ CREATE TABLE orders (
     sub_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
     tax_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
     grand_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    external_reference TEXT COLLATE "C",
+    content_digest TEXT COLLATE "C",
+    paid_on TEXT COLLATE "C",
+    payment_type TEXT COLLATE "C",
+    external_reference_lower TEXT COLLATE "C"
+        GENERATED ALWAYS AS (lower(external_reference)) STORED,
     commit_id BIGINT NOT NULL,
     PRIMARY KEY (account_id, order_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
     FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
     FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
 );
+CREATE UNIQUE INDEX orders_by_external_reference
+    ON orders (account_id, external_reference_lower) WHERE external_reference_lower IS NOT NULL;
 CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
 CREATE INDEX orders_by_commit ON orders (account_id, commit_id, order_id);
 CREATE INDEX orders_by_mailing_address
     ON orders (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
 CREATE INDEX orders_by_billing_address
     ON orders (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
-
-CREATE TABLE order_items (
-    account_id BIGINT NOT NULL,
-    order_item_id BIGINT NOT NULL,
-    order_id BIGINT NOT NULL,
-    bundle_id BIGINT,
-    product_id BIGINT,
-    refund_date TEXT COLLATE "C",
-    fulfilled_date TEXT COLLATE "C",
-    sub_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
-    tax_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
-    grand_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
-    PRIMARY KEY (account_id, order_item_id),
-    CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
-    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id)
-);
-CREATE INDEX order_items_by_order ON order_items (account_id, order_id, order_item_id);
 
 CREATE TABLE purchases (
     account_id BIGINT NOT NULL,
@@ -392,23 +452,146 @@ CREATE INDEX purchases_by_shipping_address
 CREATE INDEX purchases_by_billing_address
     ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
-CREATE TABLE list_downloads (
-    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
-    mailing_list_id BIGINT NOT NULL,
-    name TEXT COLLATE "C",
-    status TEXT COLLATE "C",
-    count BIGINT,
-    is_gap BIGINT NOT NULL DEFAULT 0,
-    grace_from_date TEXT COLLATE "C",
-    grace_issues BIGINT,
-    parent_mailing_list_id BIGINT,
-    date_created TEXT COLLATE "C",
-    commit_id BIGINT NOT NULL,
-    PRIMARY KEY (account_id, mailing_list_id),
-    FOREIGN KEY (account_id, parent_mailing_list_id)
-        REFERENCES list_downloads (account_id, mailing_list_id) DEFERRABLE INITIALLY DEFERRED
+CREATE TABLE order_items (
+    account_id BIGINT NOT NULL,
+    order_item_id BIGINT NOT NULL,
+    order_id BIGINT NOT NULL,
+    bundle_id BIGINT,
+    product_id BIGINT,
+    refund_date TEXT COLLATE "C",
+    fulfilled_date TEXT COLLATE "C",
+    sub_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    tax_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    grand_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
+    purchase_id BIGINT,
+    refunded BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, order_item_id),
+    CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
+    FOREIGN KEY (account_id, purchase_id) REFERENCES purchases (account_id, purchase_id)
 );
-CREATE INDEX list_downloads_by_commit ON list_downloads (account_id, commit_id, mailing_list_id);
+CREATE INDEX order_items_by_order ON order_items (account_id, order_id, order_item_id);
+CREATE INDEX order_items_by_purchase
+    ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
+
+-- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
+-- cancelled; moved_at: when its subscription came to another subscriber.
+CREATE TABLE terms (
+    account_id BIGINT NOT NULL,
+    term_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    order_item_id BIGINT,
+    issues BIGINT NOT NULL,
+    issues_left BIGINT NOT NULL,
+    price BIGINT NOT NULL DEFAULT 0,
+    paid_on TEXT COLLATE "C",
+    kind TEXT COLLATE "C" NOT NULL,
+    months BIGINT,
+    starts_on TEXT COLLATE "C",
+    ended_at TEXT COLLATE "C",
+    moved_at TEXT COLLATE "C",
+    PRIMARY KEY (account_id, term_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
+);
+CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_by_order_item
+    ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
+
+-- Rows are only ever added. For each term, received = earned + refunded + what is unearned.
+CREATE TABLE revenue (
+    account_id BIGINT NOT NULL,
+    revenue_id BIGINT NOT NULL,
+    term_id BIGINT NOT NULL,
+    issue_id BIGINT,
+    kind TEXT COLLATE "C" NOT NULL,
+    cents BIGINT NOT NULL,
+    booked_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, revenue_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+);
+CREATE INDEX revenue_by_term ON revenue (account_id, term_id);
+CREATE INDEX revenue_by_issue
+    ON revenue (account_id, issue_id) WHERE issue_id IS NOT NULL;
+CREATE INDEX revenue_by_day ON revenue (account_id, booked_on);
+
+-- What was delivered: by which list, out of which term (NULL: grace that no term has paid for yet),
+-- to which address. That one is no reference: it says what was, also of an address that is gone.
+CREATE TABLE subscription_issues (
+    account_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    issue_id BIGINT NOT NULL,
+    mailing_list_id BIGINT,
+    term_id BIGINT,
+    is_grace BIGINT NOT NULL DEFAULT 0,
+    address_id BIGINT,
+    PRIMARY KEY (account_id, subscription_id, issue_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
+);
+CREATE INDEX subscription_issues_by_issue ON subscription_issues (account_id, issue_id);
+CREATE INDEX subscription_issues_by_list
+    ON subscription_issues (account_id, mailing_list_id) WHERE mailing_list_id IS NOT NULL;
+CREATE INDEX subscription_issues_by_term
+    ON subscription_issues (account_id, term_id) WHERE term_id IS NOT NULL;
+
+-- to_date, here and below: the last day; NULL while the suspension is open.
+CREATE TABLE suspensions (
+    account_id BIGINT NOT NULL,
+    suspension_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    from_date TEXT COLLATE "C" NOT NULL,
+    to_date TEXT COLLATE "C",
+    PRIMARY KEY (account_id, suspension_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+);
+CREATE INDEX suspensions_by_subscription ON suspensions (account_id, subscription_id);
+
+CREATE TABLE temporary_addresses (
+    account_id BIGINT NOT NULL,
+    temporary_address_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    address_id BIGINT NOT NULL,
+    from_date TEXT COLLATE "C" NOT NULL,
+    to_date TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, temporary_address_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, address_id) REFERENCES addresses (account_id, address_id)
+);
+CREATE INDEX temporary_addresses_by_subscription
+    ON temporary_addresses (account_id, subscription_id);
+CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
+
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one.
+CREATE TABLE renewal_efforts (
+    account_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    effort BIGINT NOT NULL,
+    issues_left BIGINT NOT NULL,
+    PRIMARY KEY (account_id, publication_id, effort),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+);
+
+CREATE TABLE renewals_sent (
+    account_id BIGINT NOT NULL,
+    term_id BIGINT NOT NULL,
+    effort BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    sent_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, term_id, effort),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+);
+CREATE INDEX renewals_sent_by_subscription ON renewals_sent (account_id, subscription_id);
 
 CREATE TABLE mailing_list_entries (
     account_id BIGINT NOT NULL,
@@ -461,6 +644,19 @@ CREATE TABLE natural_keys (
 
 -- Staging: the rows of the loads that run now, each with its load, file and line, and with a mask
 -- of the columns that its file has (present). Unlogged: after a crash the load is run again.
+CREATE UNLOGGED TABLE staged_books (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    books_id BIGINT,
+    opened_on TEXT COLLATE "C",
+    opened_at TEXT COLLATE "C"
+);
+CREATE INDEX staged_books_by_key
+    ON staged_books (account_id, load_id, books_id);
+
 CREATE UNLOGGED TABLE staged_publications (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -468,10 +664,34 @@ CREATE UNLOGGED TABLE staged_publications (
     line BIGINT NOT NULL,
     present BIGINT NOT NULL,
     publication_id BIGINT,
-    name TEXT COLLATE "C"
+    name TEXT COLLATE "C",
+    issues_per_year BIGINT,
+    late_start TEXT COLLATE "C",
+    grace_counts BIGINT,
+    credit_issues BIGINT,
+    unlimited_term_months BIGINT
 );
 CREATE INDEX staged_publications_by_key
     ON staged_publications (account_id, load_id, publication_id);
+
+CREATE UNLOGGED TABLE staged_list_downloads (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    mailing_list_id BIGINT,
+    name TEXT COLLATE "C",
+    status TEXT COLLATE "C",
+    count BIGINT,
+    is_gap BIGINT,
+    grace_from_date TEXT COLLATE "C",
+    grace_issues BIGINT,
+    parent_mailing_list_id BIGINT,
+    date_created TEXT COLLATE "C"
+);
+CREATE INDEX staged_list_downloads_by_key
+    ON staged_list_downloads (account_id, load_id, mailing_list_id);
 
 CREATE UNLOGGED TABLE staged_issues (
     account_id BIGINT NOT NULL,
@@ -482,7 +702,12 @@ CREATE UNLOGGED TABLE staged_issues (
     issue_id BIGINT,
     publication_id BIGINT,
     name TEXT COLLATE "C",
-    date TEXT COLLATE "C"
+    date TEXT COLLATE "C",
+    number BIGINT,
+    closes_on TEXT COLLATE "C",
+    closed_at TEXT COLLATE "C",
+    mailing_list_id BIGINT,
+    file_written_at TEXT COLLATE "C"
 );
 CREATE INDEX staged_issues_by_key
     ON staged_issues (account_id, load_id, issue_id);
@@ -554,22 +779,12 @@ CREATE UNLOGGED TABLE staged_subscriptions (
     last_purchase_id BIGINT,
     renew_campaign_active BIGINT,
     audit_classification TEXT COLLATE "C",
-    audit_request_type TEXT COLLATE "C"
+    audit_request_type TEXT COLLATE "C",
+    begins_on TEXT COLLATE "C",
+    cancelled_on TEXT COLLATE "C"
 );
 CREATE INDEX staged_subscriptions_by_key
     ON staged_subscriptions (account_id, load_id, subscription_id);
-
-CREATE UNLOGGED TABLE staged_subscription_issues (
-    account_id BIGINT NOT NULL,
-    load_id BIGINT NOT NULL,
-    file BIGINT NOT NULL,
-    line BIGINT NOT NULL,
-    present BIGINT NOT NULL,
-    subscription_id BIGINT,
-    issue_id BIGINT
-);
-CREATE INDEX staged_subscription_issues_by_key
-    ON staged_subscription_issues (account_id, load_id, subscription_id, issue_id);
 
 CREATE UNLOGGED TABLE staged_custom_fields (
     account_id BIGINT NOT NULL,
@@ -617,6 +832,53 @@ CREATE UNLOGGED TABLE staged_custom_field_answers (
 CREATE INDEX staged_custom_field_answers_by_key
     ON staged_custom_field_answers (account_id, load_id, subscriber_id, field_id);
 
+CREATE UNLOGGED TABLE staged_bundles (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    bundle_id BIGINT,
+    name TEXT COLLATE "C",
+    active BIGINT,
+    price BIGINT,
+    tax BIGINT
+);
+CREATE INDEX staged_bundles_by_key
+    ON staged_bundles (account_id, load_id, bundle_id);
+
+CREATE UNLOGGED TABLE staged_bundle_lines (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    bundle_id BIGINT,
+    line_number BIGINT,
+    publication_id BIGINT,
+    issues BIGINT,
+    type TEXT COLLATE "C",
+    copies BIGINT,
+    price BIGINT
+);
+CREATE INDEX staged_bundle_lines_by_key
+    ON staged_bundle_lines (account_id, load_id, bundle_id, line_number);
+
+CREATE UNLOGGED TABLE staged_products (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    product_id BIGINT,
+    name TEXT COLLATE "C",
+    active BIGINT,
+    price BIGINT,
+    tax BIGINT
+);
+CREATE INDEX staged_products_by_key
+    ON staged_products (account_id, load_id, product_id);
+
 CREATE UNLOGGED TABLE staged_orders (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -634,29 +896,14 @@ CREATE UNLOGGED TABLE staged_orders (
     is_gift BIGINT,
     sub_total TEXT COLLATE "C",
     tax_total TEXT COLLATE "C",
-    grand_total TEXT COLLATE "C"
+    grand_total TEXT COLLATE "C",
+    external_reference TEXT COLLATE "C",
+    content_digest TEXT COLLATE "C",
+    paid_on TEXT COLLATE "C",
+    payment_type TEXT COLLATE "C"
 );
 CREATE INDEX staged_orders_by_key
     ON staged_orders (account_id, load_id, order_id);
-
-CREATE UNLOGGED TABLE staged_order_items (
-    account_id BIGINT NOT NULL,
-    load_id BIGINT NOT NULL,
-    file BIGINT NOT NULL,
-    line BIGINT NOT NULL,
-    present BIGINT NOT NULL,
-    order_item_id BIGINT,
-    order_id BIGINT,
-    bundle_id BIGINT,
-    product_id BIGINT,
-    refund_date TEXT COLLATE "C",
-    fulfilled_date TEXT COLLATE "C",
-    sub_total TEXT COLLATE "C",
-    tax_total TEXT COLLATE "C",
-    grand_total TEXT COLLATE "C"
-);
-CREATE INDEX staged_order_items_by_key
-    ON staged_order_items (account_id, load_id, order_item_id);
 
 CREATE UNLOGGED TABLE staged_purchases (
     account_id BIGINT NOT NULL,
@@ -680,24 +927,136 @@ CREATE UNLOGGED TABLE staged_purchases (
 CREATE INDEX staged_purchases_by_key
     ON staged_purchases (account_id, load_id, purchase_id);
 
-CREATE UNLOGGED TABLE staged_list_downloads (
+CREATE UNLOGGED TABLE staged_order_items (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
     file BIGINT NOT NULL,
     line BIGINT NOT NULL,
     present BIGINT NOT NULL,
-    mailing_list_id BIGINT,
-    name TEXT COLLATE "C",
-    status TEXT COLLATE "C",
-    count BIGINT,
-    is_gap BIGINT,
-    grace_from_date TEXT COLLATE "C",
-    grace_issues BIGINT,
-    parent_mailing_list_id BIGINT,
-    date_created TEXT COLLATE "C"
+    order_item_id BIGINT,
+    order_id BIGINT,
+    bundle_id BIGINT,
+    product_id BIGINT,
+    refund_date TEXT COLLATE "C",
+    fulfilled_date TEXT COLLATE "C",
+    sub_total TEXT COLLATE "C",
+    tax_total TEXT COLLATE "C",
+    grand_total TEXT COLLATE "C",
+    purchase_id BIGINT,
+    refunded BIGINT
 );
-CREATE INDEX staged_list_downloads_by_key
-    ON staged_list_downloads (account_id, load_id, mailing_list_id);
+CREATE INDEX staged_order_items_by_key
+    ON staged_order_items (account_id, load_id, order_item_id);
+
+CREATE UNLOGGED TABLE staged_terms (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    term_id BIGINT,
+    subscription_id BIGINT,
+    order_item_id BIGINT,
+    issues BIGINT,
+    issues_left BIGINT,
+    price BIGINT,
+    paid_on TEXT COLLATE "C",
+    kind TEXT COLLATE "C",
+    months BIGINT,
+    starts_on TEXT COLLATE "C",
+    ended_at TEXT COLLATE "C",
+    moved_at TEXT COLLATE "C"
+);
+CREATE INDEX staged_terms_by_key
+    ON staged_terms (account_id, load_id, term_id);
+
+CREATE UNLOGGED TABLE staged_revenue (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    revenue_id BIGINT,
+    term_id BIGINT,
+    issue_id BIGINT,
+    kind TEXT COLLATE "C",
+    cents BIGINT,
+    booked_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_revenue_by_key
+    ON staged_revenue (account_id, load_id, revenue_id);
+
+CREATE UNLOGGED TABLE staged_subscription_issues (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    subscription_id BIGINT,
+    issue_id BIGINT,
+    mailing_list_id BIGINT,
+    term_id BIGINT,
+    is_grace BIGINT,
+    address_id BIGINT
+);
+CREATE INDEX staged_subscription_issues_by_key
+    ON staged_subscription_issues (account_id, load_id, subscription_id, issue_id);
+
+CREATE UNLOGGED TABLE staged_suspensions (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    suspension_id BIGINT,
+    subscription_id BIGINT,
+    from_date TEXT COLLATE "C",
+    to_date TEXT COLLATE "C"
+);
+CREATE INDEX staged_suspensions_by_key
+    ON staged_suspensions (account_id, load_id, suspension_id);
+
+CREATE UNLOGGED TABLE staged_temporary_addresses (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    temporary_address_id BIGINT,
+    subscription_id BIGINT,
+    address_id BIGINT,
+    from_date TEXT COLLATE "C",
+    to_date TEXT COLLATE "C"
+);
+CREATE INDEX staged_temporary_addresses_by_key
+    ON staged_temporary_addresses (account_id, load_id, temporary_address_id);
+
+CREATE UNLOGGED TABLE staged_renewal_efforts (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    publication_id BIGINT,
+    effort BIGINT,
+    issues_left BIGINT
+);
+CREATE INDEX staged_renewal_efforts_by_key
+    ON staged_renewal_efforts (account_id, load_id, publication_id, effort);
+
+CREATE UNLOGGED TABLE staged_renewals_sent (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    term_id BIGINT,
+    effort BIGINT,
+    subscription_id BIGINT,
+    sent_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_renewals_sent_by_key
+    ON staged_renewals_sent (account_id, load_id, term_id, effort);
 
 CREATE UNLOGGED TABLE staged_mailing_list_entries (
     account_id BIGINT NOT NULL,
@@ -780,20 +1139,30 @@ BEGIN
         'login_failures',
         'key_uses',
         'commits',
+        'books',
         'publications',
+        'list_downloads',
         'issues',
         'subscribers',
         'addresses',
         'subscriptions',
         'subscription_kinds',
-        'subscription_issues',
         'custom_fields',
         'custom_field_options',
         'custom_field_answers',
+        'bundles',
+        'bundle_lines',
+        'products',
         'orders',
-        'order_items',
         'purchases',
-        'list_downloads',
+        'order_items',
+        'terms',
+        'revenue',
+        'subscription_issues',
+        'suspensions',
+        'temporary_addresses',
+        'renewal_efforts',
+        'renewals_sent',
         'mailing_list_entries',
         'deletions',
         'erasures'

@@ -93,21 +93,62 @@ CREATE TABLE commits (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX commits_by_visible_at ON commits (account_id, visible_at);
 
+-- An account that has the row keeps its books here (mode `here`): operations change its data, and
+-- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+CREATE TABLE books (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    books_id INTEGER NOT NULL CHECK (books_id = 1),
+    opened_on TEXT NOT NULL,
+    opened_at TEXT,
+    PRIMARY KEY (account_id, books_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE publications (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     publication_id INTEGER NOT NULL,
     name TEXT,
+    issues_per_year INTEGER NOT NULL DEFAULT 12,
+    late_start TEXT NOT NULL DEFAULT 'next' CHECK (late_start IN ('next', 'current')),
+    grace_counts INTEGER NOT NULL DEFAULT 0,
+    credit_issues INTEGER NOT NULL DEFAULT 1,
+    unlimited_term_months INTEGER NOT NULL DEFAULT 12,
     PRIMARY KEY (account_id, publication_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE list_downloads (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    mailing_list_id INTEGER NOT NULL,
+    name TEXT,
+    status TEXT,
+    count INTEGER,
+    is_gap INTEGER NOT NULL DEFAULT 0,
+    grace_from_date TEXT,
+    grace_issues INTEGER,
+    parent_mailing_list_id INTEGER,
+    date_created TEXT,
+    commit_id INTEGER NOT NULL,
+    PRIMARY KEY (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, parent_mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id) DEFERRABLE INITIALLY DEFERRED
+) STRICT, WITHOUT ROWID;
+CREATE INDEX list_downloads_by_commit ON list_downloads (account_id, commit_id);
+
+-- closed_at: NULL until the issue is closed. mailing_list_id: its main list.
 CREATE TABLE issues (
     account_id INTEGER NOT NULL,
     issue_id INTEGER NOT NULL,
     publication_id INTEGER NOT NULL,
     name TEXT,
     date TEXT,
+    number INTEGER,
+    closes_on TEXT,
+    closed_at TEXT,
+    mailing_list_id INTEGER,
+    file_written_at TEXT,
     PRIMARY KEY (account_id, issue_id),
-    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id)
 ) STRICT, WITHOUT ROWID;
 
 -- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
@@ -186,6 +227,8 @@ CREATE TABLE subscriptions (
     renew_campaign_active INTEGER NOT NULL DEFAULT 0,
     audit_classification TEXT,
     audit_request_type TEXT,
+    begins_on TEXT,
+    cancelled_on TEXT,
     commit_id INTEGER NOT NULL,
     PRIMARY KEY (account_id, subscription_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
@@ -218,17 +261,6 @@ CREATE TABLE subscription_kinds (
 ) STRICT;
 CREATE INDEX subscription_kinds_by_account ON subscription_kinds (
     account_id, publication_id, type, copies, issues, renew_campaign_active);
-
-CREATE TABLE subscription_issues (
-    account_id INTEGER NOT NULL,
-    subscription_id INTEGER NOT NULL,
-    issue_id INTEGER NOT NULL,
-    PRIMARY KEY (account_id, subscription_id, issue_id),
-    FOREIGN KEY (account_id, subscription_id)
-        REFERENCES subscriptions (account_id, subscription_id),
-    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX subscription_issues_by_issue ON subscription_issues (account_id, issue_id);
 
 CREATE TABLE custom_fields (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
@@ -265,6 +297,43 @@ CREATE TABLE custom_field_answers (
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Amounts of the books are whole cents. issues: -1 is unlimited.
+CREATE TABLE bundles (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    bundle_id INTEGER NOT NULL,
+    name TEXT,
+    active INTEGER NOT NULL DEFAULT 1,
+    price INTEGER NOT NULL DEFAULT 0,
+    tax INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, bundle_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bundle_lines (
+    account_id INTEGER NOT NULL,
+    bundle_id INTEGER NOT NULL,
+    line_number INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    issues INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    copies INTEGER NOT NULL DEFAULT 1,
+    price INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, bundle_id, line_number),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE products (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    product_id INTEGER NOT NULL,
+    name TEXT,
+    active INTEGER NOT NULL DEFAULT 1,
+    price INTEGER NOT NULL DEFAULT 0,
+    tax INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, product_id)
+) STRICT, WITHOUT ROWID;
+
+-- external_reference: its number in a shop, once in an account. content_digest: SHA-256 of what was
+-- ordered, by which an order that comes again is known.
 CREATE TABLE orders (
     account_id INTEGER NOT NULL,
     order_id INTEGER NOT NULL,
@@ -279,35 +348,25 @@ CREATE TABLE orders (
     sub_total TEXT NOT NULL DEFAULT '0',
     tax_total TEXT NOT NULL DEFAULT '0',
     grand_total TEXT NOT NULL DEFAULT '0',
+    external_reference TEXT,
+    content_digest TEXT,
+    paid_on TEXT,
+    payment_type TEXT,
+    external_reference_lower TEXT GENERATED ALWAYS AS (lower(external_reference)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     PRIMARY KEY (account_id, order_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
     FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
     FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX orders_by_external_reference
+    ON orders (account_id, external_reference_lower) WHERE external_reference_lower IS NOT NULL;
 CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
 CREATE INDEX orders_by_commit ON orders (account_id, commit_id);
 CREATE INDEX orders_by_mailing_address
     ON orders (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
 CREATE INDEX orders_by_billing_address
     ON orders (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
-
-CREATE TABLE order_items (
-    account_id INTEGER NOT NULL,
-    order_item_id INTEGER NOT NULL,
-    order_id INTEGER NOT NULL,
-    bundle_id INTEGER,
-    product_id INTEGER,
-    refund_date TEXT,
-    fulfilled_date TEXT,
-    sub_total TEXT NOT NULL DEFAULT '0',
-    tax_total TEXT NOT NULL DEFAULT '0',
-    grand_total TEXT NOT NULL DEFAULT '0',
-    PRIMARY KEY (account_id, order_item_id),
-    CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
-    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX order_items_by_order ON order_items (account_id, order_id);
 
 CREATE TABLE purchases (
     account_id INTEGER NOT NULL,
@@ -336,23 +395,146 @@ CREATE INDEX purchases_by_shipping_address
 CREATE INDEX purchases_by_billing_address
     ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
-CREATE TABLE list_downloads (
-    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
-    mailing_list_id INTEGER NOT NULL,
-    name TEXT,
-    status TEXT,
-    count INTEGER,
-    is_gap INTEGER NOT NULL DEFAULT 0,
-    grace_from_date TEXT,
-    grace_issues INTEGER,
-    parent_mailing_list_id INTEGER,
-    date_created TEXT,
-    commit_id INTEGER NOT NULL,
-    PRIMARY KEY (account_id, mailing_list_id),
-    FOREIGN KEY (account_id, parent_mailing_list_id)
-        REFERENCES list_downloads (account_id, mailing_list_id) DEFERRABLE INITIALLY DEFERRED
+CREATE TABLE order_items (
+    account_id INTEGER NOT NULL,
+    order_item_id INTEGER NOT NULL,
+    order_id INTEGER NOT NULL,
+    bundle_id INTEGER,
+    product_id INTEGER,
+    refund_date TEXT,
+    fulfilled_date TEXT,
+    sub_total TEXT NOT NULL DEFAULT '0',
+    tax_total TEXT NOT NULL DEFAULT '0',
+    grand_total TEXT NOT NULL DEFAULT '0',
+    purchase_id INTEGER,
+    refunded INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, order_item_id),
+    CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
+    FOREIGN KEY (account_id, purchase_id) REFERENCES purchases (account_id, purchase_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX list_downloads_by_commit ON list_downloads (account_id, commit_id);
+CREATE INDEX order_items_by_order ON order_items (account_id, order_id);
+CREATE INDEX order_items_by_purchase
+    ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
+
+-- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
+-- cancelled; moved_at: when its subscription came to another subscriber.
+CREATE TABLE terms (
+    account_id INTEGER NOT NULL,
+    term_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    order_item_id INTEGER,
+    issues INTEGER NOT NULL,
+    issues_left INTEGER NOT NULL,
+    price INTEGER NOT NULL DEFAULT 0,
+    paid_on TEXT,
+    kind TEXT NOT NULL,
+    months INTEGER,
+    starts_on TEXT,
+    ended_at TEXT,
+    moved_at TEXT,
+    PRIMARY KEY (account_id, term_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_by_order_item
+    ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
+
+-- Rows are only ever added. For each term, received = earned + refunded + what is unearned.
+CREATE TABLE revenue (
+    account_id INTEGER NOT NULL,
+    revenue_id INTEGER NOT NULL,
+    term_id INTEGER NOT NULL,
+    issue_id INTEGER,
+    kind TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    booked_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, revenue_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX revenue_by_term ON revenue (account_id, term_id);
+CREATE INDEX revenue_by_issue
+    ON revenue (account_id, issue_id) WHERE issue_id IS NOT NULL;
+CREATE INDEX revenue_by_day ON revenue (account_id, booked_on);
+
+-- What was delivered: by which list, out of which term (NULL: grace that no term has paid for yet),
+-- to which address. That one is no reference: it says what was, also of an address that is gone.
+CREATE TABLE subscription_issues (
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    issue_id INTEGER NOT NULL,
+    mailing_list_id INTEGER,
+    term_id INTEGER,
+    is_grace INTEGER NOT NULL DEFAULT 0,
+    address_id INTEGER,
+    PRIMARY KEY (account_id, subscription_id, issue_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, mailing_list_id)
+        REFERENCES list_downloads (account_id, mailing_list_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX subscription_issues_by_issue ON subscription_issues (account_id, issue_id);
+CREATE INDEX subscription_issues_by_list
+    ON subscription_issues (account_id, mailing_list_id) WHERE mailing_list_id IS NOT NULL;
+CREATE INDEX subscription_issues_by_term
+    ON subscription_issues (account_id, term_id) WHERE term_id IS NOT NULL;
+
+-- to_date, here and below: the last day; NULL while the suspension is open.
+CREATE TABLE suspensions (
+    account_id INTEGER NOT NULL,
+    suspension_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    from_date TEXT NOT NULL,
+    to_date TEXT,
+    PRIMARY KEY (account_id, suspension_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX suspensions_by_subscription ON suspensions (account_id, subscription_id);
+
+CREATE TABLE temporary_addresses (
+    account_id INTEGER NOT NULL,
+    temporary_address_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    address_id INTEGER NOT NULL,
+    from_date TEXT NOT NULL,
+    to_date TEXT NOT NULL,
+    PRIMARY KEY (account_id, temporary_address_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, address_id) REFERENCES addresses (account_id, address_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX temporary_addresses_by_subscription
+    ON temporary_addresses (account_id, subscription_id);
+CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
+
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one.
+CREATE TABLE renewal_efforts (
+    account_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    effort INTEGER NOT NULL,
+    issues_left INTEGER NOT NULL,
+    PRIMARY KEY (account_id, publication_id, effort),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE renewals_sent (
+    account_id INTEGER NOT NULL,
+    term_id INTEGER NOT NULL,
+    effort INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    sent_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, term_id, effort),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX renewals_sent_by_subscription ON renewals_sent (account_id, subscription_id);
 
 CREATE TABLE mailing_list_entries (
     account_id INTEGER NOT NULL,
@@ -414,6 +596,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('commits', 'commits_by_visible_at', '10000 10000 1'),
     ('publications', 'publications', '100 100 1'),
     ('issues', 'issues', '10000 10000 1'),
+    ('books', 'books', '1 1 1'),
     ('subscribers', 'subscribers', '1000000 1000000 1'),
     ('subscribers', 'subscribers_by_renewal_code', '1000000 1000000 1'),
     ('subscribers', 'subscribers_by_email', '1000000 1000000 2'),
@@ -434,16 +617,38 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscriptions', 'subscriptions_by_kind', '1000000 1000000 100000 50000 20000 1000 500'),
     ('subscription_issues', 'subscription_issues', '10000000 10000000 10 1'),
     ('subscription_issues', 'subscription_issues_by_issue', '10000000 10000000 1000'),
+    ('subscription_issues', 'subscription_issues_by_list', '10000000 10000000 1000'),
+    ('subscription_issues', 'subscription_issues_by_term', '10000000 10000000 10'),
     ('custom_fields', 'custom_fields', '100 100 1'),
     ('custom_field_options', 'custom_field_options', '1000 1000 1'),
     ('custom_field_answers', 'custom_field_answers', '1000000 1000000 5 1'),
     ('orders', 'orders', '1000000 1000000 1'),
+    ('bundles', 'bundles', '100 100 1'),
+    ('bundle_lines', 'bundle_lines', '200 200 2 1'),
+    ('products', 'products', '100 100 1'),
+    ('orders', 'orders_by_external_reference', '1000000 1000000 1'),
     ('orders', 'orders_by_subscriber', '1000000 1000000 2'),
     ('orders', 'orders_by_commit', '1000000 1000000 1000'),
     ('orders', 'orders_by_mailing_address', '1000000 1000000 2'),
     ('orders', 'orders_by_billing_address', '1000000 1000000 2'),
     ('order_items', 'order_items', '1000000 1000000 1'),
     ('order_items', 'order_items_by_order', '1000000 1000000 2'),
+    ('order_items', 'order_items_by_purchase', '1000000 1000000 1'),
+    ('terms', 'terms', '2000000 2000000 1'),
+    ('terms', 'terms_by_subscription', '2000000 2000000 2 1'),
+    ('terms', 'terms_by_order_item', '2000000 2000000 1'),
+    ('revenue', 'revenue', '20000000 20000000 1'),
+    ('revenue', 'revenue_by_term', '20000000 20000000 10'),
+    ('revenue', 'revenue_by_issue', '20000000 20000000 1000'),
+    ('revenue', 'revenue_by_day', '20000000 20000000 1000'),
+    ('suspensions', 'suspensions', '100000 100000 1'),
+    ('suspensions', 'suspensions_by_subscription', '100000 100000 2'),
+    ('temporary_addresses', 'temporary_addresses', '100000 100000 1'),
+    ('temporary_addresses', 'temporary_addresses_by_subscription', '100000 100000 2'),
+    ('temporary_addresses', 'temporary_addresses_by_address', '100000 100000 1'),
+    ('renewal_efforts', 'renewal_efforts', '100 100 5 1'),
+    ('renewals_sent', 'renewals_sent', '5000000 5000000 3 1'),
+    ('renewals_sent', 'renewals_sent_by_subscription', '5000000 5000000 5'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),

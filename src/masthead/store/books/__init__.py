@@ -1,0 +1,1 @@
+"""The statements of the books, set-based, one module for each subject."""

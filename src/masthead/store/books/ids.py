@@ -1,0 +1,35 @@
+"""The ids of new records of the books."""
+
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.store import deletions
+from masthead.store.database import Connection
+
+__all__ = ["next_ids"]
+
+_ENTITIES = {table: entity for entity, (table, _) in deletions.REMOVABLE.items()}
+
+
+def next_ids(connection: Connection, account_id: int, table: str) -> int:
+    """Return the lowest id that a new row of ``table`` can have; those above it are free too.
+
+    It is above every id that the table has, that a natural key of its rows has, and that a removed
+    record had: no id is given twice. So within a statement, the ids of new rows are this one
+    + ``row_number() OVER (ORDER BY …) - 1``. The caller has locked the account.
+    """
+    key = TABLES_BY_NAME[table].key[0]
+    sources = [
+        f"SELECT max({key}) AS id FROM {table} WHERE account_id = :account_id",
+        """SELECT record_id FROM natural_keys
+        WHERE account_id = :account_id AND table_name = :table_name AND key_digest = ''""",
+    ]
+    values: dict[str, int | str] = {"account_id": account_id, "table_name": table}
+    if table in _ENTITIES:
+        sources.append(
+            """SELECT max(record_id) FROM deletions
+            WHERE account_id = :account_id AND entity = :entity"""
+        )
+        values["entity"] = _ENTITIES[table]
+    ((greatest,),) = connection.rows(
+        f"SELECT max(s.id) FROM ({' UNION ALL '.join(sources)}) AS s", **values
+    )
+    return int(greatest or 0) + 1

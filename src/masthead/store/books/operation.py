@@ -1,0 +1,150 @@
+"""One operation of the books: a transaction with one commit of the change feed and its audit entry.
+
+Killed at any point, it happened or it did not (circulation, "What must hold"). The day and the time
+are those of the store's clock; no command takes a date for now.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+from masthead.contract.moments import date_in, format_second, second_in
+from masthead.errors import MastheadError
+from masthead.store import accounts, audit, commits, deletions
+from masthead.store.database import Connection, Store
+
+__all__ = ["Mode", "Operation", "Reading", "check_mode", "mode_of", "operation", "reading"]
+
+Mode = Literal["here", "elsewhere"]
+
+_WITH_COMMIT = (
+    "subscribers",
+    "addresses",
+    "subscriptions",
+    "orders",
+    "purchases",
+    "list_downloads",
+)
+"""The tables whose rows have the commit that changed them."""
+
+
+class _DryRunError(Exception):
+    """Rolls back a dry run."""
+
+
+class Reading:
+    """What a query of the books needs: the account, the connection, and what time it is.
+
+    ``today`` (``YYYY-MM-DD``) and ``local_now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time
+    zone, ``now`` is the same second in UTC.
+    """
+
+    def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
+        time_zone = str(accounts.settings_of(connection, account_id)["time_zone"])
+        moment_us = store.clock()
+        self.connection = connection
+        self.account_id = account_id
+        self.today = date_in(time_zone, moment_us)
+        self.now = format_second(moment_us)
+        self.local_now = second_in(time_zone, moment_us)
+
+
+class Operation(Reading):
+    """A running operation: also its commit, which changed rows of the feed's entities get."""
+
+    def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
+        super().__init__(store, connection, account_id)
+        self.commit_id = commits.begin_commit(connection, account_id)
+        self.summary: str | None = None
+
+    def say(self, summary: str) -> None:
+        """Set the text of the audit entry: what changed, without personal data but ids.
+
+        An operation that changes nothing says nothing, and gets no entry.
+        """
+        self.summary = summary
+
+
+@contextmanager
+def operation(
+    store: Store,
+    account_id: int,
+    deed: audit.Deed | None,
+    *,
+    dry_run: bool = False,
+    mode: Mode = "here",
+) -> Iterator[Operation]:
+    """Run the block in one transaction that has locked the account, with a commit of its own.
+
+    At its end the audit entry is written (``Operation.say``), a commit that no row got is dropped,
+    and afterwards the commit is stamped. A dry run is rolled back instead and leaves no trace.
+    Raises NotFound if there is no such account, MastheadError if the account is not in ``mode``;
+    what the block raises undoes all of it.
+    """
+    with store.writer() as connection:
+        with suppress(_DryRunError), connection.transaction():
+            connection.lock_account(account_id)
+            store.check_schema(connection)
+            check_mode(connection, account_id, mode)
+            running = Operation(store, connection, account_id)
+            yield running
+            if dry_run:
+                raise _DryRunError
+            if not _has_rows(running):
+                commits.drop_commit(connection, account_id, running.commit_id)
+            if running.summary is not None:
+                audit.record(connection, deed, running.summary, account_id=account_id)
+        if not dry_run:
+            commits.stamp_commits(store, account_id)
+
+
+@contextmanager
+def reading(store: Store, account_id: int) -> Iterator[Reading]:
+    """Read within the block, from one snapshot; no writer waits for it.
+
+    Raises NotFound if there is no such account, MastheadError if it is not in mode ``here``.
+    """
+    with store.reader() as connection:
+        connection.set_tenant(account_id)
+        with connection.snapshot():
+            check_mode(connection, account_id, "here")
+            yield Reading(store, connection, account_id)
+
+
+def _has_rows(running: Operation) -> bool:
+    """Return whether any row of the feed got the operation's commit."""
+    own = "WHERE account_id = :account_id"
+    queries = [f"SELECT 1 FROM {name} {own} AND commit_id = :commit_id" for name in _WITH_COMMIT]
+    queries += [f"SELECT 1 FROM subscribers {own} AND custom_fields_commit_id = :commit_id"]
+    # Of the deletions, the index has the entities first.
+    queries += [
+        f"SELECT 1 FROM deletions {own} AND entity = '{entity}' AND commit_id = :commit_id"
+        for entity in deletions.REMOVABLE
+    ]
+    return any(
+        running.connection.row(
+            f"{query} LIMIT 1", account_id=running.account_id, commit_id=running.commit_id
+        )
+        for query in queries
+    )
+
+
+def mode_of(connection: Connection, account_id: int) -> Mode:
+    """Return who owns the account's data (circulation, "Two modes of an account")."""
+    row = connection.row(
+        "SELECT 1 FROM books WHERE account_id = :account_id", account_id=account_id
+    )
+    return "here" if row else "elsewhere"
+
+
+def check_mode(connection: Connection, account_id: int, mode: Mode) -> None:
+    """Raise MastheadError unless the account is in ``mode``, NotFound if there is none."""
+    accounts.settings_of(connection, account_id)
+    if mode_of(connection, account_id) == mode:
+        return
+    if mode == "here":
+        raise MastheadError(
+            f"account {account_id} gets its data from files (mode elsewhere); `masthead books open "
+            f"--account {account_id}` opens the books"
+        )
+    raise MastheadError(f"account {account_id} keeps its books here already: they are open")
