@@ -1,6 +1,13 @@
 """What is given back, and what is kept, when a subscription is cancelled (circulation, "Money")."""
 
-__all__ = ["tax_of"]
+from decimal import Decimal
+
+__all__ = ["cents_of", "tax_of"]
+
+
+def cents_of(amount: str) -> int:
+    """Return the cents of an amount of the wire, such as ``12.5``; parts of a cent are dropped."""
+    return int(Decimal(amount) * 100)
 
 
 def tax_of(unearned: int, net: int, tax: int) -> int:

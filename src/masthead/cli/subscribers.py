@@ -24,7 +24,7 @@ def subscriber_group() -> None:
 @subscriber_group.command("find")
 @click.argument("name", nargs=-1)
 @click.option("--email", default="", help="The whole email address.")
-@click.option("--code", default="", help="The renewal code, as on the label.")
+@click.option("--code", "renewal_code", default="", help="The renewal code, as on the label.")
 @click.option("--order", default="", help="An order: its id, or its number in the shop.")
 @click.option("--street", default="", help="The street, or its beginning: '12 elm'.")
 @click.option("--zip", "zip_code", default="", help="The postal code, or its beginning.")
@@ -32,16 +32,7 @@ def subscriber_group() -> None:
 @click.option("--limit", type=_SHOWN, default=20, show_default=True, help="At most so many.")
 @desk
 def find(
-    name: tuple[str, ...],
-    email: str,
-    code: str,
-    order: str,
-    street: str,
-    zip_code: str,
-    city: str,
-    limit: int,
-    account: int | None,
-    database: str,
+    name: tuple[str, ...], limit: int, account: int | None, database: str, **known: str
 ) -> None:
     """Find readers by what is known of them; all that is given must match.
 
@@ -51,7 +42,7 @@ def find(
     subscriber show ID`.
     """
     account_id = account_of(account)
-    sought = finding.Sought(" ".join(name), email, code, order, street, zip_code, city)
+    sought = finding.Sought(" ".join(name), **known)
     finding.check(sought)
     store = opened(database)
     audit.record_reading(store, deed(), "subscribers were looked for", account_id=account_id)
@@ -87,9 +78,15 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
         click.echo(f"{name}: {'' if value is None else value}")
     for address in found.addresses:
         click.echo(f"address {address.address_id}: {address.line}")
-    for subscription_id, publication, type_, copies, issues, last_day, cancelled in (
-        found.subscriptions
-    ):
+    for (
+        subscription_id,
+        publication,
+        type_,
+        copies,
+        issues,
+        last_day,
+        cancelled,
+    ) in found.subscriptions:
         left = "unlimited" if issues == -1 else f"{issues or 0} issues left"
         until = f", until {last_day}" if last_day else ""
         ended = f", cancelled on {cancelled}" if cancelled else ""

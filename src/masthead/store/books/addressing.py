@@ -159,9 +159,7 @@ def move_for_a_while(
         first=first,
         last=last,
     )
-    books.say(
-        f"subscription {subscription_id} goes to address {address_id} from {first} to {last}"
-    )
+    books.say(f"subscription {subscription_id} goes to address {address_id} from {first} to {last}")
     return address_id
 
 

@@ -7,11 +7,10 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from masthead.circulation.cancelling import tax_of
+from masthead.circulation.cancelling import cents_of, tax_of
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, the_one
-from masthead.store.books.refunding import cents_of
 
 __all__ = ["Cancelled", "cancel"]
 

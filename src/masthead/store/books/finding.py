@@ -1,4 +1,4 @@
-"""Finding a subscriber by what a person at the telephone knows, and subscribers who are there twice.
+"""Finding a subscriber by what a person at the telephone knows, and those who are there twice.
 
 Every query begins at an index: of names, email addresses, renewal codes, orders, or of postal codes
 and streets. So it takes milliseconds among a million subscribers (circulation, "Who uses it").
@@ -83,6 +83,8 @@ _BY_ORDER = """
 """Who paid for the order, and who gets what was ordered."""
 
 _BIGGEST_ID = 2**63 - 1
+_MANY = 10_000
+"""SQLite has no statistics of values: it looks how many rows a value has, up to so many."""
 
 
 def check(sought: Sought) -> None:
@@ -146,14 +148,18 @@ def _rows(
     connection: Connection, account_id: int, sought: Sought, search: Search, limit: int
 ) -> list[Row]:
     values: dict[str, int | str] = {"account_id": account_id, "limit": limit, **search.values}
-    conditions = [f"s.{condition}" for condition in _each(search)]
+    narrowest = search.narrowest(connection, account_id, _MANY)
+    conditions = search.using_index_of(narrowest or search.names)
     places, of_places = _places(sought)
     candidates = ""
     if sought.order:
         candidates = _BY_ORDER
         is_id = sought.order.isascii() and sought.order.isdigit()
         is_id = is_id and int(sought.order) <= _BIGGEST_ID
-        values |= {"order_id": int(sought.order) if is_id else -1, "reference": ascii_lower(sought.order)}
+        values |= {
+            "order_id": int(sought.order) if is_id else -1,
+            "reference": ascii_lower(sought.order),
+        }
         # PostgreSQL must be told that it is a number.
         candidates = candidates.replace("SELECT :order_id", "SELECT CAST(:order_id AS BIGINT)")
     elif sought.street or sought.zip_code:
@@ -188,17 +194,13 @@ def _rows(
     )
 
 
-def _each(search: Search) -> list[str]:
-    """Return the conditions of a search, each of one comparison."""
-    return [part for condition in search.conditions.values() for part in condition.split(" AND ")]
-
-
 def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
     """Return the conditions on the address ``p``, and their values."""
     conditions, values = [], {}
     for name, column, text in (
-        ("zip_code", "lower(p.zip_code)", sought.zip_code),
         ("street", "lower(p.address)", sought.street),
+        # A street is narrower than a postal code: + keeps SQLite from the index of the latter.
+        ("zip_code", f"{'+' if sought.street else ''}lower(p.zip_code)", sought.zip_code),
     ):
         if start := ascii_lower(text.strip().rstrip("*")):
             conditions.append(f"{column} >= :{name}")
@@ -248,13 +250,17 @@ def duplicates(
 
 
 def _same_email(of: int | None) -> str:
-    whose = "" if of is None else "AND e.email_lower IN (SELECT o.email_lower FROM subscribers AS o"
-    whose += "" if of is None else " WHERE o.account_id = :account_id AND o.subscriber_id = :of)"
-    return f"""
-        WITH same AS MATERIALIZED (
+    # By the key, whose order is that of the file: an index of emails leads SQLite back to each row.
+    same = """
             SELECT e.email_lower AS email FROM subscribers AS e
-            WHERE e.account_id = :account_id AND e.email_lower > '' {whose}
-            GROUP BY e.email_lower HAVING count(*) > 1)
+            WHERE e.account_id = :account_id AND e.subscriber_id >= 0 AND e.email IS NOT NULL
+            GROUP BY e.email_lower HAVING count(*) > 1"""
+    if of is not None:
+        same = """
+            SELECT e.email_lower AS email FROM subscribers AS e
+            WHERE e.account_id = :account_id AND e.subscriber_id = :of"""
+    return f"""
+        WITH same AS MATERIALIZED ({same})
         SELECT same.email, s.subscriber_id FROM same CROSS JOIN subscribers AS s
         WHERE s.account_id = :account_id AND s.email_lower = same.email AND s.delete_date IS NULL
         ORDER BY same.email, s.subscriber_id
@@ -262,17 +268,14 @@ def _same_email(of: int | None) -> str:
 
 
 def _same_place(of: int | None) -> str:
-    whose = """
-                AND (lower(p.zip_code), lower(p.address)) IN (
-                    SELECT lower(o.zip_code), lower(o.address) FROM addresses AS o
-                    WHERE o.account_id = :account_id AND o.subscriber_id = :of)"""
+    which = "p.address_id >= 0" if of is None else "p.subscriber_id = :of"
+    several = "HAVING min(p.subscriber_id) < max(p.subscriber_id)" if of is None else ""
     return f"""
         WITH same AS MATERIALIZED (
             SELECT lower(p.zip_code) AS zip_code, lower(p.address) AS street FROM addresses AS p
-            WHERE p.account_id = :account_id AND lower(p.zip_code) > '' AND lower(p.address) > ''
-                {"" if of is None else whose}
-            GROUP BY lower(p.zip_code), lower(p.address)
-            HAVING min(p.subscriber_id) < max(p.subscriber_id))
+            WHERE p.account_id = :account_id AND {which} AND p.zip_code IS NOT NULL
+                AND p.address IS NOT NULL
+            GROUP BY lower(p.zip_code), lower(p.address) {several})
         SELECT same.zip_code, same.street, s.subscriber_id, coalesce(s.first_name_folded, ''),
             s.last_name_folded
         FROM same CROSS JOIN addresses AS a

@@ -148,7 +148,7 @@ def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
         """,
         **one,
     )
-    return [TermShown(*row[:6], int(row[6]), *row[7:]) for row in rows]
+    return [TermShown(*row)._replace(unearned=int(row[6])) for row in rows]
 
 
 def _temporary(connection: Connection, one: dict[str, int]) -> list[tuple[Span, Postal]]:
@@ -200,7 +200,7 @@ def _postal(connection: Connection, account_id: int, address_id: int | None) -> 
         account_id=account_id,
         address_id=address_id,
     )
-    return row and _line(row)
+    return _line(row) if row else None
 
 
 def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: int) -> Person:

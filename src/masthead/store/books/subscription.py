@@ -66,20 +66,19 @@ def changeable(books: Operation, subscription_id: int) -> Held:
     found = held(books.connection, books.account_id, subscription_id)
     if found.cancelled_on is not None:
         raise BadInput(
-            f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order begins "
-            "a new one: `masthead order add`"
+            f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order "
+            "begins a new one: `masthead order add`"
         )
     return found
 
 
 def the_one(books: Operation, subscription_id: int) -> None:
     """Compute anew what follows from the terms, issues and suspensions of one subscription."""
-    refresh(books, "SELECT :subscription_id AS subscription_id", subscription_id=subscription_id)
+    one = "SELECT CAST(:subscription_id AS BIGINT)"
+    refresh(books, one, subscription_id=subscription_id)
 
 
-def spans(
-    connection: Connection, account_id: int, table: str, subscription_id: int
-) -> list[Span]:
+def spans(connection: Connection, account_id: int, table: str, subscription_id: int) -> list[Span]:
     """Return the spans of a subscription by their first days.
 
     ``table`` is ``suspensions`` or ``temporary_addresses``.
