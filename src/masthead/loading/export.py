@@ -21,7 +21,7 @@ from masthead.errors import BadInput
 from masthead.private import make_folder, new_file
 from masthead.store import Store, accounts, audit, commits, exporting
 
-__all__ = ["CHANGES_THROUGH", "export"]
+__all__ = ["CHANGES_THROUGH", "export", "harmless"]
 
 CHANGES_THROUGH = "changes_through.txt"
 """The file with the next ``changed_since``, as in the header ``Masthead-Changes-Through``."""
@@ -68,7 +68,7 @@ def export(
                     writer.writerow(column.name for column in table.columns)
                     count = 0
                     for rows in exporting.batches(connection, account_id, table):
-                        writer.writerows(map(_harmless, rows) if for_spreadsheets else rows)
+                        writer.writerows(map(harmless, rows) if for_spreadsheets else rows)
                         count += len(rows)
                         advance(table.name, count)
                 unfinished.replace(path)
@@ -80,7 +80,8 @@ def export(
     return counts
 
 
-def _harmless(row: Sequence[Any]) -> list[Any]:
+def harmless(row: Sequence[Any]) -> list[Any]:
+    """Return a row for spreadsheets: text that they would take for a formula gets an apostrophe."""
     return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in row]
 
 

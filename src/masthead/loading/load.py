@@ -35,6 +35,7 @@ from masthead.store import (
     merging,
     showing,
 )
+from masthead.store.books import guarding
 from masthead.store.merging import Counts
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
@@ -247,6 +248,7 @@ class _Loading:
         self.store.check_schema(staging.connection)  # files take long, and markers longer
         accounts.settings_of(staging.connection, self.account_id)  # it may be removed by now
         self.tell("checking")
+        guarding.check_import(staging)
         max_removed, rejects = self.options.max_removed, self.options.reject is not None
         kept_blank = erasing.blank_staged(staging)
         removal = find_missing(staging, self.files, rejects=rejects) if max_removed else None

@@ -12,6 +12,7 @@ from masthead.contract.moments import format_second
 from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, commits, deletions
+from masthead.store.books import guarding
 from masthead.store.database import Store
 from masthead.store.marking import mark
 from masthead.store.staging import Staging, has_column, option_ids_of, refused, staging_for
@@ -31,6 +32,13 @@ PARTS = {
     "custom_field_answers": ("field_id",),
     "order_items": ("order_id",),
     "mailing_list_entries": ("mailing_list_id", "subscription_id"),
+    "bundle_lines": ("bundle_id",),
+    "renewal_efforts": ("publication_id",),
+    "terms": ("subscription_id",),
+    "revenue": ("term_id",),
+    "suspensions": ("subscription_id",),
+    "temporary_addresses": ("subscription_id",),
+    "renewals_sent": ("term_id", "subscription_id"),
 }
 """The tables whose rows are part of other records, and the columns that refer to these."""
 
@@ -104,8 +112,9 @@ class Removal:
     def run(self, commit_id: int) -> dict[str, int]:
         """Remove the rows, and mark the records that showed them; return how many by table.
 
-        Raises BadInput, which lists what refers to them.
+        Raises BadInput, which lists what refers to them, or says that the books keep them.
         """
+        guarding.check_removal(self._staging, self.missing, self._keys("issues"))
         if problems := list(self._references()):
             more = len(problems) - _SHOWN_MAX
             shown = problems[:_SHOWN_MAX]

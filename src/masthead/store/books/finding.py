@@ -148,8 +148,10 @@ def _rows(
     connection: Connection, account_id: int, sought: Sought, search: Search, limit: int
 ) -> list[Row]:
     values: dict[str, int | str] = {"account_id": account_id, "limit": limit, **search.values}
-    narrowest = search.narrowest(connection, account_id, _MANY)
-    conditions = search.using_index_of(narrowest or search.names)
+    conditions = list(search.conditions.values())
+    if connection.dialect == "sqlite":
+        narrowest = search.narrowest(connection, account_id, _MANY)
+        conditions = search.using_index_of(narrowest or search.names)
     places, of_places = _places(sought)
     candidates = ""
     if sought.order:
@@ -199,8 +201,8 @@ def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
     conditions, values = [], {}
     for name, column, text in (
         ("street", "lower(p.address)", sought.street),
-        # A street is narrower than a postal code: + keeps SQLite from the index of the latter.
-        ("zip_code", f"{'+' if sought.street else ''}lower(p.zip_code)", sought.zip_code),
+        # A street is narrower: for an expression that no index has, none of the codes is used.
+        ("zip_code", f"lower(p.zip_code){" || ''" if sought.street else ''}", sought.zip_code),
     ):
         if start := ascii_lower(text.strip().rstrip("*")):
             conditions.append(f"{column} >= :{name}")

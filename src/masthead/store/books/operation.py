@@ -13,7 +13,16 @@ from masthead.errors import MastheadError
 from masthead.store import accounts, audit, commits, deletions
 from masthead.store.database import Connection, Store
 
-__all__ = ["Mode", "Operation", "Reading", "check_mode", "mode_of", "operation", "reading"]
+__all__ = [
+    "Mode",
+    "Operation",
+    "Reading",
+    "check_mode",
+    "mode_of",
+    "opened_on",
+    "operation",
+    "reading",
+]
 
 Mode = Literal["here", "elsewhere"]
 
@@ -135,6 +144,21 @@ def mode_of(connection: Connection, account_id: int) -> Mode:
         "SELECT 1 FROM books WHERE account_id = :account_id", account_id=account_id
     )
     return "here" if row else "elsewhere"
+
+
+def opened_on(store: Store, account_id: int) -> str | None:
+    """Return the day on which the account's books were opened; None: they are not open.
+
+    Raises NotFound if there is no such account.
+    """
+    with store.reader() as connection:
+        connection.set_tenant(account_id)
+        with connection.snapshot():
+            accounts.settings_of(connection, account_id)
+            row = connection.row(
+                "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
+            )
+    return row[0] if row else None
 
 
 def check_mode(connection: Connection, account_id: int, mode: Mode) -> None:

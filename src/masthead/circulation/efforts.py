@@ -1,0 +1,75 @@
+"""What renewal letters brought: for each effort of a publication, how many readers it moved.
+
+Rules: circulation, "Renewals". A renewal is counted with the last letter that was sent before it.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from masthead.circulation.tables import Chart, Column, Kind, Report, Series
+
+__all__ = ["Effort", "renewals"]
+
+_PER_MILLE = 1000
+
+
+class Effort(NamedTuple):
+    """An effort: how many letters were sent, and what became of them.
+
+    ``went_on`` are those that were sent a later effort for the same term instead of renewing.
+    """
+
+    publication: str
+    effort: int
+    issues_left: int | None
+    sent: int
+    renewed: int
+    went_on: int
+
+
+def renewals(title: str, efforts: Sequence[Effort]) -> Report:
+    """Return the efforts with what became of them: sent = renewed + went on + waiting.
+
+    The rate is what renewed of what was sent, rounded down to tenths of a per cent. ``issues_left``
+    is None for an effort that the publication does not have any more.
+    """
+    rows = tuple(
+        (
+            each.publication,
+            each.effort,
+            each.issues_left,
+            each.sent,
+            each.renewed,
+            each.went_on,
+            each.sent - each.renewed - each.went_on,
+            _rate(each.renewed, each.sent),
+        )
+        for each in efforts
+    )
+    sent = sum(each.sent for each in efforts)
+    renewed = sum(each.renewed for each in efforts)
+    went_on = sum(each.went_on for each in efforts)
+    total = (
+        *("all", None, None, sent, renewed, went_on),
+        sent - renewed - went_on,
+        _rate(renewed, sent),
+    )
+    chart = Chart(
+        title,
+        tuple(f"{each.publication}, {each.effort}" for each in efforts),
+        tuple(
+            Series(name, tuple(int(row[place] or 0) for row in rows))
+            for name, place in (("renewed", 4), ("went on", 5), ("waiting", 6))
+        ),
+        "letters",
+    )
+    columns = (
+        Column("publication", Kind.TEXT),
+        *map(Column, ("effort", "issues left", "sent", "renewed", "went on", "waiting")),
+        Column("rate %", Kind.SHARE),
+    )
+    return Report(title, columns, rows, (total,), chart)
+
+
+def _rate(renewed: int, sent: int) -> int | None:
+    return renewed * _PER_MILLE // sent if sent else None

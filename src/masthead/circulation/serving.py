@@ -1,0 +1,95 @@
+"""Who gets an issue that is closed (circulation, "Close")."""
+
+from collections.abc import Sequence
+from datetime import date
+from enum import StrEnum
+from typing import NamedTuple
+
+__all__ = ["Closing", "Reader", "Term", "Verdict", "oldest_term", "verdict"]
+
+_PRINTED = {"Print", "Both"}
+
+
+class Verdict(StrEnum):
+    """What closing does with a subscription."""
+
+    SERVED = "served"
+    GRACE = "grace"
+    NO_ADDRESS = "no address"
+    UNPAID = "unpaid"
+    PASSED = "passed"
+
+
+class Term(NamedTuple):
+    """A term: its issues (-1 unlimited), those left, its price in cents, whether it is paid.
+
+    ``delivered`` is how many issues have come out of it.
+    """
+
+    term_id: int
+    issues: int
+    issues_left: int
+    price: int
+    is_paid: bool
+    delivered: int
+
+
+class Reader(NamedTuple):
+    """What decides about a subscription on the date of an issue.
+
+    ``is_ended``: it is cancelled, or its subscriber deleted. ``has_address``: there is an address
+    in force on that date. ``last_regular``: the date of the last issue that came out of a term;
+    ``grace``: how many grace issues came since that no term has paid for.
+    """
+
+    type: str
+    begins_on: date | None
+    is_ended: bool
+    is_suspended: bool
+    has_address: bool
+    renews: bool
+    last_regular: date | None
+    grace: int
+    terms: Sequence[Term]
+
+
+class Closing(NamedTuple):
+    """The issue's date, the issues of grace, from when on, and the publication's credit."""
+
+    day: date
+    grace_issues: int
+    grace_from: date | None
+    credit_issues: int
+
+
+def oldest_term(terms: Sequence[Term]) -> Term | None:
+    """Return the term out of which the next issue comes: the first one that has any left."""
+    return min((term for term in terms if term.issues_left), default=None)
+
+
+def verdict(reader: Reader, closing: Closing) -> Verdict:
+    """Return what closing an issue does with a subscription that has not got it.
+
+    A term that is not paid gives ``credit_issues``; then the subscription is an exception, and
+    does not pass on to a later term.
+    """
+    if reader.is_ended or reader.is_suspended:
+        return Verdict.PASSED
+    term = oldest_term(reader.terms)
+    if term is None:
+        is_grace = (
+            reader.renews
+            and reader.last_regular is not None
+            and closing.grace_from is not None
+            and closing.grace_from <= reader.last_regular < closing.day
+            and reader.grace < closing.grace_issues
+        )
+        if not is_grace:
+            return Verdict.PASSED
+    elif reader.begins_on is None or reader.begins_on > closing.day:
+        return Verdict.PASSED
+    elif term.price and not term.is_paid and term.delivered >= closing.credit_issues:
+        return Verdict.UNPAID
+    if reader.type in _PRINTED and not reader.has_address:
+        return Verdict.NO_ADDRESS
+    return Verdict.GRACE if term is None else Verdict.SERVED

@@ -1,0 +1,97 @@
+"""A report as values: a table, and a chart of it. How they are printed is left to the commands."""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+__all__ = ["Cell", "Chart", "Column", "Kind", "Report", "Row", "Series", "lines", "written"]
+
+Cell = str | int | None
+Row = tuple[Cell, ...]
+
+_CENTS = 100
+_PER_MILLE = 10
+
+
+class Kind(Enum):
+    """What the cells of a column are: text, a number, whole cents, or tenths of a per cent."""
+
+    TEXT = "text"
+    COUNT = "count"
+    MONEY = "money"
+    SHARE = "share"
+
+
+class Column(NamedTuple):
+    """A column of a report."""
+
+    name: str
+    kind: Kind = Kind.COUNT
+
+
+class Series(NamedTuple):
+    """A row of bars, one for each label of its chart; an ``offset`` is where a bar begins."""
+
+    name: str
+    values: tuple[int, ...]
+    offsets: tuple[int, ...] = ()
+
+
+class Chart(NamedTuple):
+    """Stacked bars: their labels, and the series that are stacked in this order."""
+
+    title: str
+    labels: tuple[str, ...]
+    series: tuple[Series, ...]
+    unit: str
+    is_money: bool = False
+
+
+class Report(NamedTuple):
+    """A report: what it is of, its table with the totals as its last rows, notes, and a chart."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    totals: tuple[Row, ...]
+    chart: Chart
+    notes: tuple[str, ...] = ()
+
+
+def written(value: Cell, kind: Kind) -> str:
+    """Return a cell as the table and the CSV file have it: 1250 cents are ``12.50``.
+
+    An empty cell is the empty string; tenths of a per cent are ``12.5``.
+    """
+    if value is None:
+        return ""
+    if kind is Kind.MONEY:
+        cents = int(value)
+        return f"{'-' * (cents < 0)}{abs(cents) // _CENTS}.{abs(cents) % _CENTS:02}"
+    if kind is Kind.SHARE:
+        return f"{int(value) // _PER_MILLE}.{int(value) % _PER_MILLE}"
+    return str(value)
+
+
+def lines(report: Report) -> list[str]:
+    """Return the table as lines of text: its title, a header, the rows, totals, and the notes."""
+    rows = [
+        [written(cell, column.kind) for cell, column in zip(row, report.columns, strict=True)]
+        for row in (*report.rows, *report.totals)
+    ]
+    names = [column.name for column in report.columns]
+    widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        padded = (
+            f"{cell:<{width}}" if column.kind is Kind.TEXT else f"{cell:>{width}}"
+            for cell, width, column in zip(cells, widths, report.columns, strict=True)
+        )
+        return "  ".join(padded).rstrip()
+
+    rule = "  ".join("-" * width for width in widths)
+    found = [report.title, "", line(names), rule]
+    found += map(line, rows[: len(report.rows)])
+    if report.totals:
+        found += [rule, *map(line, rows[len(report.rows) :])]
+    return [*found, *([""] if report.notes else []), *report.notes]

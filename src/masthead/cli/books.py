@@ -1,0 +1,83 @@
+"""``masthead books``: open, show."""
+
+import click
+
+from masthead.cli.audit import deed
+from masthead.cli.options import setting
+from masthead.cli.stores import opened
+from masthead.errors import BadUsage
+from masthead.store import Store
+from masthead.store.books.opening import Balance, open_books
+from masthead.store.books.operation import opened_on
+
+__all__ = ["books"]
+
+_ID = click.IntRange(0, 2**63 - 1)
+_CENTS = 100
+_HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
+
+
+@click.group("books")
+def books() -> None:
+    """Who owns an account's data: files that are loaded, or Masthead itself."""
+
+
+@books.command("open")
+@click.option(
+    "--dry-run", is_flag=True, help="Check the data and print the balances; change nothing."
+)
+@setting("account", kind=_ID)
+@setting("database")
+def open_command(account: int | None, database: str, *, dry_run: bool) -> None:
+    """Keep the account's books here from now on: orders, deliveries, terms and money.
+
+    All or nothing: each subscription with issues left gets an opening term. Files that hold what
+    operations own are refused afterwards.
+    """
+    store, account_id = _asked(account, database)
+    found = open_books(store, account_id, dry_run=dry_run, by=deed())
+    _show(found.balances)
+    click.echo(f"issues that count as closed: {found.closed_issues}")
+    if dry_run:
+        click.echo("nothing was changed")
+    else:
+        click.echo(f"account {account_id} keeps its books here (mode here)")
+
+
+@books.command("show")
+@setting("account", kind=_ID)
+@setting("database")
+def show_command(account: int | None, database: str) -> None:
+    """Say whether the account's books are open, and since when."""
+    store, account_id = _asked(account, database)
+    day = opened_on(store, account_id)
+    if day:
+        click.echo(f"account {account_id} keeps its books here since {day} (mode here)")
+    else:
+        click.echo(f"account {account_id} gets its data from files (mode elsewhere)")
+
+
+def _asked(account: int | None, database: str) -> tuple[Store, int]:
+    if account is None:
+        raise BadUsage("say with --account whose books they are")
+    return opened(database), account
+
+
+def _show(balances: list[Balance]) -> None:
+    lines = [_HEAD, *map(_line, balances), _line(_total(balances))]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for name, *numbers in lines:
+        cells = [name.ljust(widths[0])]
+        cells += [text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)]
+        click.echo("  ".join(cells))
+
+
+def _line(each: Balance) -> tuple[str, ...]:
+    counts = (each.subscriptions, each.paid_issues, each.free_issues, each.unlimited)
+    unearned = f"{each.unearned // _CENTS}.{each.unearned % _CENTS:02}"
+    return (each.name, *map(str, counts), unearned)
+
+
+def _total(balances: list[Balance]) -> Balance:
+    numbers = [sum(column) for column in zip(*(each[2:] for each in balances), strict=True)]
+    return Balance(0, "in total", *(numbers or [0] * 5))

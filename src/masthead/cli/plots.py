@@ -1,0 +1,97 @@
+"""Charts as pictures, drawn by Matplotlib, which only the extra ``plots`` brings.
+
+Imported when a plot is asked for: a command without one needs none of it. ``pyplot``, which keeps
+its figures in the process, is not used.
+"""
+
+import warnings
+from pathlib import Path
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from masthead.circulation.tables import Chart
+from masthead.private import make_file
+
+__all__ = ["ENDINGS", "draw"]
+
+ENDINGS = (".png", ".svg")
+"""The endings of the files that can be drawn."""
+
+_COLOURS = ("#1f5a7a", "#d98a29", "#8aa63c", "#a33b4a", "#6c5b9c", "#5f6b73", "#3f9c8f", "#c9b03a")
+_WIDTH, _LEAST_HEIGHT, _GREATEST_HEIGHT, _LINE = 9.0, 3.2, 60.0, 0.34
+_LABEL_MAX = 40
+_DPI = 120
+
+
+def draw(chart: Chart, path: Path) -> None:
+    """Draw a chart into a file, as SVG or PNG by its ending. Raises OSError if it cannot.
+
+    The bars lie on their sides, in the order of the labels, so that long labels can be read.
+    """
+    height = min(max(_LEAST_HEIGHT, 1.6 + _LINE * len(chart.labels)), _GREATEST_HEIGHT)
+    style = rc_context(
+        {
+            # Titles are names of publications, which may have any character.
+            "text.parse_math": False,
+            # The same data gives the same bytes, with text that a browser can search.
+            "svg.hashsalt": "masthead",
+            "svg.fonttype": "none",
+            "font.size": 9,
+        }
+    )
+    with style, warnings.catch_warnings():
+        # The font lacks some letters of names: they are boxes in a PNG, and text in an SVG.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
+        _bars(figure.add_subplot(), chart)
+        path.unlink(missing_ok=True)
+        make_file(path)
+        figure.savefig(path, format=path.suffix.lower()[1:], metadata=_metadata(path))
+
+
+def _metadata(path: Path) -> dict[str, str | None]:
+    return {"Date": None} if path.suffix.lower() == ".svg" else {"Software": "Masthead"}
+
+
+def _bars(axes: Axes, chart: Chart) -> None:
+    places = range(len(chart.labels))
+    ends = [0] * len(chart.labels)
+    for number, series in enumerate(chart.series):
+        offsets = series.offsets or ends
+        axes.barh(
+            places,
+            series.values,
+            left=offsets,
+            color=_COLOURS[number % len(_COLOURS)],
+            label=series.name,
+            height=0.7,
+        )
+        drawn = zip(ends, offsets, series.values, strict=True)
+        ends = [max(end, offset + value) for end, offset, value in drawn]
+    axes.set_yticks(places, [_shortened(label) for label in chart.labels])
+    axes.invert_yaxis()
+    axes.set_xlim(min([*ends, 0]), max([*ends, 1]) * 1.05)
+    axes.set_xlabel(chart.unit)
+    axes.set_title(chart.title, loc="left")
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=not chart.is_money))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: _amount(int(value)) if chart.is_money else f"{value:,.0f}")
+    )
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    if not any(any(series.values) for series in chart.series):
+        axes.text(0.5, 0.5, "nothing", transform=axes.transAxes, ha="center", color="#777777")
+    elif len(chart.series) > 1:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+
+
+def _amount(cents: int) -> str:
+    return f"{cents // 100:,}" if cents % 100 == 0 else f"{cents / 100:,.2f}"
+
+
+def _shortened(label: str) -> str:
+    return label if len(label) <= _LABEL_MAX else f"{label[: _LABEL_MAX - 1]}…"

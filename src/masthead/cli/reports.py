@@ -1,0 +1,245 @@
+"""``masthead report``: what the books add up to, as a table, a CSV file and a plot."""
+
+import csv
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from masthead.circulation import copies, efforts, expiring, liability
+from masthead.circulation.tables import Report, lines, written
+from masthead.cli.options import setting
+from masthead.cli.stores import opened
+from masthead.errors import BadUsage
+from masthead.loading.export import harmless
+from masthead.private import new_file
+from masthead.store import Connection
+from masthead.store.books import expiries, reports
+
+__all__ = ["report"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_ID = click.IntRange(0, 2**63 - 1)
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_ENDINGS = (".svg", ".png")
+
+
+class _Asked(NamedTuple):
+    """The books of an account in one snapshot; ``day`` is None where none was given."""
+
+    connection: Connection
+    account_id: int
+    day: str | None
+    today: str
+
+    @property
+    def until(self) -> str:
+        """The last day that is counted."""
+        return self.day or self.today
+
+
+@click.group("report")
+def report() -> None:
+    """What the books add up to: copies, readers and money.
+
+    Each report is a table on the terminal, and with --csv and --plot also a file. It counts what
+    had happened until the end of --day. Masthead counts; it claims no audit bureau's compliance.
+    """
+
+
+def _asked(command: Command) -> Command:
+    """Add the options that all reports have."""
+    options = (
+        click.option(
+            "--day", metavar="DATE", help="As of a past day: 2026-11-20. [default: today]"
+        ),
+        click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
+        click.option(
+            "--plot",
+            "plot_path",
+            type=_FILE,
+            help="Also draw it into this file, whose name ends in .svg or .png.",
+        ),
+        setting("for_spreadsheets"),
+        setting("account", kind=_ID),
+        setting("database"),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@report.command("press-run")
+@click.argument("issue", type=_ID)
+@_asked
+def press_run(issue: int, **options: Any) -> None:
+    """How many copies of ISSUE there are, by type and country, paid, grace and other.
+
+    It counts the issue's main list and its gap lists. Copies that are neither paid nor grace are
+    free, or not paid yet.
+    """
+    with _reading(**options) as asked:
+        found, _ = reports.lists_of(asked.connection, asked.account_id, issue, asked.until)
+        served = reports.served(asked.connection, asked.account_id, found)
+    _show(
+        copies.press_run(f"Press run of {found.name}, {asked.until}", served, _lists(found)),
+        **options,
+    )
+
+
+@report.command("circulation")
+@click.argument("issue", type=_ID)
+@_asked
+def circulation(issue: int, **options: Any) -> None:
+    """Of what the circulation of ISSUE is, and how it came from that of the issue before.
+
+    By type, audit classification, audit request type and state, paid and not paid, print and
+    digital. The issue before + additions - removals = this issue.
+    """
+    with _reading(**options) as asked:
+        found, before = reports.lists_of(asked.connection, asked.account_id, issue, asked.until)
+        served = reports.served(asked.connection, asked.account_id, found)
+        moves = reports.moves(asked.connection, asked.account_id, found, before)
+    before_name = before.name if before else "none"
+    notes = list(_lists(found))
+    if before and not before.lists:
+        notes.append(f"{before_name} has no mailing list here: it counts as nothing")
+    title = f"Circulation of {found.name}, {asked.until}"
+    _show(
+        copies.circulation(title, (found.name, before_name), served, moves, notes),
+        **options,
+    )
+
+
+@report.command("liability")
+@click.option("--publication", type=_ID, help="Id of the publication.  [default: all of them]")
+@click.option("--since", metavar="MONTH", help="Leave earlier months out: 2026-01.")
+@_asked
+def liability_command(publication: int | None, since: str | None, **options: Any) -> None:
+    """What is owed to readers, by publication and month, net of tax and shipping.
+
+    Opening + received - earned - refunded = closing. An issue's revenue is booked to its date, so
+    without --day the last months can be still to come.
+    """
+    _month(since)
+    with _reading(**options) as asked:
+        booked = reports.booked(asked.connection, asked.account_id, asked.day, publication)
+    until = asked.day or "all that is booked"
+    _show(liability.liability(f"Liability, {until}", booked, since=since or ""), **options)
+
+
+@report.command("expiries")
+@_asked
+def expiries_command(**options: Any) -> None:
+    """How many subscriptions have which issue as their last one.
+
+    It is a forecast: issues are counted off by their dates, beyond the planned ones by how many the
+    publication has in a year.
+    """
+    with _reading(**options) as asked:
+        known = expiries.schedules(asked.connection, asked.account_id, asked.day)
+        found = (
+            expiries.expiring_now(asked.connection, asked.account_id)
+            if asked.day is None
+            else expiries.expiring_then(asked.connection, asked.account_id, asked.day, known)
+        )
+    _show(expiring.expiries(f"Expiries, {asked.until}", found, known), **options)
+
+
+@report.command("renewals")
+@_asked
+def renewals(**options: Any) -> None:
+    """What the renewal letters brought, by publication and effort.
+
+    Sent = renewed + went on (to a later effort) + waiting. A renewal is counted with the last
+    letter that was sent before it.
+    """
+    with _reading(**options) as asked:
+        found = reports.efforts(asked.connection, asked.account_id, asked.until)
+    _show(efforts.renewals(f"Renewals, {asked.until}", found), **options)
+
+
+@contextmanager
+def _reading(
+    *, day: str | None, account: int | None, database: str, plot_path: Path | None, **_rest: Any
+) -> Iterator[_Asked]:
+    """Yield the account's books, in one snapshot. Raises BadUsage for wrong options.
+
+    Raises what :func:`reports.counting` does.
+    """
+    if account is None:
+        raise BadUsage("say with --account whose report it is")
+    if plot_path and plot_path.suffix.lower() not in _ENDINGS:
+        raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
+    with reports.counting(opened(database), account) as counted:
+        if day is not None:
+            _check_day(day, counted.today)
+        yield _Asked(counted.connection, account, day, counted.today)
+
+
+def _check_day(day: str, today: str) -> None:
+    try:
+        is_date = date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        is_date = False
+    if not is_date:
+        raise BadUsage(f"--day: {day!r} is no date, such as {today}")
+    if day > today:
+        raise BadUsage(f"--day: {day} is still to come; today is {today}")
+
+
+def _month(text: str | None) -> None:
+    """Raise BadUsage if ``text`` is no month."""
+    try:
+        is_month = text is None or date.fromisoformat(f"{text}-01").isoformat() == f"{text}-01"
+    except ValueError:
+        is_month = False
+    if not is_month:
+        raise BadUsage(f"--since: {text!r} is no month, such as 2026-01")
+
+
+def _lists(issue: reports.IssueLists) -> tuple[str, ...]:
+    return tuple(
+        f"{'gap list' if is_gap else 'main list'} {list_id}: {count} entries"
+        for list_id, is_gap, count in issue.lists
+    )
+
+
+def _show(
+    made: Report,
+    *,
+    csv_path: Path | None,
+    plot_path: Path | None,
+    for_spreadsheets: bool,
+    **_rest: Any,
+) -> None:
+    """Print a report, and write its files."""
+    for line in lines(made):
+        click.echo(line)
+    if csv_path:
+        with new_file(csv_path) as out:
+            writer = csv.writer(out)
+            writer.writerow(column.name for column in made.columns)
+            for row in (*made.rows, *made.totals):
+                cells = [written(c, k.kind) for c, k in zip(row, made.columns, strict=True)]
+                writer.writerow(harmless(cells) if for_spreadsheets else cells)
+    if plot_path:
+        _draw(made, plot_path)
+
+
+def _draw(made: Report, path: Path) -> None:
+    """Draw a report's chart; raise BadUsage where the extra for it is not installed."""
+    try:
+        from masthead.cli import plots  # noqa: PLC0415 - only with this option, and only its extra
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "masthead":
+            raise
+        raise BadUsage(
+            "--plot needs a package that is not installed here: pip install 'masthead[plots]' "
+            "brings it"
+        ) from error
+    plots.draw(made.chart, path)

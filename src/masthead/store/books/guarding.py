@@ -1,0 +1,145 @@
+"""What files and ``masthead remove`` may still change of an account, by its mode.
+
+In mode ``here``, operations own the issues and the money of subscriptions, deliveries, orders,
+purchases and lists (circulation, "Two modes of an account"). In mode ``elsewhere`` an account has
+no books; only a whole export brings them, into an account without subscribers.
+"""
+
+from collections.abc import Collection
+
+from masthead.contract.records import TABLES, TABLES_BY_NAME
+from masthead.errors import BadInput
+from masthead.store.books.operation import mode_of
+from masthead.store.staging import Staging, has_column
+
+__all__ = ["BOOKS", "OWNED", "check_import", "check_removal"]
+
+BOOKS = (
+    "books",
+    "terms",
+    "revenue",
+    "suspensions",
+    "temporary_addresses",
+    "renewals_sent",
+)
+"""The tables that only an account with open books has."""
+
+OWNED = (
+    *BOOKS,
+    "subscriptions",
+    "subscription_issues",
+    "orders",
+    "order_items",
+    "purchases",
+    "list_downloads",
+    "mailing_list_entries",
+)
+"""The tables that operations own in mode ``here``."""
+
+_OF_CLOSING = ("closed_at", "mailing_list_id", "file_written_at")
+_ISSUES = TABLES_BY_NAME["issues"]
+
+
+def check_import(staging: Staging) -> None:
+    """Refuse what a load may not write; runs in its transaction, before its rows are checked.
+
+    Raises BadInput for the tables that it may not touch, and stores a problem for each row of
+    ``issues`` that would change what closing owns.
+    """
+    given = [table.name for table in TABLES if table.name in staging.tables]
+    given = [name for name in given if staging.count(TABLES_BY_NAME[name])]
+    connection, account_id = staging.connection, staging.account_id
+    if mode_of(connection, account_id) == "here":
+        _refuse(account_id, [name for name in given if name in OWNED], "not be loaded from files")
+        if _ISSUES.name in given:
+            _check_issues(staging)
+        return
+    of_books = [name for name in given if name in BOOKS]
+    if not of_books:
+        return
+    if "books" not in given:
+        raise BadInput(
+            f"{', '.join(of_books)}: they belong to open books: load them with the file of books, "
+            "as one export"
+        )
+    if connection.row(
+        "SELECT 1 FROM subscribers WHERE account_id = :account_id LIMIT 1", account_id=account_id
+    ):
+        raise BadInput(
+            f"account {account_id} has subscribers already: books are loaded only as a whole "
+            "export, into an account without any; `masthead books open` opens those of this one"
+        )
+
+
+def check_removal(staging: Staging, names: Collection[str], issues: str) -> None:
+    """Raise BadInput if rows would be removed that operations own, or closed issues.
+
+    ``names`` are the tables with rows that are to be removed, ``issues`` is a query of the ids of
+    those that are issues.
+    """
+    account_id = staging.account_id
+    if mode_of(staging.connection, account_id) != "here":
+        return
+    _refuse(account_id, [name for name in names if name in OWNED], "not be removed")
+    if _ISSUES.name not in names:
+        return
+    closed = staging.found(
+        f"""
+        SELECT o.issue_id FROM issues AS o WHERE o.account_id = :account_id
+            AND o.closed_at IS NOT NULL AND o.issue_id IN ({issues})
+        ORDER BY o.issue_id LIMIT 1
+        """
+    )
+    if closed:
+        raise BadInput(
+            f"issue {closed[0][0]} is closed, and account {account_id} keeps its books here: what "
+            "is closed is not removed; nothing was changed"
+        )
+
+
+def _refuse(account_id: int, names: Collection[str], what: str) -> None:
+    if names:
+        raise BadInput(
+            f"{', '.join(names)}: account {account_id} keeps its books here (mode here), so "
+            f"that these can {what}: operations own them; nothing was changed"
+        )
+
+
+def _check_issues(staging: Staging) -> None:
+    stored = """FROM issues AS o WHERE o.account_id = :account_id AND o.issue_id = s.issue_id"""
+    for name in _OF_CLOSING:
+        staging.find(
+            _ISSUES,
+            name,
+            f"'only closing sets it: leave ' || '{name}' || ' out'",
+            f"""({has_column(_ISSUES, name, "s")}) AND s.{name} IS DISTINCT FROM
+                (SELECT o.{name} {stored})""",
+        )
+    for name in ("publication_id", "date", "name", "number"):
+        staging.find(
+            _ISSUES,
+            name,
+            "'issue ' || s.issue_id || ' is closed, and stays as it is'",
+            f"""({has_column(_ISSUES, name, "s")}) AND EXISTS (
+                SELECT 1 {stored} AND o.closed_at IS NOT NULL
+                    AND o.{name} IS DISTINCT FROM s.{name})""",
+        )
+    newest = """(SELECT max(c.date) FROM issues AS c WHERE c.account_id = :account_id
+        AND c.closed_at IS NOT NULL AND c.publication_id = coalesce(
+            CASE WHEN {has} THEN s.publication_id END, (SELECT o.publication_id {stored})))"""
+    newest = newest.format(has=has_column(_ISSUES, "publication_id", "s"), stored=stored)
+    is_open = f"NOT EXISTS (SELECT 1 {stored} AND o.closed_at IS NOT NULL)"
+    has_date = has_column(_ISSUES, "date", "s")
+    date = f"CASE WHEN {has_date} THEN s.date ELSE (SELECT o.date {stored}) END"
+    staging.find(
+        _ISSUES,
+        "date",
+        "'missing: issues close in the order of their dates'",
+        f"{is_open} AND ({date}) IS NULL",
+    )
+    staging.find(
+        _ISSUES,
+        "date",
+        f"({date}) || ' is not after ' || {newest} || ', the date of the newest closed issue'",
+        f"{is_open} AND ({date}) <= {newest}",
+    )

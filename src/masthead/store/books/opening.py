@@ -1,0 +1,252 @@
+"""Opening the books of an account: from then on, operations own its data, and files no longer do.
+
+All or nothing (circulation, "Two modes of an account"). ``masthead.circulation.opening`` says what
+a subscription's numbers become.
+"""
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from masthead.circulation.opening import UNLIMITED, OpeningTerm, opening_terms
+from masthead.errors import BadInput
+from masthead.store import audit
+from masthead.store.books.ids import next_ids
+from masthead.store.books.operation import Operation, operation
+from masthead.store.books.refreshing import refresh
+from masthead.store.database import Row, Store
+
+__all__ = ["Balance", "Opened", "open_books"]
+
+_BATCH_ROWS = 5_000
+_SHOWN_MAX = 100
+_TERM = (
+    "term_id",
+    "subscription_id",
+    "issues",
+    "issues_left",
+    "price",
+    "paid_on",
+    "kind",
+    "months",
+    "starts_on",
+)
+_REVENUE = ("revenue_id", "term_id", "kind", "cents", "booked_on")
+_CLOSED_DAY = """(SELECT max(i.date) FROM issues AS i WHERE i.account_id = :account_id
+    AND i.publication_id = {publication} AND i.closed_at IS NOT NULL)"""
+
+
+class Balance(NamedTuple):
+    """What a publication begins with: subscriptions with issues left, these, and whole cents.
+
+    ``unlimited`` are the subscriptions without an end, whose issues are not counted.
+    """
+
+    publication_id: int
+    name: str
+    subscriptions: int
+    paid_issues: int
+    free_issues: int
+    unlimited: int
+    unearned: int
+
+
+class Opened(NamedTuple):
+    """The opening balances by publication, and how many issues count as closed."""
+
+    balances: list[Balance]
+    closed_issues: int
+
+
+def open_books(
+    store: Store, account_id: int, *, dry_run: bool = False, by: audit.Deed | None = None
+) -> Opened:
+    """Open the account's books in one transaction, and return the opening balances.
+
+    Issues are closed that are dated up to today, or up to the newest one that anybody received.
+    Raises BadInput, which lists what contradicts itself, NotFound if there is no such account,
+    MastheadError if its books are open already.
+    """
+    with operation(store, account_id, by, dry_run=dry_run, mode="elsewhere") as running:
+        _check_issues(running)
+        running.connection.change(
+            """
+            INSERT INTO books (account_id, books_id, opened_on, opened_at)
+            VALUES (:account_id, 1, :today, :now)
+            """,
+            account_id=account_id,
+            today=running.today,
+            now=running.now,
+        )
+        closed = _close_past(running)
+        _add_terms(running)
+        _begin(running)
+        refresh(running, "SELECT subscription_id FROM terms WHERE account_id = :account_id")
+        balances = _balances(running)
+        unearned = sum(each.unearned for each in balances)
+        running.say(
+            f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
+            f"issues left, {unearned} cents unearned, {closed} issues closed"
+        )
+    return Opened(balances, closed)
+
+
+def _check_issues(running: Operation) -> None:
+    """Raise BadInput for issues without a date: they have no place in the order of closing."""
+    found = running.connection.rows(
+        """
+        SELECT issue_id FROM issues WHERE account_id = :account_id AND date IS NULL
+        ORDER BY issue_id
+        """,
+        account_id=running.account_id,
+    )
+    if found:
+        _refuse([f"issue {issue_id} has no date" for (issue_id,) in found])
+
+
+def _close_past(running: Operation) -> int:
+    """Close the issues that are out; return their number. They have no list."""
+    return running.connection.change(
+        """
+        UPDATE issues SET closed_at = coalesce(closed_at, :now)
+        WHERE account_id = :account_id AND date <= (
+            SELECT max(o.date) FROM issues AS o
+            WHERE o.account_id = :account_id AND o.publication_id = issues.publication_id
+                AND (o.date <= :today OR EXISTS (
+                    SELECT 1 FROM subscription_issues AS r
+                    WHERE r.account_id = :account_id AND r.issue_id = o.issue_id)))
+        """,
+        account_id=running.account_id,
+        now=running.now,
+        today=running.today,
+    )
+
+
+def _add_terms(running: Operation) -> None:
+    """Add the opening terms of all subscriptions, and what of them was received.
+
+    Raises BadInput, which names the subscriptions whose numbers contradict each other.
+    """
+    term_id = next_ids(running.connection, running.account_id, "terms")
+    revenue_id = next_ids(running.connection, running.account_id, "revenue")
+    problems: list[str] = []
+    for batch in _batches(running):
+        terms: list[tuple[int | str | None, ...]] = []
+        revenue: list[tuple[int | str | None, ...]] = []
+        for subscription_id, issues, paid, unearned, months in batch:
+            for part in _parts(subscription_id, issues, paid, unearned, problems):
+                is_paid = part.price > 0
+                is_unlimited = part.issues == UNLIMITED
+                terms.append(
+                    (
+                        term_id,
+                        subscription_id,
+                        part.issues,
+                        part.issues,
+                        part.price,
+                        running.today if is_paid else None,
+                        "opening",
+                        months if is_unlimited else None,
+                        running.today if is_unlimited else None,
+                    )
+                )
+                if is_paid:
+                    revenue.append((revenue_id, term_id, "received", part.price, running.today))
+                    revenue_id += 1
+                term_id += 1
+        if not problems:
+            same = {"account_id": running.account_id}
+            running.connection.insert_many("terms", _TERM, terms, **same)
+            running.connection.insert_many("revenue", _REVENUE, revenue, **same)
+    if problems:
+        _refuse(problems)
+
+
+def _batches(running: Operation) -> Iterator[list[Row]]:
+    """Yield the subscriptions' numbers by ascending id, in lists of 5,000 rows."""
+    last = -1
+    while rows := running.connection.rows(
+        """
+        SELECT s.subscription_id, s.issues, s.paid_issues_left, s.unearned_revenue,
+            p.unlimited_term_months
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.subscription_id > :last
+        ORDER BY s.subscription_id LIMIT :limit
+        """,
+        account_id=running.account_id,
+        last=last,
+        limit=_BATCH_ROWS,
+    ):
+        yield rows
+        last = rows[-1][0]
+
+
+def _parts(
+    subscription_id: int,
+    issues: int | None,
+    paid: int | None,
+    unearned: str | None,
+    problems: list[str],
+) -> list[OpeningTerm]:
+    try:
+        return opening_terms(issues, paid, unearned)
+    except ValueError as error:
+        problems.append(f"subscription {subscription_id}: {error}")
+        return []
+
+
+def _refuse(problems: list[str]) -> None:
+    more = len(problems) - _SHOWN_MAX
+    shown = problems[:_SHOWN_MAX]
+    if more > 0:
+        shown.append(f"and {more} more")
+    raise BadInput("\n".join([*shown, "the books stay closed; load corrected rows first"]))
+
+
+def _begin(running: Operation) -> None:
+    """Let each subscription with issues left begin on the day after the newest closed issue."""
+    found = running.connection.rows(
+        f"""
+        SELECT p.publication_id, {_CLOSED_DAY.format(publication="p.publication_id")}
+        FROM publications AS p WHERE p.account_id = :account_id ORDER BY p.publication_id
+        """,
+        account_id=running.account_id,
+    )
+    for publication_id, closed_on in found:
+        running.connection.change(
+            """
+            UPDATE subscriptions SET begins_on = :begins_on
+            WHERE account_id = :account_id AND publication_id = :publication_id AND issues <> 0
+            """,
+            account_id=running.account_id,
+            publication_id=publication_id,
+            begins_on=_day_after(closed_on) if closed_on else running.today,
+        )
+
+
+def _day_after(day: str) -> str:
+    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+
+
+def _balances(running: Operation) -> list[Balance]:
+    return [
+        Balance._make(row)
+        for row in running.connection.rows(
+            """
+            SELECT p.publication_id, coalesce(p.name, ''), count(DISTINCT t.subscription_id),
+                coalesce(sum(CASE WHEN t.price > 0 AND t.issues > 0 THEN t.issues END), 0),
+                coalesce(sum(CASE WHEN t.price = 0 AND t.issues > 0 THEN t.issues END), 0),
+                count(CASE WHEN t.issues < 0 THEN 1 END), coalesce(sum(t.price), 0)
+            FROM publications AS p
+            LEFT JOIN subscriptions AS s
+                ON s.account_id = p.account_id AND s.publication_id = p.publication_id
+            LEFT JOIN terms AS t
+                ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
+            WHERE p.account_id = :account_id
+            GROUP BY p.publication_id, p.name ORDER BY p.publication_id
+            """,
+            account_id=running.account_id,
+        )
+    ]

@@ -1,0 +1,292 @@
+"""What the reports count: statements that add up in the database, one row for each group.
+
+Rules: circulation, "Reports". Each is read in one snapshot, which the caller opens, and as of the
+end of a day; what is looked at beside it (classification, name of a publication) is as it is now.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from masthead.circulation.copies import Moves, Served
+from masthead.circulation.efforts import Effort
+from masthead.circulation.liability import Booked
+from masthead.errors import NotFound
+from masthead.store.books.operation import Reading, check_mode
+from masthead.store.database import Connection, Store, Value
+
+__all__ = ["IssueLists", "booked", "counting", "efforts", "lists_of", "moves", "served"]
+
+_EVER = "9999-12-31"
+
+
+@contextmanager
+def counting(store: Store, account_id: int) -> Iterator[Reading]:
+    """Read whole tables within the block, from one snapshot; no writer waits for it.
+
+    Unlike ``operation.reading``, whose statements follow an index, the database may hash and sort.
+    Raises NotFound if there is no such account, MastheadError if it is not in mode ``here``.
+    """
+    with store.writer() as connection:
+        connection.set_tenant(account_id)
+        with connection.read_snapshot():
+            check_mode(connection, account_id, "here")
+            yield Reading(store, connection, account_id)
+
+
+class IssueLists(NamedTuple):
+    """An issue and its lists: ``name`` is that of the publication and the issue.
+
+    ``lists`` are the main list and its gap lists that were made until the day: id, whether it is a
+    gap list, and the number of entries.
+    """
+
+    issue_id: int
+    publication_id: int
+    name: str
+    date: str
+    lists: tuple[tuple[int, bool, int], ...]
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the lists."""
+        return tuple(each[0] for each in self.lists)
+
+
+def lists_of(
+    connection: Connection, account_id: int, issue_id: int, day: str
+) -> tuple[IssueLists, IssueLists | None]:
+    """Return an issue with its lists until a day, and the issue before it with its own.
+
+    The issue before is the closed one of the same publication with the next earlier date; None
+    where there is none. Raises NotFound if there is no such issue, or it had no list on that day.
+    """
+    found = _issue(connection, account_id, "i.issue_id = :issue_id", day, issue_id=issue_id)
+    if found is None:
+        raise NotFound(f"account {account_id} has no issue {issue_id}")
+    if not found.lists:
+        raise NotFound(
+            f"issue {issue_id} ({found.name}) had no mailing list on {day}: `masthead issue close` "
+            "makes it, and `masthead issue close --preview` says what it would be"
+        )
+    before = _issue(
+        connection,
+        account_id,
+        """
+        i.publication_id = :publication_id AND i.closed_at IS NOT NULL
+        AND (i.date < :date OR (i.date = :date AND i.issue_id < :issue_id))
+        """,
+        day,
+        publication_id=found.publication_id,
+        date=found.date,
+        issue_id=issue_id,
+    )
+    return found, before
+
+
+def _issue(
+    connection: Connection, account_id: int, condition: str, day: str, **values: Value
+) -> IssueLists | None:
+    """Return the newest issue that a condition has, with its lists until a day."""
+    row = connection.row(
+        f"""
+        SELECT i.issue_id, i.publication_id, p.name, i.name, i.date, i.mailing_list_id
+        FROM issues AS i
+        JOIN publications AS p
+            ON p.account_id = i.account_id AND p.publication_id = i.publication_id
+        WHERE i.account_id = :account_id AND {condition}
+        ORDER BY i.date DESC, i.issue_id DESC LIMIT 1
+        """,
+        account_id=account_id,
+        **values,
+    )
+    if row is None:
+        return None
+    issue_id, publication_id, publication, name, date, main_list = row
+    lists = connection.rows(
+        """
+        SELECT mailing_list_id, is_gap, count FROM list_downloads
+        WHERE account_id = :account_id AND substr(date_created, 1, 10) <= :day
+            AND (mailing_list_id = :main_list OR parent_mailing_list_id = :main_list)
+        ORDER BY mailing_list_id
+        """,
+        account_id=account_id,
+        day=day,
+        main_list=-1 if main_list is None else main_list,
+    )
+    return IssueLists(
+        issue_id,
+        publication_id,
+        f"{publication or ''} {name or ''}".strip(),
+        date or "",
+        tuple((list_id, bool(is_gap), count or 0) for list_id, is_gap, count in lists),
+    )
+
+
+def served(connection: Connection, account_id: int, issue: IssueLists) -> list[Served]:
+    """Return the entries of an issue's lists by what reports tell apart.
+
+    Country and state are those of the address to which it was sent.
+    """
+    rows = connection.rows(
+        f"""
+        SELECT e.type, e.is_paid, e.is_grace, s.audit_classification, s.audit_request_type,
+            coalesce(nullif(a.country_name, ''), a.country_abbreviation), a.state,
+            count(*), sum(coalesce(e.copies, 0))
+        FROM mailing_list_entries AS e
+        JOIN subscriptions AS s
+            ON s.account_id = e.account_id AND s.subscription_id = e.subscription_id
+        LEFT JOIN subscription_issues AS r
+            ON r.account_id = e.account_id AND r.subscription_id = e.subscription_id
+            AND r.issue_id = :issue_id
+        LEFT JOIN addresses AS a
+            ON a.account_id = r.account_id AND a.address_id = r.address_id
+        WHERE e.account_id = :account_id AND e.mailing_list_id IN ({_listed(issue.ids)})
+        GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7
+        """,
+        account_id=account_id,
+        issue_id=issue.issue_id,
+    )
+    return [
+        Served(
+            type=kind or "",
+            is_paid=is_paid == 1,
+            is_grace=is_grace == 1,
+            classification=classification,
+            request_type=request_type,
+            country=country,
+            state=state,
+            subscriptions=int(counts[0]),
+            copies=int(counts[1]),
+        )
+        for kind, is_paid, is_grace, classification, request_type, country, state, *counts in rows
+    ]
+
+
+def moves(
+    connection: Connection, account_id: int, issue: IssueLists, before: IssueLists | None
+) -> Moves:
+    """Return what differs between the lists of an issue and those of the issue before."""
+    now = f"e.mailing_list_id IN ({_listed(issue.ids)})"
+    then = f"e.mailing_list_id IN ({_listed(before.ids if before else ())})"
+    ((*counts,),) = connection.rows(
+        f"""
+        SELECT sum(was), sum(before), sum(CASE WHEN was = 0 THEN 1 ELSE 0 END),
+            sum(CASE WHEN copies > before THEN copies - before ELSE 0 END),
+            sum(CASE WHEN is_now = 0 THEN 1 ELSE 0 END),
+            sum(CASE WHEN copies < before THEN before - copies ELSE 0 END)
+        FROM (
+            SELECT e.subscription_id,
+                max(CASE WHEN {now} THEN 1 ELSE 0 END) AS is_now,
+                max(CASE WHEN {then} THEN 1 ELSE 0 END) AS was,
+                sum(CASE WHEN {now} THEN coalesce(e.copies, 0) ELSE 0 END) AS copies,
+                sum(CASE WHEN {then} THEN coalesce(e.copies, 0) ELSE 0 END) AS before
+            FROM mailing_list_entries AS e
+            WHERE e.account_id = :account_id AND ({now} OR {then})
+            GROUP BY e.subscription_id) AS compared
+        """,
+        account_id=account_id,
+    )
+    numbers = [int(count or 0) for count in counts]
+    return Moves((numbers[0], numbers[1]), (numbers[2], numbers[3]), (numbers[4], numbers[5]))
+
+
+def _listed(ids: tuple[int, ...]) -> str:
+    """Return ids for IN (…); -1, which is nobody's id, where there are none."""
+    return ", ".join(str(int(each)) for each in ids) or "-1"
+
+
+def booked(
+    connection: Connection, account_id: int, day: str | None, publication_id: int | None = None
+) -> list[Booked]:
+    """Return what was booked until a day, by publication, month and kind; None: all that is.
+
+    What an issue earned belongs to the issue's publication, so that only what no issue earned has
+    to be looked up by its term.
+    """
+    only = "" if publication_id is None else "AND b.publication_id = :publication_id"
+    rows = connection.rows(
+        f"""
+        SELECT p.publication_id, p.name, b.month, b.kind, sum(b.cents)
+        FROM (
+            SELECT i.publication_id, r.month, r.kind, r.cents
+            FROM (
+                SELECT issue_id, substr(booked_on, 1, 7) AS month, kind, sum(cents) AS cents
+                FROM revenue
+                WHERE account_id = :account_id AND issue_id IS NOT NULL AND booked_on <= :day
+                GROUP BY 1, 2, 3) AS r
+            JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = r.issue_id
+            UNION ALL
+            SELECT s.publication_id, substr(r.booked_on, 1, 7), r.kind, sum(r.cents)
+            FROM revenue AS r
+            JOIN terms AS t ON t.account_id = r.account_id AND t.term_id = r.term_id
+            JOIN subscriptions AS s
+                ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
+            WHERE r.account_id = :account_id AND r.issue_id IS NULL AND r.booked_on <= :day
+            GROUP BY 1, 2, 3) AS b
+        JOIN publications AS p
+            ON p.account_id = :account_id AND p.publication_id = b.publication_id
+        WHERE TRUE {only}
+        GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4
+        """,
+        account_id=account_id,
+        day=day or _EVER,
+        **({} if publication_id is None else {"publication_id": publication_id}),
+    )
+    return [
+        Booked(number, name or "", month, kind, int(c)) for number, name, month, kind, c in rows
+    ]
+
+
+def efforts(connection: Connection, account_id: int, day: str) -> list[Effort]:
+    """Return the letters of each effort until a day, and what became of them until then.
+
+    A term of an order that is newer than the one for which a letter was sent is a renewal. It is
+    counted with the last letter for that term.
+    """
+    rows = connection.rows(
+        """
+        SELECT p.name, w.publication_id, w.effort, g.issues_left, sum(w.sent), sum(w.renewed),
+            sum(w.went_on)
+        FROM (
+            SELECT publication_id, effort, 1 AS sent,
+                CASE WHEN is_last = 1 AND is_renewed = 1 THEN 1 ELSE 0 END AS renewed,
+                1 - is_last AS went_on
+            FROM (
+                SELECT s.publication_id, n.effort,
+                    CASE WHEN EXISTS (
+                        SELECT 1 FROM renewals_sent AS m
+                        WHERE m.account_id = n.account_id
+                            AND m.subscription_id = n.subscription_id
+                            AND m.term_id = n.term_id AND m.effort > n.effort
+                            AND m.sent_on <= :day) THEN 0 ELSE 1 END AS is_last,
+                    CASE WHEN EXISTS (
+                        SELECT 1 FROM terms AS t
+                        JOIN order_items AS x
+                            ON x.account_id = t.account_id AND x.order_item_id = t.order_item_id
+                        JOIN orders AS o ON o.account_id = x.account_id AND o.order_id = x.order_id
+                        WHERE t.account_id = n.account_id
+                            AND t.subscription_id = n.subscription_id AND t.term_id > n.term_id
+                            AND substr(o.order_date, 1, 10) <= :day) THEN 1 ELSE 0 END AS is_renewed
+                FROM renewals_sent AS n
+                JOIN subscriptions AS s
+                    ON s.account_id = n.account_id AND s.subscription_id = n.subscription_id
+                WHERE n.account_id = :account_id AND n.sent_on <= :day) AS letters
+            UNION ALL
+            SELECT publication_id, effort, 0, 0, 0 FROM renewal_efforts
+            WHERE account_id = :account_id) AS w
+        JOIN publications AS p
+            ON p.account_id = :account_id AND p.publication_id = w.publication_id
+        LEFT JOIN renewal_efforts AS g
+            ON g.account_id = :account_id AND g.publication_id = w.publication_id
+            AND g.effort = w.effort
+        GROUP BY p.name, w.publication_id, w.effort, g.issues_left
+        ORDER BY w.publication_id, w.effort
+        """,
+        account_id=account_id,
+        day=day,
+    )
+    return [
+        Effort(name or "", effort, left, int(sent), int(renewed), int(went_on))
+        for name, _, effort, left, sent, renewed, went_on in rows
+    ]

@@ -1,0 +1,133 @@
+"""An account that keeps its books, filled row by row, and what its tables then hold.
+
+Rows are written as they are, so that a test can begin with any state of the books.
+"""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.store import accounts, open_store
+from masthead.store.audit import Deed
+from masthead.store.books.operation import operation
+from masthead.store.books.refreshing import refresh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from masthead.store import Store as OpenStore
+    from masthead.store.database import Value
+    from tests.servers import Store
+
+__all__ = ["DEED", "Desk", "at_desk"]
+
+DEED = Deed("ada", "issue close")
+_numbers = itertools.count()
+_WITH_COMMIT = {"addresses", "subscriptions", "orders", "purchases", "list_downloads"}
+
+
+def moment(day: str) -> int:
+    """Return noon (UTC) of a day in microseconds."""
+    return int(datetime.fromisoformat(f"{day} 12:00").replace(tzinfo=UTC).timestamp()) * 1_000_000
+
+
+class Desk:
+    """The account and its day; ``store`` is the open database."""
+
+    def __init__(self, url: str, account_id: int = 1) -> None:
+        """Add the account, whose books are open since 2026-01-01."""
+        self.account_id = account_id
+        self.now = moment("2026-01-01")
+        self.store: OpenStore = open_store(url, clock=self._clock)
+        accounts.add_account(self.store, {"account_id": account_id})
+        self.put("books", books_id=1, opened_on="2026-01-01", opened_at="2026-01-01 12:00:00")
+
+    def _clock(self) -> int:
+        self.now += 1
+        return self.now
+
+    def to(self, day: str) -> None:
+        """Let it be noon of a day."""
+        self.now = moment(day)
+
+    def put(self, table: str, **row: Value) -> None:
+        """Write a row as it is."""
+        self.put_many(table, [row])
+
+    def put_many(self, table: str, rows: list[dict[str, Value]]) -> None:
+        """Write rows with the same columns as they are, in one transaction."""
+        if not rows:
+            return
+        same = {"account_id": self.account_id}
+        if table in _WITH_COMMIT or table == "subscribers":
+            same["commit_id"] = 0
+        if table == "subscribers":
+            same["custom_fields_commit_id"] = 0
+        with self.store.writer() as database, database.transaction():
+            database.lock_account(self.account_id)
+            database.insert_many(
+                table, list(rows[0]), [tuple(row.values()) for row in rows], **same
+            )
+
+    def empty(self) -> None:
+        """Delete all rows but those of the account and the books."""
+        with self.store.writer() as database, database.transaction():
+            database.lock_account(self.account_id)
+            for table in (*reversed([*TABLES_BY_NAME]), "deletions", "subscription_kinds"):
+                if table not in {"books", "issues", "publications", "list_downloads"}:
+                    self._delete(database, table)
+            for table in ("issues", "list_downloads", "publications"):
+                self._delete(database, table)
+
+    def _delete(self, database: Any, table: str) -> None:
+        database.change(f"DELETE FROM {table} WHERE account_id = :id", id=self.account_id)
+
+    def refresh(self) -> None:
+        """Derive everything of all subscriptions anew."""
+        with operation(self.store, self.account_id, None) as running:
+            refresh(
+                running, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id"
+            )
+
+    def rows(self, sql: str, **values: Value) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, which may use ``:account_id``."""
+        with self.store.writer() as database:
+            return database.rows(sql, account_id=self.account_id, **values)
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """Return the records of a table by their key."""
+        table = TABLES_BY_NAME[name]
+        names = [column.name for column in table.columns]
+        columns = ", ".join(f'"{each}"' for each in names)
+        rows = self.rows(
+            f"SELECT {columns} FROM {name} WHERE account_id = :account_id "
+            f"ORDER BY {', '.join(table.key)}"
+        )
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def everything(self) -> dict[str, list[dict[str, Any]]]:
+        """Return the records of all tables."""
+        return {name: self.table(name) for name in TABLES_BY_NAME}
+
+    def subscription(self, subscription_id: int) -> dict[str, Any]:
+        """Return a subscription."""
+        (found,) = (
+            row for row in self.table("subscriptions") if row["subscription_id"] == subscription_id
+        )
+        return found
+
+
+@contextmanager
+def at_desk(store: Store) -> Iterator[Desk]:
+    """An account of a new database, which is dropped in the end."""
+    url = store.new_database(f"desk-{next(_numbers)}")
+    desk = Desk(url)
+    try:
+        yield desk
+    finally:
+        desk.store.close()
+        store.drop_database(url)

@@ -1,0 +1,185 @@
+"""Reports add up, whatever is in them; how their cells are written; how they are drawn."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.circulation.copies import Moves, Served, circulation, press_run
+from masthead.circulation.efforts import Effort, renewals
+from masthead.circulation.expiring import Expiring, Schedule, expiries
+from masthead.circulation.liability import Booked, liability, months
+from masthead.circulation.tables import Chart, Kind, Series, lines, written
+from masthead.cli.plots import draw
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from masthead.circulation.tables import Report
+
+texts = st.sampled_from([None, "", "A", "B", "NY", "$x$"])
+counts = st.integers(0, 1000)
+served_ones = st.lists(
+    st.builds(
+        Served,
+        type=st.sampled_from(["Print", "Both", "Digital", ""]),
+        is_paid=st.booleans(),
+        is_grace=st.just(value=False),
+        classification=texts,
+        request_type=texts,
+        country=texts,
+        state=texts,
+        subscriptions=counts,
+        copies=counts,
+    )
+)
+bookings = st.lists(
+    st.builds(
+        Booked,
+        publication_id=st.integers(1, 3),
+        publication=st.just("P"),
+        month=st.dates(date(2024, 1, 1), date(2027, 12, 31)).map(lambda day: f"{day:%Y-%m}"),
+        kind=st.sampled_from(["received", "earned", "refunded"]),
+        cents=st.integers(-1000, 100_000),
+    )
+)
+
+
+def column(report: Report, name: str) -> list[int]:
+    """Return the numbers of a column, without those of the totals."""
+    place = [each.name for each in report.columns].index(name)
+    return [int(row[place] or 0) for row in report.rows]
+
+
+@given(served_ones)
+def test_every_copy_of_a_press_run_is_in_one_row(served: list[Served]) -> None:
+    report = press_run("t", served)
+    assert sum(column(report, "copies")) == sum(each.copies for each in served)
+    ((_, _, subscriptions, copies, *parts),) = report.totals
+    assert subscriptions == sum(each.subscriptions for each in served)
+    assert copies == sum(int(part or 0) for part in parts)
+
+
+@given(served_ones)
+def test_every_group_of_a_circulation_adds_up_to_the_issue(served: list[Served]) -> None:
+    """circulation, "Reports"."""
+    report = circulation("t", ("now", "before"), served, Moves((1, 2), (3, 4), (5, 6)))
+    whole = next(row for row in report.rows if row[0] == "this issue")
+    for name in ("type", "classification", "request type", "state"):
+        rows = [row for row in report.rows if row[0] == name]
+        for place in range(2, 6):
+            assert sum(int(row[place] or 0) for row in rows) == whole[place]
+    assert int(whole[3] or 0) == int(whole[4] or 0) + int(whole[5] or 0)
+
+
+@given(bookings)
+def test_every_month_begins_with_what_the_one_before_left(booked: list[Booked]) -> None:
+    """circulation, "Reports": opening + received - earned - refunded = closing."""
+    found = months(booked)
+    signs = {"received": 1, "earned": -1, "refunded": -1}
+    for publication_id in {each.publication_id for each in booked}:
+        own = [month for month in found if month.publication_id == publication_id]
+        left = 0
+        for month in own:
+            assert month.opening == left
+            left += month.received - month.earned - month.refunded
+            assert month.closing == left
+        of_it = [each for each in booked if each.publication_id == publication_id]
+        assert left == sum(signs[each.kind] * each.cents for each in of_it)
+
+
+@given(bookings, st.sampled_from(["", "2025-06"]))
+def test_all_publications_together_add_up_too(booked: list[Booked], since: str) -> None:
+    report = liability("t", booked, since=since)
+    for total in report.totals:
+        opening, received, earned, refunded, closing = (int(cell or 0) for cell in total[2:])
+        assert opening + received - earned - refunded == closing
+        rows = [row for row in report.rows if row[1] == total[1]]
+        assert closing == sum(int(row[6] or 0) for row in rows)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Expiring,
+            publication_id=st.integers(1, 2),
+            expires=st.none() | st.dates(date(2020, 1, 1), date(2040, 1, 1)),
+            subscriptions=counts,
+            copies=counts,
+            campaign=counts,
+        )
+    )
+)
+def test_every_subscription_expires_with_one_issue(expiring: list[Expiring]) -> None:
+    names = {date(2026, month, 1): f"No. {month}" for month in range(1, 13)}
+    schedules = {1: Schedule("Tide", names, 12, date(2026, 5, 1)), 2: Schedule("Weekly", {}, 52)}
+    report = expiries("t", expiring, schedules)
+    ((*_, subscriptions, copies, campaign),) = report.totals
+    assert subscriptions == sum(each.subscriptions for each in expiring)
+    assert copies == sum(column(report, "copies")) == sum(each.copies for each in expiring)
+    assert campaign == sum(each.campaign for each in expiring)
+
+
+def test_an_issue_is_the_last_one_of_what_expires_before_the_next() -> None:
+    names = {date(2026, 1, 1): "January", date(2026, 2, 1): "February"}
+    schedules = {1: Schedule("Tide", names, 12, date(2026, 1, 1))}
+    days = ("2025-12-31", "2026-01-31", "2026-02-28", "2026-04-30", "2026-05-01")
+    expiring = [Expiring(1, date.fromisoformat(day), 1, 1, 0) for day in days]
+    report = expiries("t", expiring, schedules)
+    assert [row[1:4] for row in report.rows] == [
+        ("earlier issues", "", 1),
+        ("January", "2026-01-01", 1),
+        ("February", "2026-02-01", 1),
+        ("(not planned)", "2026-04-01", 1),
+        ("(not planned)", "2026-05-01", 1),
+    ]
+
+
+def test_the_letters_of_an_effort_renewed_went_on_or_wait() -> None:
+    report = renewals("t", [Effort("Tide", 1, 3, 3, 1, 1), Effort("Tide", 2, None, 0, 0, 0)])
+    assert report.rows == (("Tide", 1, 3, 3, 1, 1, 1, 333), ("Tide", 2, None, 0, 0, 0, 0, None))
+    assert lines(report)[4].endswith("33.3")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (1250, Kind.MONEY, "12.50"),
+        (-5, Kind.MONEY, "-0.05"),
+        (-125, Kind.MONEY, "-1.25"),
+        (0, Kind.MONEY, "0.00"),
+        (1000, Kind.SHARE, "100.0"),
+        (5, Kind.SHARE, "0.5"),
+        (-1, Kind.COUNT, "-1"),
+        (None, Kind.MONEY, ""),
+        ("NY", Kind.TEXT, "NY"),
+    ],
+)
+def test_how_a_cell_is_written(value: str | int | None, kind: Kind, text: str) -> None:
+    assert written(value, kind) == text
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+@pytest.mark.parametrize(
+    "chart",
+    [
+        Chart("Harbor & Coast, $5 a copy$", (), (), "copies"),
+        Chart("日本", ("a" * 60, "<b>"), (Series("s", (0, 3), (2, 0)),), "copies"),
+        Chart("t", ("m",), (Series("a", (-100,)), Series("b", (250,))), "cents", is_money=True),
+        Chart("t", tuple(map(str, range(600))), (Series("a", tuple(range(600))),), "copies"),
+    ],
+    ids=["nothing", "odd names", "money", "many"],
+)
+def test_a_chart_is_the_same_picture_every_time(tmp_path: Path, chart: Chart, ending: str) -> None:
+    paths = [tmp_path / f"{name}.{ending}" for name in "ab"]
+    for path in paths:
+        draw(chart, path)
+    drawn, again = (path.read_bytes() for path in paths)
+    assert drawn == again
+    assert paths[0].stat().st_mode & 0o077 == 0
+    if ending == "svg":
+        assert chart.title.replace("&", "&amp;") in drawn.decode()
