@@ -199,10 +199,11 @@ def _rows(
 def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
     """Return the conditions on the address ``p``, and their values."""
     conditions, values = [], {}
+    # A street is narrower: for an expression that no index has, none of the codes is used.
+    code = "lower(p.zip_code) || ''" if sought.street else "lower(p.zip_code)"
     for name, column, text in (
         ("street", "lower(p.address)", sought.street),
-        # A street is narrower: for an expression that no index has, none of the codes is used.
-        ("zip_code", f"lower(p.zip_code){" || ''" if sought.street else ''}", sought.zip_code),
+        ("zip_code", code, sought.zip_code),
     ):
         if start := ascii_lower(text.strip().rstrip("*")):
             conditions.append(f"{column} >= :{name}")
@@ -252,11 +253,12 @@ def duplicates(
 
 
 def _same_email(of: int | None) -> str:
-    # By the key, whose order is that of the file: an index of emails leads SQLite back to each row.
+    # Grouped by an expression that no index has: SQLite reads the table in the order of its keys,
+    # not every row by way of an index.
     same = """
-            SELECT e.email_lower AS email FROM subscribers AS e
+            SELECT e.email_lower || '' AS email FROM subscribers AS e
             WHERE e.account_id = :account_id AND e.subscriber_id >= 0 AND e.email IS NOT NULL
-            GROUP BY e.email_lower HAVING count(*) > 1"""
+            GROUP BY e.email_lower || '' HAVING count(*) > 1"""
     if of is not None:
         same = """
             SELECT e.email_lower AS email FROM subscribers AS e
@@ -274,10 +276,11 @@ def _same_place(of: int | None) -> str:
     several = "HAVING min(p.subscriber_id) < max(p.subscriber_id)" if of is None else ""
     return f"""
         WITH same AS MATERIALIZED (
-            SELECT lower(p.zip_code) AS zip_code, lower(p.address) AS street FROM addresses AS p
+            SELECT lower(p.zip_code) || '' AS zip_code, lower(p.address) || '' AS street
+            FROM addresses AS p
             WHERE p.account_id = :account_id AND {which} AND p.zip_code IS NOT NULL
                 AND p.address IS NOT NULL
-            GROUP BY lower(p.zip_code), lower(p.address) {several})
+            GROUP BY lower(p.zip_code) || '', lower(p.address) || '' {several})
         SELECT same.zip_code, same.street, s.subscriber_id, coalesce(s.first_name_folded, ''),
             s.last_name_folded
         FROM same CROSS JOIN addresses AS a
