@@ -35,10 +35,13 @@ _COMMANDS = {
     "mirror": "mirror:mirror_group",
     "openapi": "serving:openapi",
     "remove": "removing:remove_command",
+    "renewals": "renewals:renewals_group",
     "report": "reports:report",
     "restore": "backups:restore",
     "serve": "serving:serve_command",
+    "subscriber": "subscribers:subscriber_group",
     "subscriber-data": "personal:subscriber_data_command",
+    "subscription": "subscriptions:subscription_group",
 }
 """The module and the name of each command, which is imported when it is run."""
 

@@ -254,6 +254,10 @@ CREATE TABLE addresses (
 );
 CREATE INDEX addresses_by_subscriber ON addresses (account_id, subscriber_id);
 CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id, address_id);
+-- By these, the telephone desk finds readers and duplicates.
+CREATE INDEX addresses_by_place
+    ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
+CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
 
 -- kind: the values by which operation 7 filters, in one column, since no index finds a missing
 -- value by comparing it with another row's. Of its parts only the type may be any text, so no two

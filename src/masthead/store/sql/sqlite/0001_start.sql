@@ -206,6 +206,10 @@ CREATE TABLE addresses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX addresses_by_subscriber ON addresses (account_id, subscriber_id);
 CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id);
+-- By these, the telephone desk finds readers and duplicates.
+CREATE INDEX addresses_by_place
+    ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
+CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
 
 CREATE TABLE subscriptions (
     account_id INTEGER NOT NULL,
@@ -610,6 +614,8 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('addresses', 'addresses', '1000000 1000000 1'),
     ('addresses', 'addresses_by_subscriber', '1000000 1000000 2'),
     ('addresses', 'addresses_by_commit', '1000000 1000000 1000'),
+    ('addresses', 'addresses_by_place', '1000000 1000000 500 2 1'),
+    ('addresses', 'addresses_by_street', '1000000 1000000 5 1'),
     ('subscriptions', 'subscriptions', '1000000 1000000 1'),
     ('subscriptions', 'subscriptions_by_subscriber', '1000000 1000000 2'),
     ('subscriptions', 'subscriptions_by_commit', '1000000 1000000 1000'),

@@ -1,0 +1,67 @@
+"""Extending a subscription without an order, such as for a copy that was lost.
+
+The function runs in an operation (``store.books.operation``) and says what it did.
+"""
+
+from masthead.circulation.beginning import begins_on
+from masthead.errors import BadInput
+from masthead.store.books.ids import next_ids
+from masthead.store.books.operation import Operation
+from masthead.store.books.subscription import Held, changeable, the_one
+
+__all__ = ["extend"]
+
+_UNLIMITED = -1
+
+
+def extend(books: Operation, subscription_id: int, issues: int) -> int:
+    """Add a free term of so many issues behind all others; return its id.
+
+    Where no issue was left, the next ones are due by the rule for a renewal after a gap
+    (circulation, "First issue"). Raises NotFound if there is no such subscription, BadInput if it
+    was cancelled or is unlimited.
+    """
+    found = changeable(books, subscription_id)
+    if found.issues == _UNLIMITED:
+        raise BadInput(f"subscription {subscription_id} is unlimited: it needs no extension")
+    if not found.issues:
+        _begin_anew(books, found)
+    term_id = next_ids(books.connection, books.account_id, "terms")
+    books.connection.change(
+        """
+        INSERT INTO terms (account_id, term_id, subscription_id, issues, issues_left, price, kind)
+        VALUES (:account_id, :term_id, :subscription_id, :issues, :issues, 0, 'extension')
+        """,
+        account_id=books.account_id,
+        term_id=term_id,
+        subscription_id=subscription_id,
+        issues=issues,
+    )
+    the_one(books, subscription_id)
+    books.say(f"subscription {subscription_id} got {issues} free issues (term {term_id})")
+    return term_id
+
+
+def _begin_anew(books: Operation, found: Held) -> None:
+    values = {"account_id": books.account_id, "publication_id": found.publication_id}
+    ((late_start, first_planned),) = books.connection.rows(
+        """
+        SELECT p.late_start, (SELECT min(i.date) FROM issues AS i
+            WHERE i.account_id = p.account_id AND i.publication_id = p.publication_id
+            AND i.closed_at IS NULL)
+        FROM publications AS p
+        WHERE p.account_id = :account_id AND p.publication_id = :publication_id
+        """,
+        **values,
+    )
+    books.connection.change(
+        """
+        UPDATE subscriptions SET begins_on = :begins_on
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        """,
+        account_id=books.account_id,
+        subscription_id=found.subscription_id,
+        begins_on=begins_on(
+            late_start, found.newest_closed, first_planned, books.today, before=found.begins_on
+        ),
+    )
