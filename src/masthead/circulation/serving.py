@@ -81,7 +81,7 @@ def verdict(reader: Reader, closing: Closing) -> Verdict:
             reader.renews
             and reader.last_regular is not None
             and closing.grace_from is not None
-            and reader.last_regular >= closing.grace_from
+            and closing.grace_from <= reader.last_regular < closing.day
             and reader.grace < closing.grace_issues
         )
         if not is_grace:
