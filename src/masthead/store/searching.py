@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from masthead.store.database import Connection
 
-__all__ = ["COLUMNS", "Search", "ascii_lower"]
+__all__ = ["COLUMNS", "Search", "ascii_lower", "beyond"]
 
 COLUMNS = {
     "email": "email_lower",
@@ -93,7 +93,7 @@ def _condition(name: str, pattern: str, column: str) -> str:
         return "TRUE"
     if not pattern.endswith("*"):
         return f"{column} = :{name}"
-    if _beyond(pattern[:-1]) is None:
+    if beyond(pattern[:-1]) is None:
         return f"{column} >= :{name}"
     return f"{column} >= :{name} AND {column} < :{name}_beyond"
 
@@ -105,13 +105,13 @@ def _values(name: str, pattern: str) -> dict[str, str]:
     if not pattern.endswith("*"):
         return {name: pattern}
     start = pattern[:-1]
-    beyond = _beyond(start)
-    return {name: start} if beyond is None else {name: start, f"{name}_beyond": beyond}
+    end = beyond(start)
+    return {name: start} if end is None else {name: start, f"{name}_beyond": end}
 
 
-def _beyond(start: str) -> str | None:
+def beyond(start: str) -> str | None:
     """Return the first text, by code points, after all that start with ``start``, or None."""
     head, last = start[:-1], ord(start[-1])
     if last == _LAST_CODE_POINT:
-        return _beyond(head) if head else None
+        return beyond(head) if head else None
     return head + chr(_BEHIND_SURROGATES if last == _BEFORE_SURROGATES else last + 1)

@@ -1,0 +1,63 @@
+"""Spans of days, such as those of a suspension or of a temporary address.
+
+A span is from one day to another, both included; one without an end is open. The spans of a
+subscription never overlap (circulation, "What is stored in addition").
+"""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import NamedTuple
+
+__all__ = ["Ending", "Span", "day_after", "day_before", "ended", "overlapped"]
+
+_DAY = dt.timedelta(days=1)
+
+
+class Span(NamedTuple):
+    """A span with its id: the first day and the last, ``YYYY-MM-DD``; None: it is open."""
+
+    span_id: int
+    first: str
+    last: str | None
+
+
+class Ending(NamedTuple):
+    """How a span ends: ``last`` is its last day from now on; None: it is removed, not begun."""
+
+    span: Span
+    last: str | None
+
+
+def day_before(day: str) -> str:
+    """Return the day before a day, both ``YYYY-MM-DD``."""
+    return (dt.date.fromisoformat(day) - _DAY).isoformat()
+
+
+def day_after(day: str) -> str:
+    """Return the day after a day, both ``YYYY-MM-DD``."""
+    return (dt.date.fromisoformat(day) + _DAY).isoformat()
+
+
+def overlapped(spans: Iterable[Span], first: str, last: str | None) -> Span | None:
+    """Return the earliest span that has a day of ``first`` to ``last``; None if none has."""
+    found = (
+        span
+        for span in spans
+        if (last is None or span.first <= last) and (span.last is None or first <= span.last)
+    )
+    return min(found, key=lambda span: span.first, default=None)
+
+
+def ended(spans: Iterable[Span], today: str, resumed: str) -> Ending | None:
+    """Return how the span that lasts today, or else the next one, ends before ``resumed``.
+
+    ``resumed`` is the first day that is not in it any more. None if no span lasts today or begins
+    later, or if it has ended before ``resumed`` anyway.
+    """
+    lasting = [span for span in spans if span.last is None or span.last >= today]
+    if not lasting:
+        return None
+    span = min(lasting, key=lambda each: each.first)
+    if span.last is not None and span.last < resumed:
+        return None
+    return Ending(span, None if resumed <= span.first else day_before(resumed))

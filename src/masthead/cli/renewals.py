@@ -1,0 +1,176 @@
+"""``masthead renewals``: efforts, select."""
+
+import csv
+import os
+from pathlib import Path
+
+import click
+
+from masthead.cli.audit import deed
+from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.stores import opened
+from masthead.errors import BadInput, BadUsage
+from masthead.private import new_file
+from masthead.store import audit
+from masthead.store.books import renewing
+from masthead.store.books.operation import Reading, check_mode, operation
+from masthead.store.database import Connection
+
+__all__ = ["renewals_group"]
+
+_EFFORT = click.IntRange(1, 1_000)
+_POINT = click.IntRange(-1_000, 1_000)
+
+
+@click.group("renewals")
+def renewals_group() -> None:
+    """Letters that ask readers to renew: when they are due, and to whom they go."""
+
+
+@renewals_group.group("efforts")
+def efforts_group() -> None:
+    """The letters of a publication: each is an effort, due at so many issues left.
+
+    Effort 1 at 3 issues left, effort 2 at 1, effort 3 at 0 (with the last issue), effort 4 at -2
+    (two issues after it). They are sent in their order; none is skipped.
+    """
+
+
+@efforts_group.command("list")
+@click.option("--publication", type=ID, help="Only this publication.")
+@desk
+def list_(publication: int | None, account: int | None, database: str) -> None:
+    """List the efforts of all publications, or of one."""
+    account_id = account_of(account)
+    with reading(database, account_id) as connection:
+        if publication is not None:
+            renewing.check_publication(connection, account_id, publication)
+        points = renewing.efforts(connection, account_id, publication)
+    for point in points:
+        click.echo(_line(point))
+    if not points:
+        click.echo("no efforts: `masthead renewals efforts set` makes one")
+
+
+def _line(point: renewing.Point) -> str:
+    return (
+        f"publication {point.publication_id}, effort {point.effort}: due at {point.issues_left} "
+        "issues left"
+    )
+
+
+@efforts_group.command("set")
+@click.argument("effort", type=_EFFORT)
+@click.option("--publication", type=ID, required=True, help="Whose effort it is.")
+@click.option(
+    "--issues-left",
+    type=_POINT,
+    required=True,
+    help="When it is due; 0 and below: so many issues after the last one.",
+)
+@dry_run
+@desk
+def set_(
+    effort: int,
+    publication: int,
+    issues_left: int,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Add effort EFFORT to a publication, or change when it is due."""
+    point = renewing.Point(publication, effort, issues_left)
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        renewing.set_effort(books, point)
+    click.echo(_line(point))
+    end_of(dry_run=dry_run)
+
+
+@efforts_group.command("remove")
+@click.argument("effort", type=_EFFORT)
+@click.option("--publication", type=ID, required=True, help="Whose effort it is.")
+@dry_run
+@desk
+def remove(
+    effort: int, publication: int, account: int | None, database: str, *, dry_run: bool
+) -> None:
+    """Remove effort EFFORT of a publication; the others keep their numbers."""
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        renewing.remove_effort(books, publication, effort)
+    click.echo(f"effort {effort} of publication {publication} was removed")
+    end_of(dry_run=dry_run)
+
+
+@renewals_group.command("select")
+@click.option("--publication", type=ID, help="Only this publication.")
+@click.option(
+    "--to",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="CSV file for the letters; one that exists is not replaced.",
+)
+@click.option("--preview", is_flag=True, help="Record nothing: they are still due afterwards.")
+@desk
+def select(
+    publication: int | None,
+    file: Path | None,
+    account: int | None,
+    database: str,
+    *,
+    preview: bool,
+) -> None:
+    """List whom to write to: each subscription whose next letter is due, once.
+
+    With --to, the letters are written to FILE and noted as sent, both or neither; the next letter
+    of a subscription comes with a later call. With --preview nothing is noted, and FILE may be left
+    out. The donor of a gift gets the letter, with the reader's name in it and without the reader's
+    code. Left out: subscriptions that are not in the campaign (`masthead subscription set
+    --campaign`), cancelled, suspended today or unlimited, and deleted readers.
+    """
+    account_id = account_of(account)
+    if file is None and not preview:
+        raise BadUsage("say where the letters go (--to FILE), or --preview")
+    if file is not None and file.exists():
+        raise BadInput(f"{file} exists already: its letters are not replaced, name another file")
+    if preview:
+        store = opened(database)
+        what = "letters of renewal were previewed"
+        audit.record_reading(store, deed(), what, account_id=account_id)
+        with reading(database, account_id) as connection:
+            check_mode(connection, account_id, "here")
+            today = Reading(store, connection, account_id).today
+            due = _written(connection, account_id, today, publication, file)
+    else:
+        with operation(opened(database), account_id, deed()) as books:
+            due = _written(books.connection, account_id, books.today, publication, file)
+            renewing.record_sent(books, publication)
+    for publication_id, effort, letters in due:
+        click.echo(f"publication {publication_id}, effort {effort}: {letters} letters")
+    click.echo(f"{sum(each.letters for each in due)} letters in all")
+    if preview:
+        click.echo("nothing was recorded: this was a preview")
+
+
+def _written(
+    connection: Connection,
+    account_id: int,
+    today: str,
+    publication: int | None,
+    file: Path | None,
+) -> list[renewing.Due]:
+    """Write the letters that are due into the file, if there is one; return their numbers."""
+    if publication is not None:
+        renewing.check_publication(connection, account_id, publication)
+    due = renewing.due(connection, account_id, today, publication)
+    if file is not None:
+        unfinished = file.with_name(f"{file.name}.unfinished")
+        with new_file(unfinished) as out:
+            writer = csv.writer(out)
+            writer.writerow(renewing.LETTER)
+            writer.writerows(renewing.letters(connection, account_id, today, publication))
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(file)
+    return due

@@ -1,0 +1,153 @@
+"""``masthead subscriber``: find, show, duplicates, merge."""
+
+from itertools import islice
+
+import click
+
+from masthead.cli.audit import deed
+from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.stores import opened
+from masthead.store import audit
+from masthead.store.books import finding, joining, looking
+from masthead.store.books.operation import operation
+
+__all__ = ["subscriber_group"]
+
+_SHOWN = click.IntRange(1, 1_000_000)
+
+
+@click.group("subscriber")
+def subscriber_group() -> None:
+    """Readers: find one by what is known, look at one, merge two that are one person."""
+
+
+@subscriber_group.command("find")
+@click.argument("name", nargs=-1)
+@click.option("--email", default="", help="The whole email address.")
+@click.option("--code", default="", help="The renewal code, as on the label.")
+@click.option("--order", default="", help="An order: its id, or its number in the shop.")
+@click.option("--street", default="", help="The street, or its beginning: '12 elm'.")
+@click.option("--zip", "zip_code", default="", help="The postal code, or its beginning.")
+@click.option("--city", default="", help="The city, beside one of the others.")
+@click.option("--limit", type=_SHOWN, default=20, show_default=True, help="At most so many.")
+@desk
+def find(
+    name: tuple[str, ...],
+    email: str,
+    code: str,
+    order: str,
+    street: str,
+    zip_code: str,
+    city: str,
+    limit: int,
+    account: int | None,
+    database: str,
+) -> None:
+    """Find readers by what is known of them; all that is given must match.
+
+    NAME is a name or several, each by its beginning: `masthead subscriber find ada ames`, or
+    `find ames, a`. Upper and lower case do not matter. --order finds who paid and who receives.
+    Each line has the id, name, email address, renewal code and newest address; then `masthead
+    subscriber show ID`.
+    """
+    account_id = account_of(account)
+    sought = finding.Sought(" ".join(name), email, code, order, street, zip_code, city)
+    finding.check(sought)
+    store = opened(database)
+    audit.record_reading(store, deed(), "subscribers were looked for", account_id=account_id)
+    with reading(database, account_id) as connection:
+        found = finding.find(connection, account_id, sought, limit=limit + 1)
+    for each in found[:limit]:
+        click.echo(_line(each))
+    if not found:
+        click.echo("nobody was found: give less, or only the beginning of a name", err=True)
+    if len(found) > limit:
+        click.echo(f"and more than these {limit}: say more of what is known", err=True)
+
+
+def _line(found: finding.Found) -> str:
+    name = " ".join(part for part in (found.first_name, found.last_name) if part)
+    place = " ".join(part for part in (found.zip_code, found.city) if part)
+    address = ", ".join(part for part in (found.address, place) if part)
+    parts = [str(found.subscriber_id), name, found.email or "", found.renewal_code or "", address]
+    if found.delete_date:
+        parts.append(f"deleted {found.delete_date[:10]}")
+    return "\t".join(parts)
+
+
+@subscriber_group.command("show")
+@click.argument("subscriber_id", type=ID)
+@desk
+def show(subscriber_id: int, account: int | None, database: str) -> None:
+    """Show a reader: name, codes, addresses, subscriptions, and the newest orders."""
+    account_id = account_of(account)
+    with reading(database, account_id) as connection:
+        found = looking.look_at_subscriber(connection, account_id, subscriber_id)
+    for name, value in found.fields.items():
+        click.echo(f"{name}: {'' if value is None else value}")
+    for address in found.addresses:
+        click.echo(f"address {address.address_id}: {address.line}")
+    for subscription_id, publication, type_, copies, issues, last_day, cancelled in (
+        found.subscriptions
+    ):
+        left = "unlimited" if issues == -1 else f"{issues or 0} issues left"
+        until = f", until {last_day}" if last_day else ""
+        ended = f", cancelled on {cancelled}" if cancelled else ""
+        click.echo(
+            f"subscription {subscription_id}: {publication or ''}, {type_ or ''}, copies "
+            f"{copies or 0}, {left}{until}{ended}"
+        )
+    for order_id, ordered, total, paid_on in found.orders:
+        paid = f"paid on {paid_on}" if paid_on else "no payment noted"
+        click.echo(f"order {order_id} of {(ordered or '')[:10]}: {total}, {paid}")
+
+
+@subscriber_group.command("duplicates")
+@click.option("--of", type=ID, help="Only those who may be this subscriber.")
+@click.option("--limit", type=_SHOWN, default=100, show_default=True, help="At most so many.")
+@desk
+def duplicates(of: int | None, limit: int, account: int | None, database: str) -> None:
+    """List subscribers who may be one person, a group in each paragraph.
+
+    They have one email address; or one last name at one street and postal code, and first names
+    that fit, such as `A.` and `Ada`. Look at them, then `masthead subscriber merge`.
+    """
+    account_id = account_of(account)
+    store = opened(database)
+    audit.record_reading(store, deed(), "duplicates were looked for", account_id=account_id)
+    with reading(database, account_id) as connection:
+        groups = list(islice(finding.duplicates(connection, account_id, of=of), limit + 1))
+        shown = groups[:limit]
+        ids = tuple(sorted({one for group in shown for one in group.ids}))
+        people = finding.people(connection, account_id, ids) if ids else {}
+    for group in shown:
+        click.echo(f"same {group.why}:")
+        for subscriber_id in group.ids:
+            click.echo(f"  {_line(people[subscriber_id])}")
+    if not groups:
+        click.echo("no duplicates were found")
+    if len(groups) > limit:
+        click.echo(f"and more than these {limit} groups: --limit shows more", err=True)
+
+
+@subscriber_group.command("merge")
+@click.argument("subscriber_id", type=ID)
+@click.option("--into", type=ID, required=True, help="The subscriber who is kept.")
+@dry_run
+@desk
+def merge(
+    subscriber_id: int, into: int, account: int | None, database: str, *, dry_run: bool
+) -> None:
+    """Move all of a subscriber to another one who is the same person.
+
+    Addresses, subscriptions, orders, purchases and answers move; where both have answered a
+    question, the answer of the one who is kept stays. The other one is then empty and gets a
+    delete_date, so partners see it go. Subscriptions stay as they are: copies and issues add up. It
+    cannot be undone.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        joined = joining.join(books, into, subscriber_id)
+    for name, count in joined._asdict().items():
+        click.echo(f"{name}: {count} moved")
+    click.echo(f"subscriber {subscriber_id} was merged into {into}")
+    end_of(dry_run=dry_run)

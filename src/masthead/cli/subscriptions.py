@@ -1,0 +1,278 @@
+"""``masthead subscription``: show, set, suspend, resume, cancel, extend, address."""
+
+from typing import Any
+
+import click
+
+from masthead.cli.audit import deed
+from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, money, reading
+from masthead.cli.stores import opened
+from masthead.errors import BadUsage
+from masthead.store.books import (
+    addressing,
+    cancelling,
+    extending,
+    looking,
+    subscription,
+    suspending,
+)
+from masthead.store.books.operation import operation
+
+__all__ = ["subscription_group"]
+
+_COUNT = click.IntRange(1, 1_000_000)
+
+
+@click.group("subscription")
+def subscription_group() -> None:
+    """One subscription: look at it, change it, suspend it, extend it, end it.
+
+    `masthead subscriber find` finds a reader by what is known, and `masthead subscriber show` lists
+    the subscriptions with their ids. Each command that changes something is one transaction; with
+    --dry-run it says what it would do.
+    """
+
+
+@subscription_group.command("show")
+@click.argument("subscription_id", type=ID)
+@desk
+def show(subscription_id: int, account: int | None, database: str) -> None:
+    """Show a subscription: reader, addresses, terms, money, suspensions, issues, letters.
+
+    A term is so many issues for a price; they are used up in their order. Unearned is what was paid
+    for issues that are still to come.
+    """
+    account_id = account_of(account)
+    with reading(database, account_id) as connection:
+        found = looking.look_at_subscription(connection, account_id, subscription_id)
+    for name, value in found.fields.items():
+        click.echo(f"{name}: {'' if value is None else value}")
+    for what, address in (("mailing", found.mailing), ("billing", found.billing)):
+        if address:
+            click.echo(f"{what} address {address.address_id}: {address.line}")
+    for span, address in found.temporary:
+        click.echo(f"address {address.address_id} from {span.first} to {span.last}: {address.line}")
+    for span in found.suspensions:
+        click.echo(f"suspended from {span.first} {f'to {span.last}' if span.last else 'on'}")
+    for term in found.terms:
+        click.echo(_term_line(term))
+    for name, day, is_grace in found.received:
+        click.echo(f"received {day} {name}{' (grace)' if is_grace else ''}")
+    for effort, day in found.sent:
+        click.echo(f"letter of effort {effort} on {day}")
+
+
+def _term_line(term: looking.TermShown) -> str:
+    issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
+    paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
+    line = f"term {term.term_id} ({term.kind}): {issues}, {money(term.price)} {paid}"
+    if term.unearned:
+        line += f", unearned {money(term.unearned)}"
+    if term.order_id is not None:
+        line += f", order {term.order_id}"
+    return f"{line}, ended at {term.ended_at}" if term.ended_at else line
+
+
+@subscription_group.command("set")
+@click.argument("subscription_id", type=ID)
+@click.option("--type", "type_", type=click.Choice(["Print", "Digital", "Both"]))
+@click.option("--copies", type=_COUNT, help="How many copies of each issue, from the next on.")
+@click.option(
+    "--campaign",
+    type=click.Choice(["on", "off"]),
+    help="Whether letters of renewal, and grace issues, are sent.",
+)
+@dry_run
+@desk
+def set_(
+    subscription_id: int,
+    type_: str | None,
+    copies: int | None,
+    campaign: str | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Change the type, the copies, or whether the reader is asked to renew.
+
+    It holds from the next issue on that is closed. What follows from orders, issues left, money and
+    dates, is never set by hand.
+    """
+    given = {"type": type_, "copies": copies, "campaign": campaign and int(campaign == "on")}
+    values = {name: value for name, value in given.items() if value is not None}
+    if not values:
+        raise BadUsage("say what to change: --type, --copies or --campaign")
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        changed = subscription.set_values(books, subscription_id, values)
+    for name, (before, after) in changed.items():
+        click.echo(f"{name}: {'' if before is None else before} -> {after}")
+    if not changed:
+        click.echo("nothing changed: it is so already")
+    end_of(dry_run=dry_run)
+
+
+@subscription_group.command("suspend")
+@click.argument("subscription_id", type=ID)
+@click.option("--from", "first", type=Day(), help="The first day; today if not given.")
+@click.option("--to", "last", type=Day(), help="The last day; until it is resumed if not given.")
+@dry_run
+@desk
+def suspend(
+    subscription_id: int,
+    first: str | None,
+    last: str | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Suspend a subscription: issues dated in that time are skipped, and stay to come.
+
+    Both days belong to it. It can begin only after the newest closed issue's date.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        span = suspending.suspend(books, subscription_id, first, last)
+    until = f"to {span.last}" if span.last else "until `masthead subscription resume`"
+    click.echo(f"subscription {subscription_id} is suspended from {span.first} {until}")
+    end_of(dry_run=dry_run)
+
+
+@subscription_group.command("resume")
+@click.argument("subscription_id", type=ID)
+@click.option(
+    "--from", "resumed", type=Day(), help="The first day of service again; today if not given."
+)
+@dry_run
+@desk
+def resume(
+    subscription_id: int,
+    resumed: str | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """End the suspension that lasts today, or else the next one.
+
+    One that has not begun is removed. An issue that was closed meanwhile and is not in the
+    suspension any more comes with the next gap list.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        ending = suspending.resume(books, subscription_id, resumed)
+    how = f"ends on {ending.last}" if ending.last else "was removed"
+    click.echo(f"the suspension from {ending.span.first} {how}")
+    end_of(dry_run=dry_run)
+
+
+@subscription_group.command("cancel")
+@click.argument("subscription_id", type=ID)
+@click.option(
+    "--refund", is_flag=True, help="Give back what is unearned, with its share of the tax."
+)
+@dry_run
+@desk
+def cancel(
+    subscription_id: int, account: int | None, database: str, *, refund: bool, dry_run: bool
+) -> None:
+    """End a subscription today: no issue comes any more, and nobody is asked to renew.
+
+    What was paid for the issues left is earned, or refunded with --refund; the money itself you
+    send. It cannot be undone: an order begins a new subscription.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        done = cancelling.cancel(books, subscription_id, refund=refund)
+    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
+    click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
+    if refund:
+        click.echo(f"refund {money(done.refunded + done.tax)}, of which tax {money(done.tax)}")
+    else:
+        click.echo(f"earned {money(done.earned)}")
+    end_of(dry_run=dry_run)
+
+
+@subscription_group.command("extend")
+@click.argument("subscription_id", type=ID)
+@click.option("--issues", type=_COUNT, default=1, show_default=True, help="How many free issues.")
+@dry_run
+@desk
+def extend(
+    subscription_id: int, issues: int, account: int | None, database: str, *, dry_run: bool
+) -> None:
+    """Add free issues behind all others, such as for a copy that was lost in the mail."""
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        term_id = extending.extend(books, subscription_id, issues)
+    click.echo(f"subscription {subscription_id} got {issues} free issues (term {term_id})")
+    end_of(dry_run=dry_run)
+
+
+def _address_fields(command: Any) -> Any:
+    for name in reversed(addressing.FIELDS):
+        command = click.option(f"--{name.replace('_', '-')}", name)(command)
+    return command
+
+
+@subscription_group.command("address")
+@click.argument("subscription_id", type=ID)
+@_address_fields
+@click.option("--address-id", type=ID, help="An address that the reader has already.")
+@click.option("--from", "first", type=Day(), help="The first day of a temporary address.")
+@click.option("--to", "last", type=Day(), help="Its last day.")
+@click.option("--back", is_flag=True, help="The usual address again, from today or --from on.")
+@dry_run
+@desk
+def address(
+    subscription_id: int,
+    address_id: int | None,
+    first: str | None,
+    last: str | None,
+    account: int | None,
+    database: str,
+    *,
+    back: bool,
+    dry_run: bool,
+    **fields: str | None,
+) -> None:
+    """Send a subscription to another address: for good, or from one day to another.
+
+    For good: --address '12 Elm Street' --city Salem --state OR --zip-code 97301. For a while: the
+    same with --from 2026-12-01 --to 2027-03-31; issues dated in that time go there. --back ends
+    that early. Without a name or company, the name is the reader's. Other subscriptions of the
+    reader keep their address.
+    """
+    given = {name: value for name, value in fields.items() if value}
+    _check_address(given, address_id, first, last, back=back)
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        if back:
+            ending = addressing.go_back(books, subscription_id, first)
+            how = f"ends on {ending.last}" if ending.last else "was removed"
+            said = f"the temporary address from {ending.span.first} {how}"
+        elif first and last:
+            where = given if address_id is None else address_id
+            found = addressing.move_for_a_while(books, subscription_id, where, first, last)
+            said = f"subscription {subscription_id} goes to address {found} from {first} to {last}"
+        else:
+            where = given if address_id is None else address_id
+            found = addressing.move(books, subscription_id, where)
+            said = f"subscription {subscription_id} goes to address {found} from now on"
+    click.echo(said)
+    end_of(dry_run=dry_run)
+
+
+def _check_address(
+    given: dict[str, str],
+    address_id: int | None,
+    first: str | None,
+    last: str | None,
+    *,
+    back: bool,
+) -> None:
+    """Raise BadUsage unless the options are one address, for good or for a while, or --back."""
+    if back:
+        if given or address_id is not None or last:
+            raise BadUsage("--back goes alone, or with --from")
+        return
+    if bool(given) == (address_id is not None):
+        raise BadUsage("say the new address (--address, --city, …), or one by --address-id")
+    if bool(first) != bool(last):
+        raise BadUsage("a temporary address has a first and a last day: --from and --to")

@@ -1,0 +1,250 @@
+"""What a person at the telephone looks at: one subscription with its terms, or one subscriber."""
+
+from typing import NamedTuple
+
+from masthead.circulation.spans import Span
+from masthead.errors import NotFound
+from masthead.store.books.addressing import FIELDS
+from masthead.store.books.subscription import held, spans
+from masthead.store.database import Connection, Row
+
+__all__ = [
+    "Person",
+    "Postal",
+    "Subscription",
+    "TermShown",
+    "look_at_subscriber",
+    "look_at_subscription",
+]
+
+_NEWEST = 5
+
+
+class Postal(NamedTuple):
+    """An address: its id, and its fields that are not empty, in one line."""
+
+    address_id: int
+    line: str
+
+
+class TermShown(NamedTuple):
+    """A term: ``issues`` and ``issues_left`` are -1 if it is unlimited, amounts are cents.
+
+    ``ended_at`` is when it was refunded or cancelled.
+    """
+
+    term_id: int
+    kind: str
+    issues: int
+    issues_left: int
+    price: int
+    paid_on: str | None
+    unearned: int
+    order_id: int | None
+    ended_at: str | None
+
+
+class Subscription(NamedTuple):
+    """A subscription: its own fields by name, and what belongs to it.
+
+    ``temporary`` are the spans of temporary addresses with their ids; ``received`` names and dates
+    of the newest issues it got, and whether each was grace; ``sent`` efforts with their days.
+    """
+
+    fields: dict[str, int | str | None]
+    mailing: Postal | None
+    billing: Postal | None
+    terms: list[TermShown]
+    suspensions: list[Span]
+    temporary: list[tuple[Span, Postal]]
+    received: list[tuple[str, str, bool]]
+    sent: list[tuple[int, str]]
+
+
+class Person(NamedTuple):
+    """A subscriber: own fields by name, addresses, subscriptions and the newest orders.
+
+    A subscription is a row of id, publication, type, copies, issues left, last day, and the day on
+    which it was cancelled; an order of id, date, total, and the day on which it was paid.
+    """
+
+    fields: dict[str, int | str | None]
+    addresses: list[Postal]
+    subscriptions: list[Row]
+    orders: list[Row]
+
+
+def look_at_subscription(
+    connection: Connection, account_id: int, subscription_id: int
+) -> Subscription:
+    """Return a subscription with all that belongs to it. Raises NotFound if there is none."""
+    held(connection, account_id, subscription_id)
+    one = {"account_id": account_id, "subscription_id": subscription_id}
+    names = (
+        "subscription_id",
+        "publication_id",
+        "publication",
+        "subscriber_id",
+        "first_name",
+        "last_name",
+        "type",
+        "copies",
+        "issues",
+        "paid_issues_left",
+        "unearned_revenue",
+        "begins_on",
+        "date_created",
+        "date_last_renewed",
+        "date_expired",
+        "cancelled_on",
+        "renew_campaign_active",
+    )
+    (row,) = connection.rows(
+        """
+        SELECT s.subscription_id, s.publication_id, p.name, s.subscriber_id, r.first_name,
+            r.last_name, s.type, s.copies, s.issues, s.paid_issues_left, s.unearned_revenue,
+            s.begins_on, s.date_created, s.date_last_renewed, s.date_expired, s.cancelled_on,
+            s.renew_campaign_active, s.mailing_address_id, s.billing_address_id
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        JOIN subscribers AS r ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        **one,
+    )
+    *values, mailing_id, billing_id = row
+    return Subscription(
+        dict(zip(names, values, strict=True)),
+        _postal(connection, account_id, mailing_id),
+        _postal(connection, account_id, billing_id),
+        _terms(connection, one),
+        spans(connection, account_id, "suspensions", subscription_id),
+        _temporary(connection, one),
+        _received(connection, one),
+        connection.rows(
+            """
+            SELECT effort, sent_on FROM renewals_sent
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+            ORDER BY sent_on, term_id, effort
+            """,
+            **one,
+        ),
+    )
+
+
+def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
+    rows = connection.rows(
+        """
+        SELECT t.term_id, t.kind, t.issues, t.issues_left, t.price, t.paid_on, coalesce((
+                SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
+                FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id
+            ), 0), i.order_id, t.ended_at
+        FROM terms AS t
+        LEFT JOIN order_items AS i
+            ON i.account_id = t.account_id AND i.order_item_id = t.order_item_id
+        WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
+        ORDER BY t.term_id
+        """,
+        **one,
+    )
+    return [TermShown(*row[:6], int(row[6]), *row[7:]) for row in rows]
+
+
+def _temporary(connection: Connection, one: dict[str, int]) -> list[tuple[Span, Postal]]:
+    rows = connection.rows(
+        f"""
+        SELECT t.temporary_address_id, t.from_date, t.to_date, a.address_id, {_fields("a.")}
+        FROM temporary_addresses AS t
+        JOIN addresses AS a ON a.account_id = t.account_id AND a.address_id = t.address_id
+        WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
+        ORDER BY t.from_date
+        """,
+        **one,
+    )
+    return [(Span(*row[:3]), _line(row[3:])) for row in rows]
+
+
+def _received(connection: Connection, one: dict[str, int]) -> list[tuple[str, str, bool]]:
+    rows = connection.rows(
+        f"""
+        SELECT i.name, i.date, x.is_grace FROM subscription_issues AS x
+        JOIN issues AS i ON i.account_id = x.account_id AND i.issue_id = x.issue_id
+        WHERE x.account_id = :account_id AND x.subscription_id = :subscription_id
+        ORDER BY i.date DESC, i.issue_id DESC LIMIT {_NEWEST}
+        """,
+        **one,
+    )
+    return [(name or "", day or "", bool(is_grace)) for name, day, is_grace in rows]
+
+
+def _fields(prefix: str = "") -> str:
+    return ", ".join(f"{prefix}{name}" for name in FIELDS)
+
+
+def _line(row: Row) -> Postal:
+    """Return the address of a row of its id and :data:`addressing.FIELDS`."""
+    first, last, *others = row[1:]
+    name = " ".join(part for part in (first, last) if part)
+    return Postal(row[0], ", ".join(part for part in (name, *others) if part))
+
+
+def _postal(connection: Connection, account_id: int, address_id: int | None) -> Postal | None:
+    if address_id is None:
+        return None
+    row = connection.row(
+        f"""
+        SELECT address_id, {_fields()} FROM addresses
+        WHERE account_id = :account_id AND address_id = :address_id
+        """,
+        account_id=account_id,
+        address_id=address_id,
+    )
+    return row and _line(row)
+
+
+def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: int) -> Person:
+    """Return a subscriber with all that belongs to one. Raises NotFound if there is none."""
+    one = {"account_id": account_id, "subscriber_id": subscriber_id}
+    names = ("subscriber_id", "first_name", "last_name", "email", "renewal_code", "source")
+    found = connection.row(
+        f"""
+        SELECT {", ".join(names)}, delete_date FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        **one,
+    )
+    if found is None:
+        raise NotFound(
+            f"account {account_id} has no subscriber {subscriber_id}: `masthead subscriber find` "
+            "finds one"
+        )
+    addresses = connection.rows(
+        f"""
+        SELECT address_id, {_fields()} FROM addresses
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY address_id
+        """,
+        **one,
+    )
+    subscriptions = connection.rows(
+        """
+        SELECT s.subscription_id, p.name, s.type, s.copies, s.issues, s.date_expired,
+            s.cancelled_on
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        ORDER BY s.subscription_id
+        """,
+        **one,
+    )
+    orders = connection.rows(
+        f"""
+        SELECT order_id, order_date, grand_total, paid_on FROM orders
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        ORDER BY order_id DESC LIMIT {_NEWEST}
+        """,
+        **one,
+    )
+    fields = dict(zip((*names, "delete_date"), found, strict=True))
+    return Person(fields, [_line(row) for row in addresses], subscriptions, orders)

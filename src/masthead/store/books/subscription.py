@@ -1,0 +1,147 @@
+"""A single subscription: what operations must know of it, and changes of its own columns.
+
+The functions run in an operation (``store.books.operation``) and say what they did.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from masthead.circulation.spans import Span
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.operation import Operation
+from masthead.store.books.refreshing import refresh
+from masthead.store.database import Connection
+
+__all__ = ["Held", "changeable", "end_span", "held", "set_values", "spans", "the_one"]
+
+_COLUMNS = {"type": "type", "copies": "copies", "campaign": "renew_campaign_active"}
+_SPANS = {
+    "suspensions": "suspension_id",
+    "temporary_addresses": "temporary_address_id",
+}
+
+
+class Held(NamedTuple):
+    """A subscription: ``issues`` left (-1 unlimited); the other columns have the wire's meaning.
+
+    ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the newest closed
+    issue of the publication, None if no issue is closed.
+    """
+
+    subscription_id: int
+    subscriber_id: int
+    publication_id: int
+    mailing_address_id: int | None
+    issues: int | None
+    begins_on: str | None
+    cancelled_on: str | None
+    newest_closed: str | None
+
+
+def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
+    """Return the subscription. Raises NotFound if the account has none with this id."""
+    found = connection.row(
+        """
+        SELECT s.subscription_id, s.subscriber_id, s.publication_id, s.mailing_address_id,
+            s.issues, s.begins_on, s.cancelled_on,
+            (SELECT max(i.date) FROM issues AS i
+                WHERE i.account_id = s.account_id AND i.publication_id = s.publication_id
+                AND i.closed_at IS NOT NULL)
+        FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        account_id=account_id,
+        subscription_id=subscription_id,
+    )
+    if found is None:
+        raise NotFound(
+            f"account {account_id} has no subscription {subscription_id}: `masthead subscriber "
+            "find` finds a reader, and `masthead subscriber show` lists the subscriptions"
+        )
+    return Held(*found)
+
+
+def changeable(books: Operation, subscription_id: int) -> Held:
+    """Return the subscription; raise BadInput if it was cancelled, NotFound if there is none."""
+    found = held(books.connection, books.account_id, subscription_id)
+    if found.cancelled_on is not None:
+        raise BadInput(
+            f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order begins "
+            "a new one: `masthead order add`"
+        )
+    return found
+
+
+def the_one(books: Operation, subscription_id: int) -> None:
+    """Compute anew what follows from the terms, issues and suspensions of one subscription."""
+    refresh(books, "SELECT :subscription_id AS subscription_id", subscription_id=subscription_id)
+
+
+def spans(
+    connection: Connection, account_id: int, table: str, subscription_id: int
+) -> list[Span]:
+    """Return the spans of a subscription by their first days.
+
+    ``table`` is ``suspensions`` or ``temporary_addresses``.
+    """
+    rows = connection.rows(
+        f"""
+        SELECT {_SPANS[table]}, from_date, to_date FROM {table}
+        WHERE account_id = :account_id AND subscription_id = :subscription_id ORDER BY from_date
+        """,
+        account_id=account_id,
+        subscription_id=subscription_id,
+    )
+    return [Span(*row) for row in rows]
+
+
+def end_span(books: Operation, table: str, span_id: int, last: str | None) -> None:
+    """Give a span of the table its last day; None removes it."""
+    key = _SPANS[table]
+    which = f"WHERE account_id = :account_id AND {key} = :span_id"
+    values: dict[str, int | str] = {"account_id": books.account_id, "span_id": span_id}
+    if last is None:
+        books.connection.change(f"DELETE FROM {table} {which}", **values)
+    else:
+        books.connection.change(f"UPDATE {table} SET to_date = :last {which}", last=last, **values)
+
+
+def set_values(
+    books: Operation, subscription_id: int, values: Mapping[str, int | str]
+) -> dict[str, tuple[int | str | None, int | str]]:
+    """Set ``type``, ``copies`` and ``campaign`` (0 or 1); return what changed: before and after.
+
+    Copies and type hold from the next issue on that is closed. Raises NotFound if there is no such
+    subscription, BadInput if it was cancelled.
+    """
+    changeable(books, subscription_id)
+    columns = [_COLUMNS[name] for name in values]
+    (before,) = books.connection.rows(
+        f"""
+        SELECT {", ".join(columns)} FROM subscriptions
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+    )
+    changed = {
+        name: (old, values[name])
+        for name, old in zip(values, before, strict=True)
+        if old != values[name]
+    }
+    if changed:
+        sets = ", ".join(f"{_COLUMNS[name]} = :{name}" for name in changed)
+        books.connection.change(
+            f"""
+            UPDATE subscriptions SET {sets}, commit_id = :commit_id
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+            commit_id=books.commit_id,
+            **{name: new for name, (_, new) in changed.items()},
+        )
+        the_one(books, subscription_id)
+        said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
+        books.say(f"subscription {subscription_id}: {said}")
+    return changed
