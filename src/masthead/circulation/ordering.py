@@ -26,7 +26,7 @@ __all__ = [
 UNLIMITED = -1
 
 
-class RefusedOrder(BadInput):  # noqa: N818 - an order that is refused, in the words of the page
+class RefusedOrder(BadInput):
     """An order that is refused, and why.
 
     ``field`` is the column of a file of orders that is wrong, ``item`` the number of the item in

@@ -12,7 +12,6 @@ from masthead.circulation.amounts import cents_of
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.contract.kinds import Bool, Identifier, Kind, Text
 from masthead.errors import BadInput
-from masthead.loading.batches import UnreadableRow
 from masthead.loading.sources import source_batches
 
 __all__ = ["COLUMNS", "PROBLEMS_SHOWN_MAX", "OrderRows", "Problem", "listed", "read_orders"]
@@ -152,7 +151,6 @@ def _rows(
             if name not in COLUMNS and name not in unknown:
                 unknown.add(name)
                 problem(1, name[:100], f"no column of orders; these are {', '.join(COLUMNS)}")
-        bad: UnreadableRow
         for bad in batch.unreadable:
             problem(*bad)
         for number, line in enumerate(batch.lines):

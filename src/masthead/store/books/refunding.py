@@ -83,7 +83,9 @@ def refund(
         )
     if not cents and _has_ended(stored, terms):
         raise BadInput(f"item {item_id} was refunded or cancelled before: nothing was changed")
-    net = net_of(item, cents, held) if terms else cents - tax_of(cents, item.net + item.tax, item.tax)
+    net = (
+        net_of(item, cents, held) if terms else cents - tax_of(cents, item.net + item.tax, item.tax)
+    )
     booked = taken(net, held)
     rows = []
     for term, each in zip(terms, booked, strict=True):
@@ -152,17 +154,16 @@ def _cents(number: str) -> int:
 
 
 def _held(books: Operation, term: Term) -> Held:
-    sums = dict(
-        books.connection.rows(
-            """
-            SELECT kind, CAST(sum(cents) AS BIGINT) FROM revenue
-            WHERE account_id = :account_id AND term_id = :term_id GROUP BY kind
-            """,
-            account_id=books.account_id,
-            term_id=term.term_id,
-        )
+    rows = books.connection.rows(
+        """
+        SELECT kind, CAST(sum(cents) AS BIGINT) FROM revenue
+        WHERE account_id = :account_id AND term_id = :term_id GROUP BY kind
+        """,
+        account_id=books.account_id,
+        term_id=term.term_id,
     )
-    return Held(*(int(sums.get(kind, 0)) for kind in ("received", "earned", "refunded")))
+    sums = {kind: int(cents) for kind, cents in rows}
+    return Held(*(sums.get(kind, 0) for kind in ("received", "earned", "refunded")))
 
 
 def _end(books: Operation, order_id: int, item_id: int, cents: int) -> None:

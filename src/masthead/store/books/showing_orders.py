@@ -75,9 +75,9 @@ def show_order(
     reference: str | None = None,
 ) -> OrderShown:
     """Return an order by its id or its external reference. Raises NotFound if there is none."""
-    if reference is None:
-        condition, value = "order_id = :value", order_id
-    else:
+    value: int | str | None = order_id
+    condition = "order_id = :value"
+    if reference is not None:
         condition, value = "external_reference_lower = :value", ascii_lower(reference)
     row = connection.row(
         f"SELECT {', '.join(_FIELDS)} FROM orders WHERE account_id = :account_id AND {condition}",
@@ -90,7 +90,7 @@ def show_order(
     fields = dict(zip(_FIELDS, row, strict=True))
     terms = _terms(connection, account_id, row[0])
     items = [
-        ItemShown(*item, [term for term in terms if term.order_item_id == item[0]])
+        ItemShown._make((*item, [term for term in terms if term.order_item_id == item[0]]))
         for item in _items(connection, account_id, row[0])
     ]
     return OrderShown(fields, items)
