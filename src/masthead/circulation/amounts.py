@@ -1,0 +1,53 @@
+"""Amounts in whole cents: how they are written, and how one is spread over parts."""
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["CENTS_MAX", "cents_of", "decimal", "shortest", "spread"]
+
+CENTS_MAX = 9_999_999_999_999
+"""The greatest amount: with two decimals, it has the fifteen digits that the interface allows."""
+
+_AMOUNT = re.compile(r"([0-9]{1,18})(?:\.([0-9]+))?")
+_HUNDRED = 100
+
+
+def cents_of(text: str) -> int:
+    """Return the cents of an amount of 0 or more, such as ``12.50``, ``12.5`` or ``12``.
+
+    Raises ValueError for anything else, such as an amount with three decimals.
+    """
+    found = _AMOUNT.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is no amount such as 12.50, of 0 or more")
+    units, decimals = found[1], found[2] or ""
+    if len(decimals) > 2:
+        raise ValueError(f"{text} has {len(decimals)} decimals: an amount has two at most")
+    cents = int(units) * _HUNDRED + int(decimals.ljust(2, "0"))
+    if cents > CENTS_MAX:
+        raise ValueError(f"{text} is more than {decimal(CENTS_MAX)}, the greatest amount")
+    return cents
+
+
+def decimal(cents: int) -> str:
+    """Return an amount with two decimals, ``12.50``, as decimals are written on the wire."""
+    return f"{'-' if cents < 0 else ''}{abs(cents) // _HUNDRED}.{abs(cents) % _HUNDRED:02}"
+
+
+def shortest(cents: int) -> str:
+    """Return an amount in its shortest form, ``12.5``, as the numbers of orders are stored."""
+    return decimal(cents).rstrip("0").removesuffix(".")
+
+
+def spread(cents: int, weights: Sequence[int]) -> list[int]:
+    """Spread an amount over parts in proportion to their weights; the last takes the remainder.
+
+    So the parts of an item's price are those of a discount on its bundle's lines. Without any
+    weight the parts are equal but for the last. ``weights`` has at least one part, none below 0.
+    """
+    whole = sum(weights)
+    if not whole:
+        weights, whole = [1] * len(weights), len(weights)
+    parts = [cents * weight // whole for weight in weights]
+    parts[-1] += cents - sum(parts)
+    return parts

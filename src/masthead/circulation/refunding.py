@@ -1,0 +1,88 @@
+"""What is given back of an item of an order, and where it comes from (circulation, "Money").
+
+All amounts are whole cents. An item has a net price, which its terms share, and a tax; gross is
+both. What is unearned is given back first, then what was earned already.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from masthead.circulation.cancelling import tax_of
+
+__all__ = ["Held", "Item", "Taken", "amount_by_default", "net_of", "paid_gross", "taken"]
+
+
+class Held(NamedTuple):
+    """What a term has in the books: received, and of this earned and refunded until now."""
+
+    received: int
+    earned: int
+    refunded: int
+
+    @property
+    def unearned(self) -> int:
+        """What was received and neither earned nor refunded."""
+        return self.received - self.earned - self.refunded
+
+
+class Item(NamedTuple):
+    """An item: its net price and tax, what of its net was paid, and the gross refunded so far."""
+
+    net: int
+    tax: int
+    paid_net: int
+    refunded: int
+
+
+class Taken(NamedTuple):
+    """What is booked of a term: refunded, and earned, which is below 0 where it is taken back."""
+
+    refunded: int
+    earned: int
+
+
+def paid_gross(item: Item) -> int:
+    """Return what was paid of an item with its tax, less what was refunded: the most to give."""
+    if item.paid_net == item.net:
+        paid = item.net + item.tax
+    else:
+        paid = item.paid_net + tax_of(item.paid_net, item.net, item.tax)
+    return max(paid - item.refunded, 0)
+
+
+def amount_by_default(item: Item, terms: Sequence[Held]) -> int:
+    """Return what is unearned, with its share of the tax; at most what was paid."""
+    unearned = sum(term.unearned for term in terms)
+    return min(unearned + tax_of(unearned, item.net, item.tax), paid_gross(item))
+
+
+def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
+    """Return the net part of a gross ``amount``, at most :func:`paid_gross`.
+
+    It is rounded to the nearest cent, a half up; all that is left where the amount is all that is
+    left, so that what was refunded in parts adds up.
+    """
+    left = sum(term.received - term.refunded for term in terms)
+    if amount == paid_gross(item):
+        return left
+    gross = item.net + item.tax
+    return min((2 * amount * item.net + gross) // (2 * gross), left) if gross else 0
+
+
+def taken(net: int, terms: Sequence[Held]) -> list[Taken]:
+    """Return what is booked of each term when ``net`` is given back and all terms end.
+
+    In the order of the terms, what is unearned first, then what was earned. What stays unearned is
+    earned. ``net`` is at most what the terms have received and not refunded.
+    """
+    rest = net
+    refunds = []
+    for term in terms:
+        refunds.append(min(term.unearned, rest))
+        rest -= refunds[-1]
+    found = []
+    for term, refunded in zip(terms, refunds, strict=True):
+        back = min(term.earned, rest)
+        rest -= back
+        found.append(Taken(refunded + back, term.unearned - refunded - back))
+    return found

@@ -1,0 +1,326 @@
+"""``masthead order``: add, import, show, pay, refund."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from masthead.circulation.amounts import decimal
+from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
+from masthead.cli.audit import deed
+from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.offers import Amount
+from masthead.cli.options import Command
+from masthead.cli.stores import opened
+from masthead.errors import BadUsage
+from masthead.loading.order_files import OrderRows, Problem, listed, read_orders
+from masthead.store.books import ordering, paying, refunding, showing_orders
+from masthead.store.books.operation import operation
+from masthead.store.books.people import FIELDS
+
+__all__ = ["order_group"]
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_PERSON = ("email", "first_name", "last_name")
+_ADDRESS = tuple(name for name in FIELDS if name not in _PERSON)
+_PREFIX = "recipient_"
+_IMPORT_NAME = 30
+
+
+@click.group("order")
+def order_group() -> None:
+    """Orders: take one at the counter, load a web shop's, book payments and refunds.
+
+    An order begins subscriptions, or extends the ones that the recipient has. `masthead catalogue
+    bundle list` lists what can be ordered.
+    """
+
+
+def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for name in reversed((*_PERSON, *_ADDRESS)):
+            flag = f"--{prefix}{name}".replace("_", "-")
+            command = click.option(flag, f"{prefix}{name}")(command)
+        command = click.option(
+            f"--{prefix}address-id".replace("_", "-"),
+            f"{prefix}address_id",
+            type=ID,
+            help=f"An address that {whose} has already.",
+        )(command)
+        flag = "--recipient" if prefix else "--subscriber"
+        return click.option(
+            flag, f"{prefix}subscriber_id", type=ID, help=f"{whose.capitalize()}, by the id."
+        )(command)
+
+    return decorate
+
+
+@order_group.command("add")
+@click.option("--bundle", "bundles", type=ID, multiple=True, help="A bundle; may be repeated.")
+@click.option("--product", "products", type=ID, multiple=True, help="A product; may be repeated.")
+@_person_options("", "who pays")
+@_person_options(_PREFIX, "who gets it")
+@click.option("--price", type=Amount(), help="Another price than the bundle's, without tax.")
+@click.option("--tax", type=Amount(), help="Another tax than the bundle's.")
+@click.option("--new", "is_new", is_flag=True, help="Begin a new subscription in any case.")
+@click.option("--first-issue", type=ID, help="Begin with this issue, by its id.")
+@click.option("--paid", "is_paid", is_flag=True, help="It is paid today.")
+@click.option("--payment-type", help="How it is paid: check, card, invoice.")
+@click.option("--fulfilled", "is_fulfilled", is_flag=True, help="The products were handed over.")
+@click.option("--reference", help="Its number elsewhere, by which it is never taken twice.")
+@click.option("--notes")
+@click.option("--channel", "channel_id", type=ID, help="Number of the channel it came by.")
+@dry_run
+@desk
+def add(
+    bundles: tuple[int, ...],
+    products: tuple[int, ...],
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+    **given: Any,
+) -> None:
+    """Take an order.
+
+    A subscriber who is there: --subscriber 17 --bundle 1 --paid. Somebody new: --email,
+    --first-name, --last-name, --address, --city and so on; who has this email address and name
+    already is found by them. A gift: the same with --recipient 18, or --recipient-last-name and so
+    on; the one who pays keeps the billing address. An order that is not paid is served for the
+    publication's credit, until `masthead order pay`.
+    """
+    items = _items(bundles, products, given)
+    order = Order(
+        _person(given),
+        items,
+        reference=given["reference"] or None,
+        is_paid=given["is_paid"],
+        payment_type=given["payment_type"] or None,
+        is_fulfilled=given["is_fulfilled"],
+        notes=given["notes"] or None,
+        channel_id=given["channel_id"],
+    )
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        placed = ordering.place(books, order)
+        ordering.finish(books, [placed])
+        if not placed.is_known:
+            books.say(_summary(placed))
+        elif placed.was_paid:
+            books.say(f"order {placed.order_id} was paid")
+    _tell(placed)
+    end_of(dry_run=dry_run)
+
+
+def _items(
+    bundles: tuple[int, ...], products: tuple[int, ...], given: dict[str, Any]
+) -> tuple[Item, ...]:
+    if not bundles and not products:
+        raise BadUsage("say what is ordered: --bundle or --product, by their ids")
+    if len(bundles) + len(products) > 1 and (given["price"], given["tax"]) != (None, None):
+        raise BadUsage(
+            "--price and --tax are for an order of one item; several with prices of their own go "
+            "into a file for `masthead order import`"
+        )
+    recipient = _person(given, _PREFIX)
+    of_bundle = {"is_new": given["is_new"], "first_issue": given["first_issue"]}
+    if products and not bundles and any(of_bundle.values()):
+        raise BadUsage("--new and --first-issue are for bundles")
+    own = {"price": given["price"], "tax": given["tax"]}
+    return (
+        *(Item(bundle_id=each, recipient=recipient, **of_bundle, **own) for each in bundles),
+        *(Item(product_id=each, **own) for each in products),
+    )
+
+
+def _person(given: dict[str, Any], prefix: str = "") -> Person:
+    return Person(
+        subscriber_id=given[f"{prefix}subscriber_id"],
+        **{name: given[f"{prefix}{name}"] or "" for name in _PERSON},
+        address_id=given[f"{prefix}address_id"],
+        address={name: given[f"{prefix}{name}"] for name in _ADDRESS if given[f"{prefix}{name}"]},
+    )
+
+
+def _summary(placed: ordering.Placed) -> str:
+    paid = "paid" if placed.was_paid else "not paid"
+    listed_ = ", ".join(map(str, placed.subscriptions)) or "none"
+    return (
+        f"order {placed.order_id} of subscriber {placed.subscriber_id}: {decimal(placed.cents)}, "
+        f"{paid}; subscriptions {listed_}"
+    )
+
+
+def _tell(placed: ordering.Placed) -> None:
+    if placed.is_known:
+        said = "it was paid now" if placed.was_paid else "nothing changed"
+        click.echo(f"the reference is that of order {placed.order_id} already: {said}")
+        return
+    click.echo(_summary(placed))
+
+
+@order_group.command("import")
+@click.argument("paths", nargs=-1, required=True, type=_FILE, metavar="FILE…")
+@dry_run
+@desk
+def import_(paths: tuple[Path, ...], account: int | None, database: str, *, dry_run: bool) -> None:
+    """Load files of orders, CSV or NDJSON, such as a web shop's export: all of them or none.
+
+    A row is an item: external_reference, bundle_id or product_id, price and tax where they differ
+    from the catalogue; new, first_issue. Rows with the same reference are one order. Who pays:
+    subscriber_id, or email, first_name, last_name, company, address, city, state, zip_code,
+    country_name, country_abbreviation. Who gets it, for a gift: the same with recipient_ before
+    each. Of the order: paid (1 or 0), payment_type, fulfilled, notes, import_name, channel_id.
+
+    An order that is there already is not taken again, so a file can be loaded again and again; one
+    that is marked as paid meanwhile is then paid. The same reference with other content is refused.
+    """
+    account_id = account_of(account)
+    orders = read_orders(paths)
+    problems: list[Problem] = []
+    placed: list[ordering.Placed] = []
+    with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:
+        for each in orders:
+            try:
+                placed.append(ordering.place(books, each.order))
+            except RefusedOrder as error:
+                problems.append(_problem(each, error))
+        if problems:
+            raise listed(problems)
+        ordering.finish(books, placed)
+        new = [each for each in placed if not each.is_known]
+        paid = [each for each in placed if each.is_known and each.was_paid]
+        if new or paid:
+            cents = sum(each.cents for each in new)
+            books.say(
+                f"{len(new)} orders of {decimal(cents)} were added, {len(paid)} that were there "
+                "were paid"
+            )
+    click.echo(
+        f"{len(new)} orders added, {len(paid)} that were there paid, "
+        f"{len(placed) - len(new) - len(paid)} there already and unchanged"
+    )
+    if not new and not paid:
+        click.echo("nothing changed")
+    end_of(dry_run=dry_run)
+
+
+def _problem(rows: OrderRows, error: RefusedOrder) -> Problem:
+    return Problem(rows.label, rows.lines[error.item or 0], error.field, str(error))
+
+
+@order_group.command("show")
+@click.argument("order_id", type=ID, required=False)
+@click.option("--reference", help="Its external reference, in place of the id.")
+@desk
+def show(order_id: int | None, reference: str | None, account: int | None, database: str) -> None:
+    """Show an order: its items, the terms that they brought, and their money.
+
+    Of each term, what was received is earned, refunded, or still unearned.
+    """
+    if (order_id is None) == (reference is None):
+        raise BadUsage("say which order: its id, or --reference")
+    account_id = account_of(account)
+    with reading(database, account_id) as connection:
+        found = showing_orders.show_order(connection, account_id, order_id, reference=reference)
+    for name, value in found.fields.items():
+        click.echo(f"{name}: {'' if value is None else value}")
+    for item in found.items:
+        what = (
+            f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
+        )
+        line = f"item {item.order_item_id}: {what} {item.name or ''}".rstrip()
+        line += f", {item.grand_total} of which tax {item.tax_total}"
+        if item.refund_date:
+            line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
+        click.echo(line)
+        for term in item.terms:
+            click.echo(f"  {_term_line(term)}")
+
+
+def _term_line(term: showing_orders.TermShown) -> str:
+    left = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
+    paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
+    unearned = term.received - term.earned - term.refunded
+    line = (
+        f"term {term.term_id}: subscription {term.subscription_id} of subscriber "
+        f"{term.subscriber_id}, {term.publication or 'publication'}, {left}, "
+        f"{decimal(term.price)} {paid}"
+    )
+    if term.received:
+        line += (
+            f": earned {decimal(term.earned)}, refunded {decimal(term.refunded)}, unearned "
+            f"{decimal(unearned)}"
+        )
+    return f"{line}, ended at {term.ended_at}" if term.ended_at else line
+
+
+@order_group.command("pay")
+@click.argument("order_id", type=ID)
+@click.option("--payment-type", help="How it was paid: check, card, transfer.")
+@dry_run
+@desk
+def pay(
+    order_id: int,
+    payment_type: str | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Book that an order was paid today, in full.
+
+    What was delivered from it on credit is earned at once, and it is served again.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        paid = paying.pay(books, order_id, payment_type or None)
+        ordering.refresh_subscriptions(books, paid.subscriptions)
+        said = (
+            f"order {order_id} was paid: received {decimal(paid.cents)} without tax, earned "
+            f"{decimal(paid.earned)} of it at once"
+        )
+        books.say(said)
+    click.echo(said)
+    end_of(dry_run=dry_run)
+
+
+@order_group.command("refund")
+@click.argument("order_id", type=ID)
+@click.option("--item", "item_id", type=ID, help="Which item, if the order has several.")
+@click.option(
+    "--amount",
+    type=Amount(),
+    help="How much, with tax; what is unearned and its share of the tax if not given. 0 refunds "
+    "nothing and ends the item.",
+)
+@dry_run
+@desk
+def refund(
+    order_id: int,
+    item_id: int | None,
+    amount: int | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Refund an item of an order: its remaining issues go, whatever the amount.
+
+    At most what was paid for it. What is unearned is given back first, then what was earned is
+    taken back; what stays unearned is earned. The money itself you send.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        done = refunding.refund(books, order_id, item_id, amount)
+        ordering.refresh_subscriptions(books, done.subscriptions)
+        issues = "an unlimited term" if done.issues < 0 else f"{done.issues} issues"
+        said = (
+            f"item {done.order_item_id} of order {order_id}: refund {decimal(done.cents)}, of "
+            f"which tax {decimal(done.tax)}; {issues} end"
+        )
+        if done.taken_back:
+            said += f"; {decimal(done.taken_back)} that was earned is taken back"
+        if done.kept:
+            said += f"; {decimal(done.kept)} is kept and earned"
+        books.say(said)
+    click.echo(said)
+    end_of(dry_run=dry_run)

@@ -1,0 +1,243 @@
+"""Files of orders: CSV and NDJSON with an ``external_reference``, such as a web shop's export.
+
+A row is an item; the rows with one reference are an order and agree in its columns. The same file
+loaded again changes nothing (circulation, "Order").
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from masthead.circulation.amounts import cents_of
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.contract.kinds import Bool, Identifier, Kind, Text
+from masthead.errors import BadInput
+from masthead.loading.sources import source_batches
+
+__all__ = ["COLUMNS", "PROBLEMS_SHOWN_MAX", "OrderRows", "Problem", "listed", "read_orders"]
+
+PROBLEMS_SHOWN_MAX = 100
+
+_ADDRESS = (
+    "company",
+    "address",
+    "city",
+    "state",
+    "zip_code",
+    "country_name",
+    "country_abbreviation",
+)
+_PERSON = ("subscriber_id", "email", "first_name", "last_name", "address_id", *_ADDRESS)
+_RECIPIENT = "recipient_"
+_OF_ORDER = (
+    "external_reference",
+    *_PERSON,
+    "paid",
+    "payment_type",
+    "fulfilled",
+    "notes",
+    "import_name",
+    "channel_id",
+)
+_OF_ITEM = (
+    "bundle_id",
+    "product_id",
+    "price",
+    "tax",
+    "new",
+    "first_issue",
+    *(f"{_RECIPIENT}{name}" for name in _PERSON),
+)
+
+COLUMNS = (*_OF_ORDER, *_OF_ITEM)
+"""The columns of a file of orders; only ``external_reference`` must be there."""
+
+_IDS = {"subscriber_id", "address_id", "bundle_id", "product_id", "first_issue", "channel_id"}
+_FLAGS = {"paid", "fulfilled", "new"}
+_AMOUNTS = {"price", "tax"}
+_NAME = 30
+_TEXTS: dict[str, Kind] = {"import_name": Text(_NAME)}
+
+
+class Problem(NamedTuple):
+    """What is wrong in a file, and where."""
+
+    label: str
+    line: int
+    column: str
+    sentence: str
+
+    def __str__(self) -> str:
+        """Return the problem as a line of a message."""
+        sentence = "".join(
+            each if each.isprintable() else each.encode("unicode_escape").decode()
+            for each in self.sentence
+        )
+        return f"{self.label}:{self.line}: {self.column}: {sentence}"
+
+
+class OrderRows(NamedTuple):
+    """An order of a file: its label, and the line of each item."""
+
+    label: str
+    lines: Sequence[int]
+    order: Order
+
+
+Row = Mapping[str, int | str]
+
+
+def listed(problems: Sequence[Problem]) -> BadInput:
+    """Return the exception for a file with problems, which lists the first hundred."""
+    shown = [str(problem) for problem in problems[:PROBLEMS_SHOWN_MAX]]
+    more = len(problems) - PROBLEMS_SHOWN_MAX
+    if more > 0:
+        shown.append(f"and {more} more {'problem' if more == 1 else 'problems'}")
+    return BadInput("\n".join([*shown, "nothing was changed; correct these and load it again"]))
+
+
+def read_orders(paths: Sequence[Path]) -> list[OrderRows]:
+    """Return the orders of files, in the order of their first rows.
+
+    Raises BadInput with file, line and column for each value that is no such value, for unknown
+    columns, and for rows of one order that contradict each other.
+    """
+    problems: list[Problem] = []
+    orders: list[OrderRows] = []
+    for path in paths:
+        orders += _read(path, problems)
+    first: dict[str, OrderRows] = {}
+    for each in orders:
+        reference = (each.order.reference or "").lower()
+        before = first.setdefault(reference, each)
+        if before is not each:
+            where = f"{before.label}:{before.lines[0]}"
+            sentence = f"{each.order.reference!r} is an order of {where} already"
+            problems.append(Problem(each.label, each.lines[0], "external_reference", sentence))
+    if problems:
+        raise listed(problems)
+    return orders
+
+
+def _read(path: Path, problems: list[Problem]) -> list[OrderRows]:
+    label = path.name
+
+    def problem(line: int, column: str, sentence: str) -> None:
+        problems.append(Problem(label, line, column, sentence))
+
+    by_reference: dict[str, list[tuple[int, Row]]] = {}
+    for line, cells in _rows(path, label, problem):
+        if row := _parsed(line, cells, problem):
+            by_reference.setdefault(str(row["external_reference"]), []).append((line, row))
+    found = []
+    for rows in by_reference.values():
+        first_line, first = rows[0]
+        for line, row in rows[1:]:
+            for name in _OF_ORDER:
+                if row.get(name) != first.get(name):
+                    problem(line, name, f"differs from line {first_line} of the same order")
+        items = [_item(row) for _, row in rows]
+        found.append(OrderRows(label, [line for line, _ in rows], _order(first, items)))
+    return found
+
+
+def _rows(
+    path: Path, label: str, problem: Callable[[int, str, str], None]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield each row that can be read, with its line, without its empty cells."""
+    unknown: set[str] = set()
+    for batch in source_batches(path, label):
+        for name in batch.columns:
+            if name not in COLUMNS and name not in unknown:
+                unknown.add(name)
+                problem(1, name[:100], f"no column of orders; these are {', '.join(COLUMNS)}")
+        for bad in batch.unreadable:
+            problem(*bad)
+        for number, line in enumerate(batch.lines):
+            cells = zip(batch.columns, batch.cells, strict=True)
+            yield (
+                line,
+                {
+                    name: text.strip()
+                    for name, column in cells
+                    if name not in unknown and (text := column[number] or "").strip()
+                },
+            )
+
+
+def _parsed(
+    line: int, cells: Mapping[str, str], problem: Callable[[int, str, str], None]
+) -> Row | None:
+    """Return the values of a row, None if one of them is wrong."""
+    row: dict[str, int | str] = {}
+    is_good = True
+    for name, text in cells.items():
+        try:
+            row[name] = _value(name, text)
+        except ValueError as error:
+            problem(line, name, str(error))
+            is_good = False
+    if "external_reference" not in row:
+        problem(line, "external_reference", "missing: by it, an order that comes again is known")
+        return None
+    return row if is_good else None
+
+
+def _value(name: str, text: str) -> int | str:
+    plain = name.removeprefix(_RECIPIENT)
+    if plain in _IDS:
+        return Identifier().parse(text)
+    if plain in _FLAGS:
+        return Bool().parse(text)
+    if plain in _AMOUNTS:
+        return cents_of(text)
+    return _TEXTS.get(plain, Text()).parse(text)
+
+
+def _order(row: Row, items: Sequence[Item]) -> Order:
+    return Order(
+        _person(row),
+        tuple(items),
+        reference=str(row["external_reference"]),
+        is_paid=bool(row.get("paid")),
+        payment_type=_text(row, "payment_type"),
+        is_fulfilled=bool(row.get("fulfilled")),
+        notes=_text(row, "notes"),
+        import_name=_text(row, "import_name"),
+        channel_id=_id(row, "channel_id"),
+    )
+
+
+def _item(row: Row) -> Item:
+    return Item(
+        bundle_id=_id(row, "bundle_id"),
+        product_id=_id(row, "product_id"),
+        price=_id(row, "price"),
+        tax=_id(row, "tax"),
+        recipient=_person(row, _RECIPIENT),
+        is_new=bool(row.get("new")),
+        first_issue=_id(row, "first_issue"),
+    )
+
+
+def _person(row: Row, prefix: str = "") -> Person:
+    return Person(
+        subscriber_id=_id(row, f"{prefix}subscriber_id"),
+        email=_text(row, f"{prefix}email") or "",
+        first_name=_text(row, f"{prefix}first_name") or "",
+        last_name=_text(row, f"{prefix}last_name") or "",
+        address_id=_id(row, f"{prefix}address_id"),
+        address={
+            name: str(row[f"{prefix}{name}"]) for name in _ADDRESS if f"{prefix}{name}" in row
+        },
+    )
+
+
+def _id(row: Row, name: str) -> int | None:
+    found = row.get(name)
+    return None if found is None else int(found)
+
+
+def _text(row: Row, name: str) -> str | None:
+    found = row.get(name)
+    return None if found is None else str(found)

@@ -1,0 +1,339 @@
+"""The catalogue: publications, their planned issues, bundles and products.
+
+What was ordered keeps what it was ordered with: a change of the catalogue is one of later orders.
+The functions that change something run in an operation (``store.books.operation``) and say what
+they did; amounts are whole cents, days ``YYYY-MM-DD``.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from masthead.circulation.amounts import decimal
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.ids import next_ids
+from masthead.store.books.operation import Operation
+from masthead.store.books.refreshing import refresh
+from masthead.store.database import Connection, Row, Value
+
+__all__ = [
+    "COLUMNS",
+    "Line",
+    "Thing",
+    "add",
+    "add_bundle",
+    "add_issue",
+    "lines_of",
+    "listed",
+    "remove_issue",
+    "retire_publication",
+    "set_active",
+    "set_bundle",
+    "set_issue",
+    "set_values",
+]
+
+COLUMNS = {
+    "publication": (
+        "name",
+        "issues_per_year",
+        "late_start",
+        "grace_counts",
+        "credit_issues",
+        "unlimited_term_months",
+    ),
+    "issue": ("publication_id", "name", "number", "date", "closes_on", "closed_at"),
+    "bundle": ("name", "price", "tax", "active"),
+    "product": ("name", "price", "tax", "active"),
+}
+"""The things of the catalogue, and their columns beside the key."""
+
+_RECKONED = ("issues_per_year",)
+"""The columns of a publication from which the dates of its subscriptions' ends follow."""
+
+Thing = str
+Values = Mapping[str, Value]
+
+
+class Line(NamedTuple):
+    """What a bundle gives of one publication; -1 ``issues`` are unlimited."""
+
+    publication_id: int
+    issues: int
+    type: str
+    copies: int
+    price: int
+
+
+def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
+    """Return the key and the columns of all things of a kind, by key; issues by their dates."""
+    order = "publication_id, date, issue_id" if thing == "issue" else f"{thing}_id"
+    return connection.rows(
+        f"""
+        SELECT {thing}_id, {", ".join(COLUMNS[thing])} FROM {thing}s
+        WHERE account_id = :account_id ORDER BY {order}
+        """,
+        account_id=account_id,
+    )
+
+
+def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Line]:
+    """Return the lines of a bundle in their order."""
+    rows = connection.rows(
+        """
+        SELECT publication_id, issues, type, copies, price FROM bundle_lines
+        WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
+        """,
+        account_id=account_id,
+        bundle_id=bundle_id,
+    )
+    return [Line(*row) for row in rows]
+
+
+def add(books: Operation, thing: Thing, values: Values) -> int:
+    """Add a publication or a product; return its id."""
+    key = next_ids(books.connection, books.account_id, f"{thing}s")
+    _insert(books, f"{thing}s", {f"{thing}_id": key, **values})
+    books.say(f"{thing} {key} was added")
+    return key
+
+
+def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list[str]:
+    """Change columns of a thing; return the names of those that differ from before.
+
+    Raises NotFound if there is none.
+    """
+    before = _found(books, thing, key)
+    changed = {name: value for name, value in values.items() if before[name] != value}
+    if changed:
+        sets = ", ".join(f"{name} = :{name}" for name in changed)
+        books.connection.change(
+            f"UPDATE {thing}s SET {sets} WHERE account_id = :account_id AND {thing}_id = :key",
+            account_id=books.account_id,
+            key=key,
+            **changed,
+        )
+        if thing == "publication" and any(name in _RECKONED for name in changed):
+            _refresh(books, key)
+        books.say(f"{thing} {key}: changed {', '.join(changed)}")
+    return list(changed)
+
+
+def set_active(books: Operation, thing: Thing, key: int, *, is_active: bool) -> bool:
+    """Offer a bundle or a product, or retire it; return whether that changed anything.
+
+    Raises NotFound if there is none.
+    """
+    if _found(books, thing, key)["active"] == int(is_active):
+        return False
+    books.connection.change(
+        f"""
+        UPDATE {thing}s SET active = :active WHERE account_id = :account_id AND {thing}_id = :key
+        """,
+        account_id=books.account_id,
+        key=key,
+        active=int(is_active),
+    )
+    books.say(f"{thing} {key} was {'offered again' if is_active else 'retired'}")
+    return True
+
+
+def retire_publication(books: Operation, publication_id: int) -> list[int]:
+    """Retire all bundles that have a publication; return their ids. What runs, runs on.
+
+    Raises NotFound if there is no such publication.
+    """
+    _found(books, "publication", publication_id)
+    rows = books.connection.rows(
+        """
+        SELECT DISTINCT b.bundle_id FROM bundles AS b
+        JOIN bundle_lines AS l ON l.account_id = b.account_id AND l.bundle_id = b.bundle_id
+        WHERE b.account_id = :account_id AND b.active = 1 AND l.publication_id = :publication_id
+        ORDER BY b.bundle_id
+        """,
+        account_id=books.account_id,
+        publication_id=publication_id,
+    )
+    retired = [bundle_id for (bundle_id,) in rows]
+    for bundle_id in retired:
+        set_active(books, "bundle", bundle_id, is_active=False)
+    if retired:
+        books.say(
+            f"publication {publication_id}: bundles {', '.join(map(str, retired))} were retired"
+        )
+    return retired
+
+
+def add_issue(books: Operation, values: Values) -> int:
+    """Plan an issue; return its id. The ends of the publication's subscriptions are reckoned anew.
+
+    Raises NotFound if there is no such publication, BadInput if the date is not later than that of
+    its newest closed issue.
+    """
+    publication_id = int(values["publication_id"] or 0)
+    _found(books, "publication", publication_id)
+    _check_date(books, publication_id, str(values["date"]))
+    key = next_ids(books.connection, books.account_id, "issues")
+    _insert(books, "issues", {"issue_id": key, **values})
+    _refresh(books, publication_id)
+    books.say(f"issue {key} of publication {publication_id} was planned for {values['date']}")
+    return key
+
+
+def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
+    """Change a planned issue; return the names of the columns that differ from before.
+
+    Raises NotFound if there is none, BadInput if it is closed, or for a date that is not later than
+    that of the newest closed issue.
+    """
+    found = _open_issue(books, issue_id)
+    publication_id = int(found["publication_id"] or 0)
+    if "date" in values:
+        _check_date(books, publication_id, str(values["date"]))
+    changed = set_values(books, "issue", issue_id, values)
+    if "date" in changed:
+        _refresh(books, publication_id)
+    return changed
+
+
+def remove_issue(books: Operation, issue_id: int) -> None:
+    """Take a planned issue out of the plan. Raises as :func:`set_issue` does."""
+    found = _open_issue(books, issue_id)
+    books.connection.change(
+        "DELETE FROM issues WHERE account_id = :account_id AND issue_id = :issue_id",
+        account_id=books.account_id,
+        issue_id=issue_id,
+    )
+    _refresh(books, int(found["publication_id"] or 0))
+    books.say(f"issue {issue_id} was taken out of the plan")
+
+
+def add_bundle(
+    books: Operation, name: str, lines: Sequence[Line], price: int | None, tax: int
+) -> int:
+    """Add a bundle; return its id. Raises as :func:`set_bundle` does for its lines."""
+    price = _check_lines(books, lines, price)
+    key = next_ids(books.connection, books.account_id, "bundles")
+    _insert(books, "bundles", {"bundle_id": key, "name": name, "price": price, "tax": tax})
+    _write_lines(books, key, lines)
+    books.say(f"bundle {key} was added: {decimal(price)} and tax {decimal(tax)}")
+    return key
+
+
+def set_bundle(
+    books: Operation, bundle_id: int, values: Values, lines: Sequence[Line] = ()
+) -> list[str]:
+    """Change a bundle for later orders; return the names of what differs from before.
+
+    ``lines`` takes the place of all lines if it has any. Without, a new price is that of the only
+    line. Raises NotFound if there is no such bundle or publication, BadInput if the prices of the
+    lines do not add up to the bundle's, or a publication and type come twice.
+    """
+    before = lines_of(books.connection, books.account_id, bundle_id)
+    given = values.get("price")
+    if not lines and given is not None and len(before) == 1:
+        lines = [before[0]._replace(price=int(given))]
+    elif not lines and given is not None:
+        raise BadInput(
+            f"bundle {bundle_id} has {len(before)} lines: name them all anew with their prices "
+            "(--line), which add up to the bundle's"
+        )
+    if lines:
+        values = {**values, "price": _check_lines(books, lines, given)}
+    changed = set_values(books, "bundle", bundle_id, values)
+    if lines and list(lines) != before:
+        _write_lines(books, bundle_id, lines)
+        changed = [*changed, "lines"]
+        books.say(f"bundle {bundle_id}: changed {', '.join(changed)}")
+    return changed
+
+
+def _check_lines(books: Operation, lines: Sequence[Line], price: Value) -> int:
+    """Return the price of a bundle with these lines."""
+    seen = set()
+    for line in lines:
+        _found(books, "publication", line.publication_id)
+        if (key := (line.publication_id, line.type)) in seen:
+            raise BadInput(
+                f"two lines have publication {key[0]} as {key[1]}: a bundle has one line for it"
+            )
+        seen.add(key)
+    whole = sum(line.price for line in lines)
+    if price is not None and whole != price:
+        raise BadInput(
+            f"the prices of the lines add up to {decimal(whole)}, and the bundle's is "
+            f"{decimal(int(price))}: they must be the same"
+        )
+    return whole
+
+
+def _write_lines(books: Operation, bundle_id: int, lines: Sequence[Line]) -> None:
+    books.connection.change(
+        "DELETE FROM bundle_lines WHERE account_id = :account_id AND bundle_id = :bundle_id",
+        account_id=books.account_id,
+        bundle_id=bundle_id,
+    )
+    books.connection.insert_many(
+        "bundle_lines",
+        ("bundle_id", "line_number", *Line._fields),
+        [(bundle_id, number, *line) for number, line in enumerate(lines, 1)],
+        account_id=books.account_id,
+    )
+
+
+def _found(books: Operation, thing: Thing, key: int) -> dict[str, Value]:
+    """Return the columns of a thing; raise NotFound if there is none."""
+    columns = COLUMNS[thing]
+    row = books.connection.row(
+        f"""
+        SELECT {", ".join(columns)} FROM {thing}s
+        WHERE account_id = :account_id AND {thing}_id = :key
+        """,
+        account_id=books.account_id,
+        key=key,
+    )
+    if row is None:
+        raise NotFound(
+            f"account {books.account_id} has no {thing} {key}: `masthead catalogue {thing} list` "
+            "lists them"
+        )
+    return dict(zip(columns, row, strict=True))
+
+
+def _open_issue(books: Operation, issue_id: int) -> dict[str, Value]:
+    found = _found(books, "issue", issue_id)
+    if found["closed_at"] is not None:
+        raise BadInput(f"issue {issue_id} is closed: what is closed stays as it is")
+    return found
+
+
+def _check_date(books: Operation, publication_id: int, day: str) -> None:
+    ((newest,),) = books.connection.rows(
+        """
+        SELECT max(date) FROM issues WHERE account_id = :account_id
+            AND publication_id = :publication_id AND closed_at IS NOT NULL
+        """,
+        account_id=books.account_id,
+        publication_id=publication_id,
+    )
+    if newest is not None and day <= newest:
+        raise BadInput(
+            f"{day} is not later than {newest}, the date of the newest closed issue of publication "
+            f"{publication_id}: issues close in the order of their dates"
+        )
+
+
+def _refresh(books: Operation, publication_id: int) -> None:
+    """Reckon anew when the subscriptions of a publication end."""
+    refresh(
+        books,
+        """SELECT s.subscription_id FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.publication_id = :publication_id""",
+        publication_id=publication_id,
+    )
+
+
+def _insert(books: Operation, table: str, values: Values) -> None:
+    values = {"account_id": books.account_id, **values}
+    books.connection.change(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES (:{', :'.join(values)})", **values
+    )

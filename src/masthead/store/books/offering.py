@@ -1,0 +1,92 @@
+"""What the catalogue offers for an item of an order, and at what price.
+
+The functions run in an operation (``store.books.operation``).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from masthead.circulation.amounts import CENTS_MAX, decimal, spread
+from masthead.circulation.ordering import Item, RefusedOrder
+from masthead.store.books.operation import Operation
+
+__all__ = ["Line", "Offer", "offer_of"]
+
+
+class Line(NamedTuple):
+    """What an item gives of one publication; ``price`` is that of this order."""
+
+    publication_id: int
+    issues: int
+    type: str
+    copies: int
+    price: int
+
+
+class Offer(NamedTuple):
+    """An item with its net price and tax, and its lines; a product has none."""
+
+    item: Item
+    net: int
+    tax: int
+    lines: Sequence[Line]
+
+
+def offer_of(books: Operation, number: int, item: Item) -> Offer:
+    """Return what an item costs and gives. Raises RefusedOrder, such as for a retired bundle."""
+    what = "bundle" if item.product_id is None else "product"
+    wanted = item.bundle_id if item.product_id is None else item.product_id
+    if wanted is None or (item.bundle_id is not None and item.product_id is not None):
+        raise RefusedOrder("bundle_id", "an item is either a bundle or a product", number)
+    row = books.connection.row(
+        f"""
+        SELECT active, price, tax FROM {what}s
+        WHERE account_id = :account_id AND {what}_id = :wanted
+        """,
+        account_id=books.account_id,
+        wanted=wanted,
+    )
+    if row is None:
+        raise RefusedOrder(
+            f"{what}_id",
+            f"account {books.account_id} has no {what} {wanted}: `masthead catalogue {what} list` "
+            "lists them",
+            number,
+        )
+    active, price, tax = row
+    if not active:
+        raise RefusedOrder(
+            f"{what}_id",
+            f"{what} {wanted} is retired: `masthead catalogue {what} list` lists those on offer, "
+            f"and `masthead catalogue {what} set {wanted} --active` offers it again",
+            number,
+        )
+    net = price if item.price is None else item.price
+    tax = tax if item.tax is None else item.tax
+    for name, cents in (("price", net), ("tax", tax)):
+        if not 0 <= cents <= CENTS_MAX:
+            raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
+    if item.product_id is not None:
+        if item.is_new or item.first_issue is not None:
+            raise RefusedOrder("first_issue", "a product begins no subscription", number)
+        return Offer(item, net, tax, ())
+    lines = books.connection.rows(
+        """
+        SELECT publication_id, issues, type, copies, price FROM bundle_lines
+        WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
+        """,
+        account_id=books.account_id,
+        bundle_id=wanted,
+    )
+    if not lines:
+        raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
+    prices = spread(net, [line[-1] for line in lines])
+    return Offer(
+        item,
+        net,
+        tax,
+        [
+            Line(publication_id, issues, type_, copies, part)
+            for (publication_id, issues, type_, copies, _), part in zip(lines, prices, strict=True)
+        ],
+    )

@@ -1,0 +1,189 @@
+"""The payment of an order: what is received, and what of it is earned already.
+
+Cash basis, net of tax (circulation, "Money"). The functions run in an operation
+(``store.books.operation``).
+"""
+
+from datetime import date
+from typing import NamedTuple
+
+from masthead.circulation.ordering import UNLIMITED
+from masthead.circulation.shares import earned, earned_by_months, months_between
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.ids import next_ids
+from masthead.store.books.operation import Operation
+
+__all__ = ["Paid", "Term", "add_revenue", "book", "has_ended", "pay", "terms_of_order"]
+
+
+class Paid(NamedTuple):
+    """What a payment brought: cents received, net, of which some are earned at once."""
+
+    cents: int
+    earned: int
+    subscriptions: tuple[int, ...]
+
+
+class Term(NamedTuple):
+    """A term of an order; ``ended_at`` is set once it was refunded or cancelled."""
+
+    term_id: int
+    order_item_id: int
+    subscription_id: int
+    publication_id: int
+    issues: int
+    issues_left: int
+    price: int
+    paid_on: str | None
+    months: int | None
+    starts_on: str | None
+    ended_at: str | None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a payment of the order pays for it."""
+        return self.price > 0 and self.paid_on is None and self.ended_at is None
+
+
+def pay(books: Operation, order_id: int, payment_type: str | None = None) -> Paid:
+    """Book that an order was paid today; what was delivered from it already is earned at once.
+
+    The caller refreshes the subscriptions (``ordering.finish``, ``refreshing``). Raises NotFound if
+    there is no such order, BadInput if it is paid, or nothing of it is left to pay for.
+    """
+    row = books.connection.row(
+        """
+        SELECT paid_on FROM orders WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+    )
+    if row is None:
+        raise NotFound(
+            f"account {books.account_id} has no order {order_id}: `masthead subscriber find "
+            "--order` finds one by its reference"
+        )
+    if row[0] is not None:
+        raise BadInput(f"order {order_id} was paid on {row[0]} already: nothing was changed")
+    if has_ended(books, order_id):
+        raise BadInput(
+            f"order {order_id} has nothing left to pay for: what it brought was refunded or "
+            "cancelled"
+        )
+    return book(books, order_id, payment_type)
+
+
+def has_ended(books: Operation, order_id: int) -> bool:
+    """Return whether all items of an order that cost something have ended unpaid."""
+    rows = books.connection.rows(
+        """
+        SELECT i.order_item_id, i.refund_date FROM order_items AS i
+        WHERE i.account_id = :account_id AND i.order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+    )
+    terms = terms_of_order(books, order_id)
+    priced = [term for term in terms if term.price > 0]
+    with_terms = {term.order_item_id for term in terms}
+    has_product = any(not day and item_id not in with_terms for item_id, day in rows)
+    return bool(rows) and not has_product and bool(priced) and not any(t.is_due for t in priced)
+
+
+def terms_of_order(books: Operation, order_id: int) -> list[Term]:
+    """Return the terms that an order brought, in the order in which they were added."""
+    rows = books.connection.rows(
+        """
+        SELECT t.term_id, t.order_item_id, t.subscription_id, s.publication_id, t.issues,
+            t.issues_left, t.price, t.paid_on, t.months, t.starts_on, t.ended_at
+        FROM order_items AS i
+        JOIN terms AS t ON t.account_id = i.account_id AND t.order_item_id = i.order_item_id
+        JOIN subscriptions AS s
+            ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
+        WHERE i.account_id = :account_id AND i.order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+    )
+    return sorted(Term(*row) for row in rows)
+
+
+def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
+    """Do the booking of :func:`pay`, without its checks."""
+    due = [term for term in terms_of_order(books, order_id) if term.is_due]
+    rows = []
+    for term in due:
+        rows.append((term.term_id, "received", term.price))
+        rows.append((term.term_id, "earned", _earned(books, term)))
+    add_revenue(books, rows)
+    which = {"account_id": books.account_id, "order_id": order_id}
+    for term in due:
+        books.connection.change(
+            """
+            UPDATE terms SET paid_on = :today WHERE account_id = :account_id AND term_id = :term_id
+            """,
+            account_id=books.account_id,
+            term_id=term.term_id,
+            today=books.today,
+        )
+    books.connection.change(
+        """
+        UPDATE orders SET paid_on = :today, payment_type = coalesce(:payment_type, payment_type)
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        today=books.today,
+        payment_type=payment_type,
+        **which,
+    )
+    if payment_type is not None:
+        books.connection.change(
+            """
+            UPDATE purchases SET payment_type = :payment_type, commit_id = :commit_id
+            WHERE account_id = :account_id AND purchase_id IN (
+                SELECT i.purchase_id FROM order_items AS i
+                WHERE i.account_id = :account_id AND i.order_id = :order_id)
+            AND (payment_type IS NULL OR payment_type <> :payment_type)
+            """,
+            payment_type=payment_type,
+            commit_id=books.commit_id,
+            **which,
+        )
+    return Paid(
+        sum(term.price for term in due),
+        sum(cents for _, kind, cents in rows if kind == "earned"),
+        tuple(sorted({term.subscription_id for term in due})),
+    )
+
+
+def _earned(books: Operation, term: Term) -> int:
+    """Return what a term has earned that is paid today, by what was delivered from it."""
+    if term.issues != UNLIMITED:
+        return earned(term.price, term.issues, term.issues - term.issues_left)
+    if term.starts_on is None or not term.months:
+        return 0
+    ((newest,),) = books.connection.rows(
+        """
+        SELECT max(i.date) FROM issues AS i WHERE i.account_id = :account_id
+            AND i.publication_id = :publication_id AND i.closed_at IS NOT NULL
+        """,
+        account_id=books.account_id,
+        publication_id=term.publication_id,
+    )
+    if newest is None:
+        return 0
+    elapsed = months_between(date.fromisoformat(term.starts_on), date.fromisoformat(newest))
+    return earned_by_months(term.price, term.months, elapsed)
+
+
+def add_revenue(books: Operation, rows: list[tuple[int, str, int]]) -> None:
+    """Book term, kind and cents of each row today; what is 0 is not written."""
+    booked = [row for row in rows if row[2]]
+    if not booked:
+        return
+    first = next_ids(books.connection, books.account_id, "revenue")
+    books.connection.insert_many(
+        "revenue",
+        ("revenue_id", "term_id", "kind", "cents", "booked_on"),
+        [(first + n, *row, books.today) for n, row in enumerate(booked)],
+        account_id=books.account_id,
+    )

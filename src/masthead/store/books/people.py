@@ -1,0 +1,219 @@
+"""The people of an order: subscribers who are there, and those whom it brings, with addresses.
+
+Every look-up is by an index. The functions run in an operation (``store.books.operation``).
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from masthead.circulation.ordering import Person, RefusedOrder
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.store.books.addressing import FIELDS, add_address
+from masthead.store.books.ids import next_ids
+from masthead.store.books.operation import Operation
+from masthead.store.searching import ascii_lower
+from masthead.store.staging import DERIVED
+
+__all__ = ["FIELDS", "Resolved", "resolve"]
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Without I, O, 0 and 1, which are mistaken for each other on paper."""
+
+_CODE_LENGTH = 5
+_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["subscribers"].columns}
+_ADDRESS_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["addresses"].columns}
+
+
+class Resolved(NamedTuple):
+    """A subscriber; the address that the order names, and the newest one; None if there is none."""
+
+    subscriber_id: int
+    named_address_id: int | None
+    newest_address_id: int | None
+    is_new: bool
+
+    @property
+    def address_id(self) -> int | None:
+        """The address that the order names, or else the newest one."""
+        return self.newest_address_id if self.named_address_id is None else self.named_address_id
+
+
+def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
+    """Return the subscriber and the address; add what is not there.
+
+    ``prefix`` is that of the person's columns in a file of orders, for messages. Raises
+    RefusedOrder for a subscriber who does not exist or is deleted, a person of whom nothing is
+    known, and an address of somebody else.
+    """
+    _check_texts(person, prefix)
+    found = _by_id(books, person, prefix) if person.subscriber_id is not None else None
+    if found is None:
+        found = _by_email(books, person, prefix)
+    is_new = found is None
+    subscriber_id = _add(books, person, prefix) if found is None else found
+    addresses = _addresses(books, subscriber_id)
+    named = _named(books, person, prefix, subscriber_id, addresses)
+    newest = max((*addresses, *([named] if named is not None else ())), default=None)
+    return Resolved(subscriber_id, named, newest, is_new)
+
+
+def _check_texts(person: Person, prefix: str) -> None:
+    """Raise RefusedOrder for a text that the columns cannot hold."""
+    own = {name: getattr(person, name) for name in ("email", "first_name", "last_name")}
+    for given, kinds in ((own, _COLUMNS), (person.address, _ADDRESS_COLUMNS)):
+        for name, text in given.items():
+            try:
+                if text:
+                    kinds[name].parse(text)
+            except ValueError as error:
+                raise RefusedOrder(f"{prefix}{name}", f"{prefix}{name} {error}") from error
+
+
+def _by_id(books: Operation, person: Person, prefix: str) -> int:
+    row = books.connection.row(
+        """
+        SELECT delete_date FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        account_id=books.account_id,
+        subscriber_id=person.subscriber_id,
+    )
+    if row is None:
+        raise RefusedOrder(
+            f"{prefix}subscriber_id",
+            f"account {books.account_id} has no subscriber {person.subscriber_id}: `masthead "
+            "subscriber find` finds one by name or email",
+        )
+    if row[0] is not None:
+        raise RefusedOrder(
+            f"{prefix}subscriber_id",
+            f"subscriber {person.subscriber_id} was deleted on {row[0][:10]} and orders nothing",
+        )
+    assert person.subscriber_id is not None
+    return person.subscriber_id
+
+
+def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
+    """Return who has this email address and these names: the first such subscriber, or None.
+
+    A name that is not given matches any; then it must be one subscriber only.
+    """
+    if not person.email:
+        return None
+    rows = books.connection.rows(
+        """
+        SELECT subscriber_id, first_name_folded, last_name_folded FROM subscribers
+        WHERE account_id = :account_id AND email_lower = :email AND delete_date IS NULL
+        """,
+        account_id=books.account_id,
+        email=ascii_lower(person.email),
+    )
+    names = person.first_name.casefold(), person.last_name.casefold()
+    same = sorted(
+        subscriber_id
+        for subscriber_id, *stored in rows
+        if all(not name or name == (has or "") for name, has in zip(names, stored, strict=True))
+    )
+    if len(same) > 1 and not all(names):
+        raise RefusedOrder(
+            f"{prefix}email",
+            f"subscribers {', '.join(map(str, same[:5]))} have this email address: say which one, "
+            "by the id or by first and last name",
+        )
+    return same[0] if same else None
+
+
+def _add(books: Operation, person: Person, prefix: str) -> int:
+    """Add a subscriber with a new renewal code; return the id."""
+    if not person.is_named:
+        raise RefusedOrder(
+            f"{prefix}subscriber_id",
+            f"who is it? A subscriber by {prefix}subscriber_id, or a new one by "
+            f"{prefix}email or {prefix}last_name",
+        )
+    subscriber_id = next_ids(books.connection, books.account_id, "subscribers")
+    values: dict[str, int | str | None] = {
+        "account_id": books.account_id,
+        "subscriber_id": subscriber_id,
+        "renewal_code": _new_code(books),
+        "email": person.email or None,
+        "first_name": person.first_name or None,
+        "last_name": person.last_name or None,
+        "commit_id": books.commit_id,
+        "custom_fields_commit_id": books.commit_id,
+    }
+    for name, (source, make) in DERIVED["subscribers"].items():
+        values[name] = make(values[source])
+    books.connection.change(
+        f"INSERT INTO subscribers ({', '.join(values)}) VALUES (:{', :'.join(values)})", **values
+    )
+    return subscriber_id
+
+
+def _new_code(books: Operation) -> str:
+    """Return a renewal code that nobody has."""
+    while True:
+        code = "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+        if not books.connection.row(
+            """
+            SELECT 1 FROM subscribers
+            WHERE account_id = :account_id AND renewal_code_lower = :code
+            """,
+            account_id=books.account_id,
+            code=ascii_lower(code),
+        ):
+            return code
+
+
+def _addresses(books: Operation, subscriber_id: int) -> dict[int, Mapping[str, str]]:
+    """Return the fields of each address of a subscriber, without those that are empty, by id."""
+    # Without ORDER BY and LIMIT, for which a planner might read the addresses of all.
+    rows = books.connection.rows(
+        f"""
+        SELECT address_id, {", ".join(FIELDS)} FROM addresses
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        account_id=books.account_id,
+        subscriber_id=subscriber_id,
+    )
+    return {
+        address_id: {name: text for name, text in zip(FIELDS, fields, strict=True) if text}
+        for address_id, *fields in rows
+    }
+
+
+def _named(
+    books: Operation,
+    person: Person,
+    prefix: str,
+    subscriber_id: int,
+    addresses: Mapping[int, Mapping[str, str]],
+) -> int | None:
+    """Return the address that the order names, which is added unless the subscriber has it."""
+    if person.address_id is not None:
+        if person.address_id not in addresses:
+            raise RefusedOrder(
+                f"{prefix}address_id",
+                f"subscriber {subscriber_id} has no address {person.address_id}: `masthead "
+                f"subscriber show {subscriber_id}` lists them",
+            )
+        return person.address_id
+    given = {name: text for name, text in person.address.items() if text}
+    if not given:
+        return None
+    names = {"first_name": person.first_name, "last_name": person.last_name}
+    if not any(given.get(name) for name in ("first_name", "last_name", "company")):
+        given |= {name: text for name, text in names.items() if text}
+    for address_id in sorted(addresses, reverse=True):
+        if _is_same(given, addresses[address_id]):
+            return address_id
+    return add_address(books, subscriber_id, given)
+
+
+def _is_same(given: Mapping[str, str], stored: Mapping[str, str]) -> bool:
+    """Return whether an address has the given fields, and no others but a name."""
+    names = {"first_name", "last_name"}
+    return all(stored.get(name) == text for name, text in given.items()) and not (
+        set(stored) - set(given) - (names if not names & set(given) else set())
+    )

@@ -1,0 +1,197 @@
+"""The refund of an item of an order: its remaining issues go, and its money in part or whole.
+
+``masthead.circulation.refunding`` says what comes from where. The function runs in an operation
+(``store.books.operation``).
+"""
+
+from typing import NamedTuple
+
+from masthead.circulation.amounts import decimal
+from masthead.circulation.cancelling import tax_of
+from masthead.circulation.refunding import (
+    Held,
+    Item,
+    amount_by_default,
+    net_of,
+    paid_gross,
+    taken,
+)
+from masthead.contract.kinds import Number
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.operation import Operation
+from masthead.store.books.paying import Term, add_revenue, terms_of_order
+
+__all__ = ["Refunded", "refund"]
+
+
+class Refunded(NamedTuple):
+    """What a refund did, in cents: gross, of which tax; and how much of it was earned before.
+
+    ``kept`` was unearned and is earned now. ``issues`` are those that are not delivered any more;
+    -1 if a term was unlimited.
+    """
+
+    order_item_id: int
+    cents: int
+    tax: int
+    taken_back: int
+    kept: int
+    issues: int
+    subscriptions: tuple[int, ...]
+
+
+class _Stored(NamedTuple):
+    order_item_id: int
+    product_id: int | None
+    net: int
+    tax: int
+    refunded: int
+    refund_date: str | None
+
+
+def refund(
+    books: Operation, order_id: int, item_id: int | None = None, cents: int | None = None
+) -> Refunded:
+    """Refund an item of an order: ``cents`` gross, by default what is unearned and its tax.
+
+    ``item_id``: None for the only item of the order. The caller refreshes the subscriptions. Raises
+    NotFound if there is no such order or item, BadInput for more than was paid, if there is nothing
+    to refund, or if the order has several items and none was named.
+    """
+    stored, is_paid = _find(books, order_id, item_id)
+    item_id = stored.order_item_id
+    terms = [term for term in terms_of_order(books, order_id) if term.order_item_id == item_id]
+    held = [_held(books, term) for term in terms]
+    if terms:
+        paid_net = sum(term.price for term in terms if term.paid_on is not None)
+    else:
+        paid_net = stored.net if is_paid else 0
+    item = Item(stored.net, stored.tax if is_paid else 0, paid_net, stored.refunded)
+    most = paid_gross(item) if is_paid else 0
+    if cents is None:
+        cents = amount_by_default(item, held) if terms else most
+        if not cents and _has_ended(stored, terms):
+            raise BadInput(
+                f"item {item_id} was refunded or cancelled before, and nothing of it is unearned; "
+                f"of what was paid {decimal(most)} is left, which --amount can give back"
+            )
+    if cents > most:
+        why = "" if is_paid else ", since the order is not paid"
+        raise BadInput(
+            f"{decimal(cents)} is more than can be refunded of item {item_id}: at most "
+            f"{decimal(most)}{why}"
+        )
+    if not cents and _has_ended(stored, terms):
+        raise BadInput(f"item {item_id} was refunded or cancelled before: nothing was changed")
+    net = (
+        net_of(item, cents, held) if terms else cents - tax_of(cents, item.net + item.tax, item.tax)
+    )
+    booked = taken(net, held)
+    rows = []
+    for term, each in zip(terms, booked, strict=True):
+        rows.append((term.term_id, "refunded", each.refunded))
+        rows.append((term.term_id, "earned", each.earned))
+    add_revenue(books, rows)
+    _end(books, order_id, item_id, cents)
+    unearned = sum(each.unearned for each in held)
+    lost = [term.issues_left for term in terms if term.ended_at is None]
+    return Refunded(
+        item_id,
+        cents,
+        cents - net,
+        max(net - unearned, 0),
+        max(unearned - net, 0),
+        -1 if any(left < 0 for left in lost) else sum(lost),
+        tuple(sorted({term.subscription_id for term in terms})),
+    )
+
+
+def _has_ended(stored: _Stored, terms: list[Term]) -> bool:
+    if not terms:
+        return stored.refund_date is not None
+    return all(term.ended_at is not None for term in terms)
+
+
+def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored, bool]:
+    """Return the item, and whether its order is paid."""
+    rows = books.connection.rows(
+        """
+        SELECT o.paid_on, i.order_item_id, i.product_id, i.sub_total, i.tax_total, i.refunded,
+            i.refund_date
+        FROM orders AS o
+        LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
+        WHERE o.account_id = :account_id AND o.order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+    )
+    if not rows:
+        raise NotFound(
+            f"account {books.account_id} has no order {order_id}: `masthead subscriber find "
+            "--order` finds one by its reference"
+        )
+    of_order = sorted(row[1] for row in rows if row[1] is not None)
+    if item_id is None:
+        if len(of_order) != 1:
+            raise BadInput(
+                f"order {order_id} has the items {', '.join(map(str, of_order)) or '(none)'}: say "
+                "with --item which one is refunded"
+            )
+        (item_id,) = of_order
+    if item_id not in of_order:
+        raise NotFound(
+            f"order {order_id} has no item {item_id}: `masthead order show {order_id}` lists them"
+        )
+    (row,) = (row for row in rows if row[1] == item_id)
+    paid_on, _, product_id, net, tax, refunded, refund_date = row
+    found = _Stored(item_id, product_id, _cents(net), _cents(tax), refunded, refund_date)
+    return found, paid_on is not None
+
+
+def _cents(number: str) -> int:
+    """Return the cents of a number of an order; parts of a cent, of imported ones, are dropped."""
+    return int(Number().read(number) * 100)
+
+
+def _held(books: Operation, term: Term) -> Held:
+    rows = books.connection.rows(
+        """
+        SELECT kind, CAST(sum(cents) AS BIGINT) FROM revenue
+        WHERE account_id = :account_id AND term_id = :term_id GROUP BY kind
+        """,
+        account_id=books.account_id,
+        term_id=term.term_id,
+    )
+    sums = {kind: int(cents) for kind, cents in rows}
+    return Held(*(sums.get(kind, 0) for kind in ("received", "earned", "refunded")))
+
+
+def _end(books: Operation, order_id: int, item_id: int, cents: int) -> None:
+    """End the terms of an item, and note the refund in it."""
+    which = {"account_id": books.account_id, "item_id": item_id}
+    books.connection.change(
+        """
+        UPDATE terms SET issues_left = 0, ended_at = :now
+        WHERE account_id = :account_id AND order_item_id = :item_id AND ended_at IS NULL
+        """,
+        now=books.now,
+        **which,
+    )
+    books.connection.change(
+        """
+        UPDATE order_items SET refunded = refunded + :cents, refund_date = :at
+        WHERE account_id = :account_id AND order_item_id = :item_id
+        """,
+        cents=cents,
+        at=books.local_now,
+        **which,
+    )
+    books.connection.change(
+        """
+        UPDATE orders SET commit_id = :commit_id
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+        commit_id=books.commit_id,
+    )

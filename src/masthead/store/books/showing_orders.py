@@ -1,0 +1,136 @@
+"""An order as it is shown to a person: its items, what they brought, and its money."""
+
+from typing import NamedTuple
+
+from masthead.errors import NotFound
+from masthead.store.database import Connection, Row
+from masthead.store.searching import ascii_lower
+
+__all__ = ["ItemShown", "OrderShown", "TermShown", "show_order"]
+
+_FIELDS = (
+    "order_id",
+    "external_reference",
+    "subscriber_id",
+    "order_date",
+    "is_gift",
+    "sub_total",
+    "tax_total",
+    "grand_total",
+    "paid_on",
+    "payment_type",
+    "mailing_address_id",
+    "billing_address_id",
+    "import_name",
+    "channel_id",
+)
+
+
+class TermShown(NamedTuple):
+    """A term of an item; ``issues`` and ``issues_left`` are -1 if it is unlimited, money cents."""
+
+    order_item_id: int
+    term_id: int
+    subscription_id: int
+    subscriber_id: int
+    publication: str | None
+    issues: int
+    issues_left: int
+    price: int
+    paid_on: str | None
+    ended_at: str | None
+    received: int
+    earned: int
+    refunded: int
+
+
+class ItemShown(NamedTuple):
+    """An item with its terms; totals are numbers of the wire, ``refunded`` is in cents."""
+
+    order_item_id: int
+    bundle_id: int | None
+    product_id: int | None
+    name: str | None
+    grand_total: str
+    tax_total: str
+    purchase_id: int | None
+    refund_date: str | None
+    fulfilled_date: str | None
+    refunded: int
+    terms: list[TermShown]
+
+
+class OrderShown(NamedTuple):
+    """An order: its fields by name, and its items."""
+
+    fields: dict[str, int | str | None]
+    items: list[ItemShown]
+
+
+def show_order(
+    connection: Connection,
+    account_id: int,
+    order_id: int | None = None,
+    *,
+    reference: str | None = None,
+) -> OrderShown:
+    """Return an order by its id or its external reference. Raises NotFound if there is none."""
+    value: int | str | None = order_id
+    condition = "order_id = :value"
+    if reference is not None:
+        condition, value = "external_reference_lower = :value", ascii_lower(reference)
+    row = connection.row(
+        f"SELECT {', '.join(_FIELDS)} FROM orders WHERE account_id = :account_id AND {condition}",
+        account_id=account_id,
+        value=value,
+    )
+    if row is None:
+        named = order_id if reference is None else f"with the reference {reference!r}"
+        raise NotFound(f"account {account_id} has no order {named}")
+    fields = dict(zip(_FIELDS, row, strict=True))
+    terms = _terms(connection, account_id, row[0])
+    items = [
+        ItemShown._make((*item, [term for term in terms if term.order_item_id == item[0]]))
+        for item in _items(connection, account_id, row[0])
+    ]
+    return OrderShown(fields, items)
+
+
+def _items(connection: Connection, account_id: int, order_id: int) -> list[Row]:
+    return connection.rows(
+        """
+        SELECT i.order_item_id, i.bundle_id, i.product_id, coalesce(b.name, p.name),
+            i.grand_total, i.tax_total, i.purchase_id, i.refund_date, i.fulfilled_date, i.refunded
+        FROM order_items AS i
+        LEFT JOIN bundles AS b ON b.account_id = i.account_id AND b.bundle_id = i.bundle_id
+        LEFT JOIN products AS p ON p.account_id = i.account_id AND p.product_id = i.product_id
+        WHERE i.account_id = :account_id AND i.order_id = :order_id ORDER BY i.order_item_id
+        """,
+        account_id=account_id,
+        order_id=order_id,
+    )
+
+
+def _terms(connection: Connection, account_id: int, order_id: int) -> list[TermShown]:
+    sums = ", ".join(
+        f"""coalesce((SELECT CAST(sum(r.cents) AS BIGINT) FROM revenue AS r
+            WHERE r.account_id = t.account_id AND r.term_id = t.term_id AND r.kind = '{kind}'), 0)
+        """
+        for kind in ("received", "earned", "refunded")
+    )
+    rows = connection.rows(
+        f"""
+        SELECT t.order_item_id, t.term_id, t.subscription_id, s.subscriber_id, p.name, t.issues,
+            t.issues_left, t.price, t.paid_on, t.ended_at, {sums}
+        FROM order_items AS i
+        JOIN terms AS t ON t.account_id = i.account_id AND t.order_item_id = i.order_item_id
+        JOIN subscriptions AS s
+            ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        WHERE i.account_id = :account_id AND i.order_id = :order_id ORDER BY t.term_id
+        """,
+        account_id=account_id,
+        order_id=order_id,
+    )
+    return [TermShown(*row) for row in rows]
