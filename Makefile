@@ -128,14 +128,16 @@ prove-every: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal $(APART) --long --every -m only_every $(ARGS)
 
 prove-schedules: install-dev
-	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000)
+	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000) \
+		--timeout 0
 
 prove-kills: install-dev
 	$(BIN)/pytest tests/feed/test_killed.py --long --rounds $(or $(ROUNDS),200) \
-		--seed $(or $(SEED),1)
+		--seed $(or $(SEED),1) --timeout 0
 
 prove-endurance: install-dev
-	$(BIN)/pytest tests/api/test_endurance.py --long --minutes $(or $(MINUTES),60)
+	$(BIN)/pytest tests/api/test_endurance.py --long --minutes $(or $(MINUTES),60) \
+		--timeout 0
 
 # On PostgreSQL those alone that say what each operation answers.
 prove-asgi: install-dev
@@ -148,7 +150,7 @@ prove-leaving: install-dev
 # A twentieth of the cases is left to Schemathesis, whose own counts it is told.
 prove-hostile: install-dev
 	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --long --every \
-		--cases $(or $(CASES),100000)
+		--cases $(or $(CASES),100000) --timeout 0
 
 # Only what has been tried is in dist/.
 release: install-dev
