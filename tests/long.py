@@ -8,7 +8,8 @@ and is left out of the short form.
 In the short form the tests in ``FOLDERS_ON_SQLITE`` and ``FILES_ON_SQLITE`` have their services on
 SQLite alone, and so have those on other ASGI servers: other folders test what differs by the kind
 of database. Where the kind is far away from what is tested, the long form leaves PostgreSQL out
-too: ``pytest --long --every`` (`make prove-every`) has all there is.
+too: ``pytest --long --every`` (`make prove-every`) has all there is, and tries five times as many
+examples.
 """
 
 from __future__ import annotations
@@ -69,16 +70,22 @@ tests/store, tests/loading and tests/postgresql say it too."""
 FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (400, 400), "cases": (200, 400)}
 """For each option that counts cases: how many there are in the short form and in the long one."""
 
+TIMES_WITH_EVERY = 5
+"""So many times the examples of the long form are tried with ``--every``."""
+
 Test = TypeVar("Test", bound="Callable[..., None]")
 
 _is_long = False
+_times = 1
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Let the long forms be asked for, and any number of cases."""
     group = parser.getgroup("what takes long (make prove)")
     group.addoption("--long", action="store_true", help="run the long form of each test")
-    group.addoption("--every", action="store_true", help="with --long: on every database")
+    group.addoption(
+        "--every", action="store_true", help="with --long: on every database, and more examples"
+    )
     for name, of_what in (
         ("schedules", "of loads, polls and crashes"),
         ("rounds", "in which processes are killed"),
@@ -92,8 +99,9 @@ def add_options(parser: pytest.Parser) -> None:
 
 def choose(config: pytest.Config) -> None:
     """Take the form that was asked for; called before any test is imported."""
-    global _is_long  # noqa: PLW0603 - decorators have nobody else to ask
+    global _is_long, _times  # noqa: PLW0603 - decorators have nobody else to ask
     _is_long = config.option.long
+    _times = TIMES_WITH_EVERY if config.option.every else 1
     for name, forms in FORMS.items():
         if getattr(config.option, name) is None:
             setattr(config.option, name, forms[_is_long])
@@ -104,7 +112,7 @@ def examples(few: int, many: int) -> Callable[[Test], Test]:
 
     def decorated(test: Test) -> Test:
         LONG(test)
-        return settings(max_examples=many if _is_long else few)(test)
+        return settings(max_examples=many * _times if _is_long else few)(test)
 
     return decorated
 

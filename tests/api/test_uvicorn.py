@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from uvicorn import Server
+from uvicorn import Config, Server
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
 from masthead.api.http.protocol import HttpProtocol
+from masthead.api.server import _Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+ANSWER_SECONDS_MAX = 60
 
 USED: dict[Callable[..., object], str] = {
     HttpToolsProtocol.__init__: "4f0899941034",
@@ -60,6 +64,10 @@ USED: dict[Callable[..., object], str] = {
     Multiprocess.keep_subprocess_alive: "3ba4980aa33b",
     Multiprocess.restart_all: "438dec6d95be",
     Multiprocess.handle_hup: "c6701178f72d",
+    Process.__init__: "a8c85f799aae",
+    Process.always_pong: "f045b1417fcf",
+    Process.pong: "531eb588bfa5",
+    Process.target: "ad60ca4616de",
     Process.wait_until_ready: "facaf9df0601",
 }
 
@@ -68,6 +76,30 @@ USED: dict[Callable[..., object], str] = {
 def test_uvicorn_does_what_it_did_when_this_was_written(function: Callable[..., object]) -> None:
     source = inspect.getsource(function)
     assert hashlib.sha256(source.encode()).hexdigest()[:12] == USED[function]
+
+
+def test_a_worker_has_its_server_before_a_second_thread_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else that thread may make another one, of which the parent never hears that it started."""
+    threads: list[int] = []
+    made = Server.__init__
+
+    def make(self: Server, config: Config) -> None:
+        threads.append(threading.active_count())
+        made(self, config)
+
+    monkeypatch.setattr(Server, "__init__", make)
+    monkeypatch.setattr(Server, "run", lambda _server, _sockets: None)
+    monkeypatch.setattr(Process, "always_pong", Process.pong)
+    worker = _Worker(Config("made:up"), [])
+    with worker.parent_conn as parent, worker.child_conn:
+        before = threading.active_count()
+        parent.send(b"ping")
+        worker.target([])
+        assert parent.poll(ANSWER_SECONDS_MAX)
+        assert parent.recv() is False
+    assert threads == [before]
 
 
 def test_all_that_the_protocol_overrides_is_among_them() -> None:

@@ -15,7 +15,7 @@ from types import FrameType
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors import Multiprocess, multiprocess
 
 from masthead.api.app import App, create_app
 from masthead.api.http.credentials import Credentials
@@ -144,6 +144,20 @@ class _Server(uvicorn.Server):
             raise MastheadError("the server could not start: its log says why") from None
 
 
+class _Worker(multiprocess.Process):
+    """A worker process whose server is made before a second thread needs it.
+
+    In uvicorn's, the thread that tells the parent whether the server has started may make another
+    server than the one that runs: both ask for it at the same time. Then the parent waits for a
+    start that it is never told of.
+    """
+
+    def target(self, sockets: list[socket.socket] | None = None) -> None:
+        """Make the server, then start that thread and serve."""
+        self._server = uvicorn.Server(self.config)
+        super().target(sockets)
+
+
 class _Workers(Multiprocess):
     """uvicorn's supervisor, which reports when all workers have started, or that one failed to.
 
@@ -156,6 +170,8 @@ class _Workers(Multiprocess):
         super().__init__(config, sockets=[listener])
         self._ready = ready
         self._has_failed = False
+        # uvicorn's supervisor makes its processes by this name, and has no setting for it.
+        multiprocess.Process = _Worker  # type: ignore[misc]
 
     def serve(self) -> None:
         """Serve; raise MastheadError if a worker cannot start."""
