@@ -8,7 +8,6 @@ operation refuses raises :class:`Refused`, and the caller throws the books away 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -33,7 +32,7 @@ DAY = timedelta(days=1)
 PRINTED = ("Print", "Both")
 
 
-class Refused(Exception):  # noqa: N818 - an operator is told no: nothing is wrong
+class Refused(Exception):
     """The operation changes nothing."""
 
 
@@ -321,9 +320,10 @@ class Books:
         days = self.days_of(found.publication)
         if left == 0:
             got = self.received(subscription)
-            return next(
-                day for day in days if (day > got[-1][0] if got else day >= found.begins_on)
-            ) - DAY
+            return (
+                next(day for day in days if (day > got[-1][0] if got else day >= found.begins_on))
+                - DAY
+            )
         planned = self.issues_of(found.publication)
         for number, day in enumerate(days):
             issue_id, issue = planned[number] if number < len(planned) else (0, None)
@@ -363,7 +363,9 @@ class Books:
         return None
 
     def delivered(self, term: Term) -> int:
-        return sum(d.term is not None and self.terms[d.term] is term for d in self.deliveries.values())
+        return sum(
+            d.term is not None and self.terms[d.term] is term for d in self.deliveries.values()
+        )
 
     def oldest_term(self, subscription: int) -> tuple[int, Term] | None:
         return next(((n, t) for n, t in self.terms_of(subscription) if t.left != 0), None)
@@ -380,7 +382,9 @@ class Books:
             and len(self.grace_since(subscription)) < grace_issues
         )
 
-    def close(self, issue_id: int, grace_issues: int = 0, since: date | None = None) -> dict[int, str]:
+    def close(
+        self, issue_id: int, grace_issues: int = 0, since: date | None = None
+    ) -> dict[int, str]:
         """Make the main list; return the exceptions."""
         issue = self.issues[issue_id]
         opened = [n for n, other in self.issues_of(issue.publication) if not other.is_closed]
@@ -479,7 +483,9 @@ class Books:
         if term.paid_on is None or term.has_ended:
             return
         day = self.today if issue_id is None else max(self.issues[issue_id].date, term.paid_on)
-        self._book(term_id, issue_id, "earned", self.owed(term) - self.booked("earned", term_id), day)
+        self._book(
+            term_id, issue_id, "earned", self.owed(term) - self.booked("earned", term_id), day
+        )
 
     def _settle_unlimited(self, issue_id: int) -> None:
         for number, term in sorted(self.terms.items()):

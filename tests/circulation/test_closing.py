@@ -330,7 +330,7 @@ def test_the_database_serves_whom_the_rule_serves(
         desk.put_many(name, found)
     desk.refresh()
     before = desk.everything()
-    grace = {"issues": grace_issues, "since": grace_from}
+    grace: Any = {"issues": grace_issues, "since": grace_from}
     closed = close(desk, **grace)
     after = desk.everything()
     exceptions = {each.subscription_id: each.why for each in closed.exceptions}

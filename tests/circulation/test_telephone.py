@@ -22,6 +22,7 @@ from tests.circulation.desk import DEED, Desk, at_desk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from masthead.store.database import Value
     from tests.servers import Store
 
 TODAY = "2026-04-15"
@@ -79,7 +80,7 @@ def desk(shared: Desk) -> Desk:
         tax_total="1.68",
         grand_total="25.68",
     )
-    item = {"order_id": 1, "bundle_id": 1, "sub_total": "12", "tax_total": "0.84"}
+    item: dict[str, Value] = {"order_id": 1, "bundle_id": 1, "sub_total": "12", "tax_total": "0.84"}
     for n in (1, 2):
         shared.put("order_items", order_item_id=n, grand_total="12.84", **item)
         shared.put(

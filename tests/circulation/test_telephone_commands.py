@@ -343,7 +343,7 @@ def test_sqlite_finds_readers_by_indexes(
         pytest.skip("PostgreSQL plans by what a table holds")
     with desk.store.writer() as connection:
         with statements(connection) as asked:
-            finding.find(connection, 1, sought, limit=5)
+            list(finding.find(connection, 1, sought, limit=5))
             list(finding.duplicates(connection, 1, of=1))
         assert asked
         for sql, values in asked:

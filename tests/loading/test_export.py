@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
-from masthead.loading.export import CHANGES_THROUGH, _harmless, export
+from masthead.loading.export import CHANGES_THROUGH, export, harmless
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.records import publishers
@@ -168,7 +168,7 @@ def test_numbers_stay_numbers_for_a_spreadsheet(small: Publisher, tmp_path: Path
 @given(text=st.text(max_size=8))
 def test_no_text_is_a_formula_and_none_is_lost(text: str) -> None:
     """decisions, "Exports for spreadsheets"."""
-    (cell,) = _harmless([text])
+    (cell,) = harmless([text])
     assert cell in {text, f"'{text}"}
     if cell == text and text.lstrip()[:1] in set("=+-@"):
         float(text)

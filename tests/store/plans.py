@@ -77,7 +77,7 @@ def statements(database: Connection) -> Iterator[list[Statement]]:
 
     def keeping(ask: Callable[..., Any]) -> Callable[..., Any]:
         def kept(sql: str, /, **values: Any) -> Any:
-            if sql.split(maxsplit=1)[0] in {"SELECT", "INSERT", "UPDATE", "DELETE"}:
+            if sql.split(maxsplit=1)[0] in {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}:
                 found.append((sql, values))
             return ask(sql, **values)
 

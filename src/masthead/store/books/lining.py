@@ -176,7 +176,10 @@ class Lines:
             publication_id=key[1],
             type=key[2],
         )
-        return _Subscription(*max(rows), False) if rows else None
+        if not rows:
+            return None
+        subscription_id, mailing_address_id, begins = max(rows)
+        return _Subscription(subscription_id, mailing_address_id, begins, is_own=False)
 
     def _state(
         self, found: _Subscription, publication: _Publication, line: Line

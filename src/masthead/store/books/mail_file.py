@@ -117,7 +117,7 @@ def rows_of(
             LEFT JOIN addresses AS a
                 ON a.account_id = :account_id AND a.address_id = d.address_id
             {_OF_LIST} AND e.type IN ('Print', 'Both')
-            ORDER BY a.country_name, a.zip_code, e.subscription_id
+            ORDER BY coalesce(a.country_name, ''), coalesce(a.zip_code, ''), e.subscription_id
             """
     values = {"account_id": account_id, "mailing_list_id": written.mailing_list_id}
     if not digital:
