@@ -69,6 +69,23 @@ def test_made_up_data_of_any_size_become_open_books(
     assert bool(made.entries) == bool(subscribers)
 
 
+def test_the_planner_knows_the_size_of_open_books(desk: Desk, tmp_path: Path) -> None:
+    """Otherwise the first closing on PostgreSQL compares each term with each subscription."""
+    if desk.store.dialect != "postgresql":
+        pytest.skip("SQLite plans without statistics")
+    generate(tmp_path / "made-up", subscribers=200, seed=1)
+    load(desk.store, [tmp_path / "made-up"], account_id=desk.account_id)
+    open_books(desk.store, desk.account_id, by=DEED)
+    with desk.store.writer() as database:
+        sizes = database.rows(
+            "SELECT relname, reltuples FROM pg_class WHERE relname IN ('terms', 'revenue') "
+            "AND relnamespace = 'public'::regnamespace"
+        )
+    assert {name: int(rows) for name, rows in sizes} == {
+        name: len(desk.table(name)) for name in ("terms", "revenue")
+    }
+
+
 def test_the_plan_is_that_of_a_year(desk: Desk, tmp_path: Path) -> None:
     generate(tmp_path / "made-up", subscribers=0, seed=1)
     load(desk.store, [tmp_path / "made-up"], account_id=desk.account_id)
