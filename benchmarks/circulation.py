@@ -124,10 +124,10 @@ def _bring(source: str, target: str, list_id: int) -> None:
         names = ", ".join(f'"{each}"' for each in columns(source, name))
         which = condition.format(list=list_id)
         query = f"SELECT {names} FROM {name} WHERE {which} ORDER BY {_KEYS[name]}"
-        list_query = f"SELECT {{}} FROM list_downloads WHERE mailing_list_id = {list_id}"
         _copy(source, target, f"plain_{name}", name, names, query)
     names = ", ".join(columns(source, "list_downloads"))
-    _copy(source, target, "list_downloads", None, names, list_query.format(names))
+    its = f"SELECT {names} FROM list_downloads WHERE mailing_list_id = {list_id}"
+    _copy(source, target, "list_downloads", None, names, its)
     settle(target)
 
 
@@ -180,6 +180,7 @@ def _rounds(place: _Place, url: str, rounds: int) -> tuple[Figures, int]:
     The first issue warms up, and the copy is made after it.
     """
     figures: Figures = {}
+    entries = 0
     _close(place, url, ISSUES[0])
     settle(url)
     with place.copy_of(url, "bare") as bare:

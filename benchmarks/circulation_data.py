@@ -68,10 +68,10 @@ def _steps() -> Sequence[_Step]:
                 "subscriber_id": "n",
                 "renewal_code": "'R' || n",
                 "email": "'reader' || n || '@example.org'",
-                "first_name": "'First' || n % 1000",
-                "last_name": "'Last' || n % 50000",
-                "first_name_folded": "'first' || n % 1000",
-                "last_name_folded": "'last' || n % 50000",
+                "first_name": "'First' || (n % 1000)",
+                "last_name": "'Last' || (n % 50000)",
+                "first_name_folded": "'first' || (n % 1000)",
+                "last_name_folded": "'last' || (n % 50000)",
                 "commit_id": "1",
                 "custom_fields_commit_id": "1",
             },
@@ -81,8 +81,8 @@ def _steps() -> Sequence[_Step]:
             {
                 "address_id": "n",
                 "subscriber_id": "n",
-                "address": "n % 900 || ' Harbor Road ' || n",
-                "city": "'City ' || n % 5000",
+                "address": "(n % 900) || ' Harbor Road ' || n",
+                "city": "'City ' || (n % 5000)",
                 "state": "'NY'",
                 "zip_code": "CAST(10000 + n % 50000 AS TEXT)",
                 "country_abbreviation": "'US'",
@@ -218,7 +218,9 @@ def _catalogue() -> list[str]:
         for length, cents in _BUNDLES.items()
     )
     rows_of = {
-        "publications (account_id, publication_id, name)": f"({ACCOUNT_ID}, {_PUBLICATION}, 'Tide')",
+        "publications (account_id, publication_id, name)": (
+            f"({ACCOUNT_ID}, {_PUBLICATION}, 'Tide')"
+        ),
         "issues (account_id, issue_id, publication_id, name, date, closed_at)": issues,
         "books (account_id, books_id, opened_on, opened_at)": (
             f"({ACCOUNT_ID}, 1, '{_OPENED}', '{_OPENED} 12:00:00')"
