@@ -10,7 +10,7 @@ import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.loading.mail_files import write_mail_file
+from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import erasing
 from masthead.store.books import addressing, cancelling, ordering, renewing, suspending
@@ -271,7 +271,7 @@ def test_a_mail_file_keeps_the_row_of_an_erased_reader_without_the_person(
     """circulation, "What must hold": a list's entries, its count and its file's rows are one."""
     erase(desk)
     path = tmp_path / "may.csv"
-    count = write_mail_file(desk.store, path, account_id=desk.account_id, issue_id=MAY, by=DEED)
+    count = write_mail_file(desk.store, desk.account_id, Wanted(MAY), path, by=DEED)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert count == len(rows) == 2

@@ -7,6 +7,7 @@ and what the books have of it, an order its payment, and an entry of a mailing l
 import msgspec
 
 from masthead.circulation.amounts import decimal
+from masthead.contract import books as books_records
 from masthead.contract import records, shapes
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
@@ -79,16 +80,16 @@ def _books(books: Books) -> Record:
         "deliveries": [_record(records.SubscriptionIssue, row) for row in books.deliveries],
         "terms": [
             {
-                **_record(records.Term, term),
-                "revenue": [_record(records.Revenue, row) for row in revenue],
+                **_record(books_records.Term, term),
+                "revenue": [_record(books_records.Revenue, row) for row in revenue],
             }
             for term, revenue in books.terms
         ],
-        "suspensions": [_record(records.Suspension, row) for row in books.suspensions],
+        "suspensions": [_record(books_records.Suspension, row) for row in books.suspensions],
         "temporary_addresses": [
-            _record(records.TemporaryAddress, row) for row in books.temporary_addresses
+            _record(books_records.TemporaryAddress, row) for row in books.temporary_addresses
         ],
-        "renewal_letters": [_record(records.RenewalSent, row) for row in books.letters],
+        "renewal_letters": [_record(books_records.RenewalSent, row) for row in books.letters],
     }
 
 
