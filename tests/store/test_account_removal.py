@@ -45,8 +45,15 @@ def places(store: OpenStore) -> Iterator[list[Connection]]:
 
 
 def of_accounts(database: Connection) -> list[str]:
-    """Return the tables with a column for the account, as the database itself has them."""
-    found = sorted(tables(database) - {"sqlite_schema", "sqlite_temp_schema"})
+    """Return the tables with a column for the account, as the database itself has them.
+
+    Those that others refer to come first.
+    """
+    order = [*TABLES_BY_NAME]
+    found = sorted(
+        tables(database) - {"sqlite_schema", "sqlite_temp_schema"},
+        key=lambda name: (order.index(name) if name in order else -1, name),
+    )
     return [
         name
         for name in found
@@ -69,6 +76,8 @@ def fill(database: Connection, table: str, account_id: int) -> None:
         if column.is_required
     }
     needed["account_id"] = account_id
+    if table == "revenue":
+        needed["kind"] = "received"
     database.change(
         f"""INSERT INTO {table} ({", ".join(f'"{name}"' for name in needed)})
         VALUES ({", ".join(f":{name}" for name in needed)})""",

@@ -228,6 +228,7 @@ def set_bundle(
     line. Raises NotFound if there is no such bundle or publication, BadInput if the prices of the
     lines do not add up to the bundle's, or a publication and type come twice.
     """
+    _found(books, "bundle", bundle_id)
     before = lines_of(books.connection, books.account_id, bundle_id)
     given = values.get("price")
     if not lines and given is not None and len(before) == 1:
