@@ -106,7 +106,7 @@ def test_the_plan_is_that_of_a_year(desk: Desk, tmp_path: Path) -> None:
 def test_the_catalogue_has_what_was_sold_and_each_price_is_that_of_its_lines(
     tmp_path: Path,
 ) -> None:
-    """decisions, "Sample data has a catalogue and no books"; the spec's "Bundles"."""
+    """decisions, "Sample data has a catalogue and no books"."""
     folder = tmp_path / "made-up"
     generate(folder, subscribers=500, seed=1)
     bundles = {row["bundle_id"]: row for row in rows_of(folder, "bundles")}

@@ -281,7 +281,7 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
         )
     assert run(database, "renewals", "efforts", "list", "--publication=1") == [
         "publication 1, effort 1: due at 4 issues left",
-        "publication 1, effort 2: due at -1 issues left",
+        "publication 1, effort 2: due 1 issue after the last one",
     ]
     preview = run(database, "renewals", "select", "--preview")
     assert preview[:2] == ["publication 1, effort 1: 1 letters", "1 letters in all"]

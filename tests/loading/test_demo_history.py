@@ -67,6 +67,21 @@ def test_each_later_night_is_small_and_brings_new_and_changed_rows(
             assert any(key in known and known[key] != row for key, row in found.items())
 
 
+def test_an_issue_that_comes_out_on_a_nights_day_is_received(
+    folders: list[Path], stands: list[Tables]
+) -> None:
+    weekly = {i["issue_id"]: i["date"] for i in stands[-1]["issues"] if i["publication_id"] == "2"}
+    friday = (REFERENCE_DATE - timedelta(2)).isoformat()
+    received = read_tables(folders[-3])["subscription_issues"]
+    on_friday = [row for row in received if weekly.get(row["issue_id"]) == friday]
+    subscriptions = by_key("subscriptions", stands[-3]["subscriptions"])
+    assert len(on_friday) > 100
+    for row in on_friday:
+        subscription = subscriptions[row["subscription_id"],]
+        assert subscription["publication_id"] == "2"
+        assert subscription["date_created"] <= friday <= (subscription["date_expired"] or friday)
+
+
 def test_a_renewal_adds_issues_and_moves_the_end_of_the_subscription(
     folders: list[Path], stands: list[Tables]
 ) -> None:

@@ -53,10 +53,10 @@ def list_(publication: int | None, account: int | None, database: str) -> None:
 
 
 def _line(point: renewing.Point) -> str:
-    return (
-        f"publication {point.publication_id}, effort {point.effort}: due at {point.issues_left} "
-        "issues left"
-    )
+    left = point.issues_left
+    noun = "issue" if abs(left) == 1 else "issues"
+    when = f"{-left} {noun} after the last one" if left < 0 else f"at {left} {noun} left"
+    return f"publication {point.publication_id}, effort {point.effort}: due {when}"
 
 
 @efforts_group.command("set")

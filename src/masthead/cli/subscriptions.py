@@ -202,7 +202,8 @@ def extend(
     """Add free issues behind all others, such as for a copy that was lost in the mail."""
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
         term_id = extending.extend(books, subscription_id, issues)
-    click.echo(f"subscription {subscription_id} got {issues} free issues (term {term_id})")
+    noun = "issue" if issues == 1 else "issues"
+    click.echo(f"subscription {subscription_id} got {issues} free {noun} (term {term_id})")
     end_of(dry_run=dry_run)
 
 

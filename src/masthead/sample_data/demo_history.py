@@ -101,6 +101,7 @@ class _History:
         yield self._night()
         for night in range(1, _NIGHTS):
             self._calendar.today = night
+            self._deliver(night)
             self._changes(night)
             self._known += [self._readers.add(new=True) for _ in range(_JOINING)]
             yield self._night()
@@ -194,6 +195,24 @@ class _History:
             for reader in self._some(len(self._known)):
                 left_on = self._calendar.time(night, 0.5)
                 self._change("subscribers", self._subscriber(reader), delete_date=left_on)
+
+    def _deliver(self, night: int) -> None:
+        """Note who received the issues that come out on the night's day."""
+        for publication in self._publisher.publications:
+            if night not in publication.issue_days:
+                continue
+            issue_id = publication.first_issue_id + publication.issue_days.index(night)
+            today = self._calendar.day(night)
+            self._readers.rows["subscription_issues"] += [
+                (found["subscription_id"], issue_id)
+                for found in self._records("subscriptions")
+                if found["publication_id"] == publication.publication_id
+                and not self._subscriber_of(found)["delete_date"]
+                and (found["date_expired"] or today) >= today
+            ]
+
+    def _subscriber_of(self, record: _Record) -> _Record:
+        return self._state["subscribers"][(record["subscriber_id"],)]
 
     def _day(self, text: str) -> int:
         """Return the days from the publisher's reference date to ``YYYY-MM-DD``."""
