@@ -186,7 +186,7 @@ class _Delivery:
         self._add_entries()
         self._use_up_terms()
         earn_by_deliveries(self._running, self._issue, _DELIVERED, mailing_list_id=self._list_id)
-        first_id = self._earn_by_months()
+        self._earn_by_months()
         self._connection.change(
             """UPDATE list_downloads SET count = :count
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
@@ -198,13 +198,6 @@ class _Delivery:
             """(SELECT e.subscription_id AS key FROM mailing_list_entries AS e
             WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id)""",
             mailing_list_id=self._list_id,
-        )
-        renew_balances(
-            self._running,
-            """(SELECT DISTINCT m.subscription_id AS key FROM revenue AS r JOIN terms AS m
-                ON m.account_id = :account_id AND m.term_id = r.term_id
-            WHERE r.account_id = :account_id AND r.revenue_id >= :first_id)""",
-            first_id=first_id,
         )
         add_kinds(self._running, self._issue.publication_id)
         return MailingList(self._list_id, name, count, self._runs(), exceptions)
@@ -263,10 +256,10 @@ class _Delivery:
             day=self._issue.date,
         )
 
-    def _earn_by_months(self) -> int:
+    def _earn_by_months(self) -> None:
         newest = newest_closed(self._running, self._issue.publication_id)
         until = self._issue.date if newest is None else max(newest.date, self._issue.date)
-        return earn_by_months(self._running, self._issue, until)
+        earn_by_months(self._running, self._issue, until)
 
     def _runs(self) -> list[Run]:
         rows = self._connection.rows(

@@ -9,6 +9,7 @@ from masthead.circulation.shares import last_day_reached
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
+from masthead.store.books.refreshing import renew_balances
 from masthead.store.database import Value
 
 __all__ = ["earn_by_deliveries", "earn_by_months"]
@@ -45,8 +46,8 @@ def earn_by_deliveries(
     )
 
 
-def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> int:
-    """Book what a publication's unlimited terms have earned by now; return the first row's id.
+def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> None:
+    """Book what a publication's unlimited terms have earned by now, and renew their balances.
 
     That is up to the date of its ``newest`` closed issue, nothing if there is none. After a
     reopening it is less than before. It is booked for ``issue``.
@@ -58,7 +59,7 @@ def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> int:
         - CASE WHEN CAST(substr(t.starts_on, 9, 2) AS BIGINT) > {last_day_reached(until)}
             THEN 1 ELSE 0 END)"""
     first_id = next_ids(running.connection, running.account_id, "revenue")
-    running.connection.change(
+    booked = running.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
@@ -84,4 +85,12 @@ def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> int:
         day=issue.date,
         first_id=first_id,
     )
-    return first_id
+    if booked:
+        renew_balances(
+            running,
+            """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
+            WHERE m.account_id = :account_id AND m.term_id IN (
+                SELECT r.term_id FROM revenue AS r
+                WHERE r.account_id = :account_id AND r.revenue_id >= :first_id))""",
+            first_id=first_id,
+        )

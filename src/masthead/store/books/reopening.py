@@ -125,15 +125,8 @@ class _Undoing:
         self._remove_deliveries()
         lists = self._remove_lists()
         newest = newest_closed(self._running, self._issue.publication_id)
-        first_id = earn_by_months(self._running, self._issue, newest.date if newest else None)
+        earn_by_months(self._running, self._issue, newest.date if newest else None)
         renew_balances(self._running, self._keys)
-        renew_balances(
-            self._running,
-            """(SELECT DISTINCT m.subscription_id AS key FROM revenue AS r JOIN terms AS m
-                ON m.account_id = :account_id AND m.term_id = r.term_id
-            WHERE r.account_id = :account_id AND r.revenue_id >= :first_id)""",
-            first_id=first_id,
-        )
         self._forecast()
         add_kinds(self._running)
         self._lists.drop(_UNDONE)

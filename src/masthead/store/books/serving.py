@@ -146,7 +146,7 @@ class Serving:
         delivered = self._running.connection.change(
             f"""
             INSERT INTO subscription_issues ({columns})
-            SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, c.term_id, 0,
+            SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
                 c.address_id
             FROM {self._due.format(more=self._more)}
             WHERE NOT {_IS_UNPAID} AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
