@@ -142,7 +142,7 @@ def test_all_of_an_account_goes_and_nothing_of_another(pair: tuple[Publisher, Pu
                 assert rows_of(database, table, 2) == before[table], table
     with one.store.writer() as database:
         (entry,) = (e for e in audit.entries(database, account_id=1) if e.account_id == 1)
-    assert entry.summary.startswith("removed with 2 of publications, 1 of issues, ")
+    assert entry.summary.startswith("removed with 1 of books, 2 of publications, ")
     with pytest.raises(NotFound, match="there is no account 1:"):
         account_removal.remove_account(one.store, 1)
 

@@ -3,6 +3,7 @@
 from operator import itemgetter
 from typing import NamedTuple
 
+from masthead.contract import books as books_records
 from masthead.contract import records, shapes
 from masthead.errors import NotFound
 from masthead.store import reading
@@ -164,12 +165,12 @@ def _books(connection: Connection, account_id: int, subscription_id: int) -> Boo
         days,
         rows("subscription_issues", records.SubscriptionIssue),
         [
-            (term, rows("revenue", records.Revenue, "term_id", term[0]))
-            for term in rows("terms", records.Term)
+            (term, rows("revenue", books_records.Revenue, "term_id", term[0]))
+            for term in rows("terms", books_records.Term)
         ],
-        rows("suspensions", records.Suspension),
-        rows("temporary_addresses", records.TemporaryAddress),
-        rows("renewals_sent", records.RenewalSent),
+        rows("suspensions", books_records.Suspension),
+        rows("temporary_addresses", books_records.TemporaryAddress),
+        rows("renewals_sent", books_records.RenewalSent),
     )
 
 
