@@ -258,7 +258,7 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     assert preview == [
         "list 1, Tide No. 1: 1 entries",
         "  Print, paid: 1 entries, 1 copies",
-        "1 exceptions, which got nothing and lost nothing:",
+        "1 exception, which got nothing and lost nothing:",
         "  subscription 2 of subscriber 2: it has no address",
         "nothing was changed: this was a dry run",
     ]
