@@ -7,6 +7,7 @@ stands here: the tests read its tables.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -158,7 +159,7 @@ class Course:
         rows = table("bundle", "of")
         for name, lines in groupby(rows, lambda row: row[0]):
             parts = list(lines)
-            self._do(lambda books, name=name, parts=parts: self._add_bundle(books, name, parts))  # type: ignore[misc]
+            self._do(partial(self._add_bundle, name=name, rows=parts))
 
     def _add_bundle(self, books: Operation, name: str, rows: list[Row]) -> None:
         lines = [
