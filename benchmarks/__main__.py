@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from benchmarks import (
+    circulation,
     complete,
     feed,
     filters,
@@ -45,6 +46,7 @@ BENCHMARKS = {
     "logins": Benchmark(logins.measure, subscribers=20_000, rounds=10_000),
     "migration": Benchmark(migration.measure, subscribers=870_000, seconds=5),
     "filters": Benchmark(filters.measure, subscribers=870_000, rounds=21),
+    "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
 }
 
 

@@ -1,5 +1,7 @@
 """Closing an issue: who gets it, out of which term, and what that earns."""
 
+# Long because each rule of closing is seen by itself, and then all of them at once.
+
 from __future__ import annotations
 
 from datetime import date

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.loading.mail_files import write_mail_file
+from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.store.books.closing import close_issue
 from tests.circulation.desk import DEED, Desk, at_desk
 
@@ -62,7 +62,7 @@ def test_an_address_without_a_name_gets_the_readers(desk: Desk, tmp_path: Path) 
     """Addresses of the system before often have none, and a label needs one."""
     close_issue(desk.store, 1, 1, deed=DEED)
     file = tmp_path / "mail.csv"
-    assert write_mail_file(desk.store, file, account_id=1, issue_id=1, by=DEED) == len(ADDRESSES)
+    assert write_mail_file(desk.store, 1, Wanted(1), file, by=DEED) == len(ADDRESSES)
     with file.open(encoding="utf-8", newline="") as opened:
         rows = [(r["first_name"], r["last_name"], r["company"]) for r in csv.DictReader(opened)]
     assert rows == [

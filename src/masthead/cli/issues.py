@@ -9,7 +9,7 @@ from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
-from masthead.loading.mail_files import write_mail_file
+from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.store.books import closing
 from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import reading
@@ -153,12 +153,9 @@ def file_command(
     """
     count = write_mail_file(
         opened(database),
+        account_of(account),
+        Wanted(issue_id, mailing_list_id, digital, for_spreadsheets),
         path,
-        account_id=account_of(account),
-        issue_id=issue_id,
-        mailing_list_id=mailing_list_id,
-        digital=digital,
-        for_spreadsheets=for_spreadsheets,
         by=deed(),
     )
     click.echo(f"{path}: {count} rows")

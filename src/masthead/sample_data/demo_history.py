@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from masthead.sample_data.generate import REFERENCE_DATE, Files
+from masthead.sample_data.generate_catalogue import catalogue_rows
 from masthead.sample_data.generate_publisher import COLUMNS, Publisher, Row
 from masthead.sample_data.generate_readers import Member, Reader, Readers
 from masthead.sample_data.generate_sales import Delivery, Sale
@@ -29,7 +30,13 @@ _ISSUES_SHOWN_MIN = 6
 #: A row by the names of its columns.
 _Record = dict[str, Any]
 
-_KEY_COLUMNS = {"subscription_issues": 2, "custom_field_answers": 2, "mailing_list_entries": 2}
+_KEY_COLUMNS = {
+    "subscription_issues": 2,
+    "custom_field_answers": 2,
+    "mailing_list_entries": 2,
+    "bundle_lines": 2,
+    "renewal_efforts": 2,
+}
 
 
 class Sample(NamedTuple):
@@ -87,6 +94,8 @@ class _History:
         rows = self._readers.rows
         self._known = [self._readers.add() for _ in range(_SUBSCRIBERS - _JOINING * (_NIGHTS - 1))]
         for name, found in self._publisher.rows().items():
+            rows[name] += found
+        for name, found in catalogue_rows(self._publisher.publications).items():
             rows[name] += found
         rows["list_downloads"] += self._readers.list_rows()
         yield self._night()

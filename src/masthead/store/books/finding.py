@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from masthead.circulation.duplicates import Person, alike
 from masthead.errors import BadUsage
+from masthead.store.books.keys import items_of, listed
 from masthead.store.database import Connection, Row
 from masthead.store.searching import Search, ascii_lower, beyond
 
@@ -64,24 +65,6 @@ _IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_nam
             s.first_name_folded IS NULL, s.first_name_folded, s.subscriber_id"""
 _NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
             WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)"""
-_BY_ORDER = """
-        SELECT o.subscriber_id, CAST(NULL AS BIGINT) AS address_id FROM orders AS o
-        WHERE o.account_id = :account_id AND o.order_id = :order_id
-        UNION
-        SELECT o.subscriber_id, CAST(NULL AS BIGINT) FROM orders AS o
-        WHERE o.account_id = :account_id AND o.external_reference_lower = :reference
-        UNION
-        SELECT r.subscriber_id, CAST(NULL AS BIGINT) FROM orders AS o
-        JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
-        JOIN terms AS t ON t.account_id = i.account_id AND t.order_item_id = i.order_item_id
-        JOIN subscriptions AS r
-            ON r.account_id = t.account_id AND r.subscription_id = t.subscription_id
-        WHERE o.account_id = :account_id AND o.order_id IN (
-            SELECT :order_id UNION SELECT x.order_id FROM orders AS x
-            WHERE x.account_id = :account_id AND x.external_reference_lower = :reference)
-        """
-"""Who paid for the order, and who gets what was ordered."""
-
 _BIGGEST_ID = 2**63 - 1
 _MANY = 10_000
 """SQLite has no statistics of values: it looks how many rows a value has, up to so many."""
@@ -149,21 +132,16 @@ def _rows(
 ) -> list[Row]:
     values: dict[str, int | str] = {"account_id": account_id, "limit": limit, **search.values}
     conditions = list(search.conditions.values())
-    if connection.dialect == "sqlite":
+    if connection.dialect == "sqlite" and sought.order:
+        conditions = search.using_index_of(set())
+    elif connection.dialect == "sqlite":
         narrowest = search.narrowest(connection, account_id, _MANY)
         conditions = search.using_index_of(narrowest or search.names)
     places, of_places = _places(sought)
     candidates = ""
     if sought.order:
-        candidates = _BY_ORDER
-        is_id = sought.order.isascii() and sought.order.isdigit()
-        is_id = is_id and int(sought.order) <= _BIGGEST_ID
-        values |= {
-            "order_id": int(sought.order) if is_id else -1,
-            "reference": ascii_lower(sought.order),
-        }
-        # PostgreSQL must be told that it is a number.
-        candidates = candidates.replace("SELECT :order_id", "SELECT CAST(:order_id AS BIGINT)")
+        ids = _of_order(connection, account_id, sought.order)
+        conditions.append(f"s.subscriber_id IN ({listed(ids)})")
     elif sought.street or sought.zip_code:
         candidates = f"""
             SELECT p.subscriber_id, max(p.address_id) AS address_id FROM addresses AS p
@@ -196,6 +174,34 @@ def _rows(
     )
 
 
+def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
+    """Return who paid for an order, by its id or reference, and who gets what was ordered."""
+    is_id = order.isascii() and order.isdigit() and int(order) <= _BIGGEST_ID
+    orders = connection.rows(
+        """
+        SELECT order_id, subscriber_id FROM orders
+        WHERE account_id = :account_id AND order_id = :order_id
+        UNION
+        SELECT order_id, subscriber_id FROM orders
+        WHERE account_id = :account_id AND external_reference_lower = :reference
+        """,
+        account_id=account_id,
+        order_id=int(order) if is_id else -1,
+        reference=ascii_lower(order),
+    )
+    items = items_of(connection, account_id, [order_id for order_id, _ in orders])
+    recipients = connection.rows(
+        f"""
+        SELECT (SELECT s.subscriber_id FROM subscriptions AS s
+            WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id)
+        FROM terms AS t
+        WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
+        """,
+        account_id=account_id,
+    )
+    return {row[-1] for row in (*orders, *recipients)}
+
+
 def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
     """Return the conditions on the address ``p``, and their values."""
     conditions, values = [], {}
@@ -219,12 +225,11 @@ def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
 
 def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dict[int, Found]:
     """Return these subscribers with their newest addresses, by their ids."""
-    listed = ", ".join(map(str, ids))
     rows = connection.rows(
         f"""
         SELECT {_COLUMNS} FROM subscribers AS s
         LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {_NEWEST}
-        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed})
+        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
         """,
         account_id=account_id,
     )

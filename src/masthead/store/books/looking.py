@@ -139,10 +139,11 @@ def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
         SELECT t.term_id, t.kind, t.issues, t.issues_left, t.price, t.paid_on, coalesce((
                 SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
                 FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id
-            ), 0), i.order_id, t.ended_at
+            ), 0), (
+                SELECT i.order_id FROM order_items AS i
+                WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id
+            ), t.ended_at
         FROM terms AS t
-        LEFT JOIN order_items AS i
-            ON i.account_id = t.account_id AND i.order_item_id = t.order_item_id
         WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
         ORDER BY t.term_id
         """,
@@ -153,16 +154,15 @@ def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
 
 def _temporary(connection: Connection, one: dict[str, int]) -> list[tuple[Span, Postal]]:
     rows = connection.rows(
-        f"""
-        SELECT t.temporary_address_id, t.from_date, t.to_date, a.address_id, {_fields("a.")}
-        FROM temporary_addresses AS t
-        JOIN addresses AS a ON a.account_id = t.account_id AND a.address_id = t.address_id
-        WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
-        ORDER BY t.from_date
+        """
+        SELECT temporary_address_id, from_date, to_date, address_id FROM temporary_addresses
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        ORDER BY from_date
         """,
         **one,
     )
-    return [(Span(*row[:3]), _line(row[3:])) for row in rows]
+    found = [(Span(*row[:3]), _postal(connection, one["account_id"], row[3])) for row in rows]
+    return [(span, postal) for span, postal in found if postal]
 
 
 def _received(connection: Connection, one: dict[str, int]) -> list[tuple[str, str, bool]]:

@@ -19,6 +19,7 @@ from masthead.store.database import Row, Store
 __all__ = ["Balance", "Opened", "open_books"]
 
 _BATCH_ROWS = 5_000
+_FILLED = ("terms", "revenue", "issues", "subscriptions", "subscription_kinds")
 _SHOWN_MAX = 100
 _TERM = (
     "term_id",
@@ -88,6 +89,11 @@ def open_books(
             f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
             f"issues left, {unearned} cents unearned, {closed} issues closed"
         )
+    if not dry_run:
+        # Otherwise PostgreSQL would take them for small tables, and the next closing for minutes.
+        with store.writer() as connection:
+            for table in _FILLED:
+                connection.analyze(table)
     return Opened(balances, closed)
 
 

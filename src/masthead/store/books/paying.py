@@ -11,6 +11,7 @@ from masthead.circulation.ordering import UNLIMITED
 from masthead.circulation.shares import earned, earned_by_months, months_between
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.ids import next_ids
+from masthead.store.books.keys import items_of, listed
 from masthead.store.books.operation import Operation
 
 __all__ = ["Paid", "Term", "add_revenue", "book", "has_ended", "pay", "terms_of_order"]
@@ -92,18 +93,17 @@ def has_ended(books: Operation, order_id: int) -> bool:
 
 def terms_of_order(books: Operation, order_id: int) -> list[Term]:
     """Return the terms that an order brought, in the order in which they were added."""
+    items = items_of(books.connection, books.account_id, [order_id])
     rows = books.connection.rows(
-        """
-        SELECT t.term_id, t.order_item_id, t.subscription_id, s.publication_id, t.issues,
-            t.issues_left, t.price, t.paid_on, t.months, t.starts_on, t.ended_at
-        FROM order_items AS i
-        JOIN terms AS t ON t.account_id = i.account_id AND t.order_item_id = i.order_item_id
-        JOIN subscriptions AS s
-            ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
-        WHERE i.account_id = :account_id AND i.order_id = :order_id
+        f"""
+        SELECT t.term_id, t.order_item_id, t.subscription_id,
+            (SELECT s.publication_id FROM subscriptions AS s
+                WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id),
+            t.issues, t.issues_left, t.price, t.paid_on, t.months, t.starts_on, t.ended_at
+        FROM terms AS t
+        WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
         """,
         account_id=books.account_id,
-        order_id=order_id,
     )
     return sorted(Term(*row) for row in rows)
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from masthead.errors import NotFound
+from masthead.store.books.keys import listed
 from masthead.store.database import Connection, Row
 from masthead.store.searching import ascii_lower
 
@@ -88,10 +89,11 @@ def show_order(
         named = order_id if reference is None else f"with the reference {reference!r}"
         raise NotFound(f"account {account_id} has no order {named}")
     fields = dict(zip(_FIELDS, row, strict=True))
-    terms = _terms(connection, account_id, row[0])
+    rows = _items(connection, account_id, row[0])
+    terms = _terms(connection, account_id, [item[0] for item in rows])
     items = [
         ItemShown._make((*item, [term for term in terms if term.order_item_id == item[0]]))
-        for item in _items(connection, account_id, row[0])
+        for item in rows
     ]
     return OrderShown(fields, items)
 
@@ -111,7 +113,9 @@ def _items(connection: Connection, account_id: int, order_id: int) -> list[Row]:
     )
 
 
-def _terms(connection: Connection, account_id: int, order_id: int) -> list[TermShown]:
+def _terms(connection: Connection, account_id: int, items: list[int]) -> list[TermShown]:
+    of_subscription = """FROM subscriptions AS s
+        WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id"""
     sums = ", ".join(
         f"""coalesce((SELECT CAST(sum(r.cents) AS BIGINT) FROM revenue AS r
             WHERE r.account_id = t.account_id AND r.term_id = t.term_id AND r.kind = '{kind}'), 0)
@@ -120,17 +124,16 @@ def _terms(connection: Connection, account_id: int, order_id: int) -> list[TermS
     )
     rows = connection.rows(
         f"""
-        SELECT t.order_item_id, t.term_id, t.subscription_id, s.subscriber_id, p.name, t.issues,
-            t.issues_left, t.price, t.paid_on, t.ended_at, {sums}
-        FROM order_items AS i
-        JOIN terms AS t ON t.account_id = i.account_id AND t.order_item_id = i.order_item_id
-        JOIN subscriptions AS s
-            ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
-        JOIN publications AS p
-            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
-        WHERE i.account_id = :account_id AND i.order_id = :order_id ORDER BY t.term_id
+        SELECT t.order_item_id, t.term_id, t.subscription_id,
+            (SELECT s.subscriber_id {of_subscription}),
+            (SELECT p.name FROM publications AS p
+                WHERE p.account_id = t.account_id
+                    AND p.publication_id = (SELECT s.publication_id {of_subscription})),
+            t.issues, t.issues_left, t.price, t.paid_on, t.ended_at, {sums}
+        FROM terms AS t
+        WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
+        ORDER BY t.term_id
         """,
         account_id=account_id,
-        order_id=order_id,
     )
     return [TermShown(*row) for row in rows]

@@ -1,0 +1,105 @@
+"""What is done at the counter and at the telephone, one reader after the other."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from benchmarks.circulation_data import LENGTHS, customer
+from benchmarks.publisher import ACCOUNT_ID
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.store import Connection, Store
+from masthead.store.audit import Deed
+from masthead.store.books import finding, ordering, paying, suspending
+from masthead.store.books.looking import look_at_subscription
+from masthead.store.books.operation import Operation, operation
+from masthead.store.books.showing_orders import show_order
+
+CUSTOMERS = 200
+
+
+class Counter:
+    """The operations, each for a number from 0 on; ``count`` is how many readers there are."""
+
+    def __init__(self, store: Store, count: int) -> None:
+        self._store = store
+        self._customers = [customer(number, CUSTOMERS, count) for number in range(CUSTOMERS)]
+        self._orders: list[int] = []
+
+    @property
+    def operations(self) -> dict[str, Callable[[int], object]]:
+        """The operations by title, in the order in which they can be done."""
+        return {
+            "`order add` of somebody new, paid": self.order_of_somebody_new,
+            "`order add` of a reader, not paid": self.order_of_a_reader,
+            "`order show`": self.show_order,
+            "`order pay`": self.pay,
+            "`subscription suspend`": self.suspend,
+            "`subscription show`": self.show_subscription,
+            "`subscriber find --name`": self.find_by_name,
+            "`subscriber find --order`": self.find_by_order,
+        }
+
+    def order_of_somebody_new(self, number: int) -> None:
+        """Take a paid order of somebody who is not there yet."""
+        address = {"address": f"{number} New Street", "city": "Salem", "zip_code": "97301"}
+        person = Person(email=f"new{number}@example.org", last_name="New", address=address)
+        self._order(person, is_paid=True)
+
+    def order_of_a_reader(self, number: int) -> None:
+        """Take a reader's order, which is not paid."""
+        self._order(Person(subscriber_id=self._customers[number]), is_paid=False)
+
+    def _order(self, person: Person, *, is_paid: bool) -> None:
+        with self._writing("order add") as books:
+            order = Order(person, (Item(bundle_id=LENGTHS[1]),), is_paid=is_paid)
+            placed = ordering.place(books, order)
+            ordering.finish(books, [placed])
+        self._orders.append(placed.order_id)
+
+    def pay(self, number: int) -> None:
+        """Book the payment of one of the orders that were not paid, the last one first."""
+        with self._writing("order pay") as books:
+            paid = paying.pay(books, self._orders[-1 - number])
+            ordering.refresh_subscriptions(books, paid.subscriptions)
+
+    def suspend(self, number: int) -> None:
+        """Suspend a subscription for a month."""
+        with self._writing("subscription suspend") as books:
+            suspending.suspend(books, self._customers[number], "2027-06-01", "2027-06-30")
+
+    def show_order(self, number: int) -> Any:
+        """Look at one of the orders that were taken."""
+        with self._reading() as connection:
+            return show_order(connection, ACCOUNT_ID, self._orders[number])
+
+    def show_subscription(self, number: int) -> Any:
+        """Look at a subscription."""
+        with self._reading() as connection:
+            return look_at_subscription(connection, ACCOUNT_ID, self._customers[number])
+
+    def find_by_name(self, number: int) -> None:
+        """Find a reader by first and last name."""
+        reader = self._customers[number]
+        self._find(finding.Sought(name=f"First{reader % 1_000} Last{reader % 50_000}"))
+
+    def find_by_order(self, number: int) -> None:
+        """Find a reader by the reference of an order."""
+        self._find(finding.Sought(order=f"WEB-{self._customers[number]}"))
+
+    def _find(self, sought: finding.Sought) -> None:
+        with self._reading() as connection:
+            if not finding.find(connection, ACCOUNT_ID, sought, limit=20):
+                raise SystemExit(f"nobody is found by {sought}")
+
+    @contextmanager
+    def _writing(self, command: str) -> Iterator[Operation]:
+        with operation(self._store, ACCOUNT_ID, Deed("benchmark", command)) as books:
+            books.say(command)
+            yield books
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._store.reader() as connection:
+            connection.set_tenant(ACCOUNT_ID)
+            with connection.snapshot():
+                yield connection
