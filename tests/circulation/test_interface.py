@@ -55,7 +55,7 @@ class Partner:
         self._source = Source(caller.server.url, "key", "login")
         self._copy = Kept(f"sqlite:///{copy}")
         self._copy.update(self._source)
-        self._feed = Feed(caller, "2000-01-01 00:00:00")
+        self._feed = Feed(caller, f"{TODAY - timedelta(1)} 00:00:00")
         self._feed.poll()
 
     def run(self, *words: Any) -> dict[str, list[dict[str, Any]]]:
