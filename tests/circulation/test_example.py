@@ -156,17 +156,17 @@ class Course:
     def _open(self) -> None:
         assert open_books(self.desk.store, self.desk.account_id, by=DEED).closed_issues == 1
         rows = table("bundle", "of")
-        for name, lines in groupby(rows, lambda row: row[0]):
-            parts = list(lines)
-            self._do(lambda books, name=name, parts=parts: self._add_bundle(books, name, parts))  # type: ignore[misc]
+        with operation(self.desk.store, self.desk.account_id, DEED) as books:
+            for name, lines in groupby(rows, lambda row: row[0]):
+                self._bundles[name] = self._add_bundle(books, name, list(lines))
 
-    def _add_bundle(self, books: Operation, name: str, rows: list[Row]) -> None:
+    def _add_bundle(self, books: Operation, name: str, rows: list[Row]) -> int:
         lines = [
             catalogue.Line(PUBLICATIONS[whose], int(issues), kind, 1, cents_of(price))
             for _, whose, issues, kind, price, _ in rows
         ]
         tax = sum(cents_of(row[-1]) for row in rows)
-        self._bundles[name] = catalogue.add_bundle(books, name, lines, None, tax)
+        return catalogue.add_bundle(books, name, lines, None, tax)
 
     def _take_orders(self) -> None:
         self._order("Ada", "twelve")

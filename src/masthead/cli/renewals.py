@@ -111,7 +111,12 @@ def remove(
     metavar="FILE",
     help="CSV file for the letters; one that exists is not replaced.",
 )
-@click.option("--preview", is_flag=True, help="Record nothing: they are still due afterwards.")
+@click.option(
+    "--preview",
+    "--dry-run",
+    is_flag=True,
+    help="Record nothing: they are still due afterwards.",
+)
 @desk
 def select(
     publication: int | None,
