@@ -99,7 +99,5 @@ class Counter:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with self._store.reader() as connection:
-            connection.set_tenant(ACCOUNT_ID)
-            with connection.snapshot():
-                yield connection
+        with self._store.writer() as connection, connection.read_snapshot():
+            yield connection
