@@ -235,7 +235,7 @@ def test_a_file_with_a_wrong_row_loads_nothing(shop: str, tmp_path: Path) -> Non
     for row, said in (
         ("W-9,ada@example.org,Ames,9,,,1,\n", "orders.csv:3: bundle_id: account 1 has no bundle 9"),
         ("W-9,ada@example.org,Ames,1,,1.005,1,\n", "orders.csv:3: price: 1.005 has 3 decimals"),
-        ("W-9,,,1,,,1,\n", "orders.csv:3: subscriber_id: who is it?"),
+        ("W-9,,,1,,,1,\n", "orders.csv:3: subscriber_id: nobody pays for it"),
         (",ada@example.org,Ames,1,,,1,\n", "orders.csv:3: external_reference: missing"),
         ("W-1,ada@example.org,Ames,1,,,,\n", "orders.csv:3: paid: differs from line 2"),
     ):
@@ -272,7 +272,10 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     assert run(shop, "issue", "reopen", 1) == ["2 deliveries of 2 lists undone"]
     assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries")
     file = tmp_path / "mail.csv"
-    assert run(shop, "issue", "file", 1, file) == [f"{file}: 2 rows"]
+    dry = [f"{file}: 2 rows", "nothing was changed: this was a dry run"]
+    assert run(shop, "issue", "file", 1, file, "--dry-run") == dry
+    assert not file.exists()
+    assert run(shop, "issue", "file", 1, file) == dry[:1]
     with file.open(encoding="utf-8", newline="") as opened:
         rows = list(csv.DictReader(opened))
     assert [row["address"] for row in rows] == ["3 Oak", "12 Elm"]

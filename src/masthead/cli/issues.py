@@ -150,6 +150,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
     "--digital", is_flag=True, help="Write the email addresses of those without a printed copy."
 )
 @setting("for_spreadsheets")
+@dry_run
 @desk
 def file_command(
     issue_id: int,
@@ -160,6 +161,7 @@ def file_command(
     *,
     digital: bool,
     for_spreadsheets: bool,
+    dry_run: bool,
 ) -> None:
     """Write the mail file of ISSUE into FILE, whose name ends in .csv or .xlsx.
 
@@ -170,9 +172,11 @@ def file_command(
         account_of(account),
         Wanted(issue_id, mailing_list_id, digital, for_spreadsheets),
         path,
+        dry_run=dry_run,
         by=deed(),
     )
     click.echo(f"{path}: {count} rows")
+    end_of(dry_run=dry_run)
 
 
 def _show(made: closing.MailingList) -> None:

@@ -32,13 +32,19 @@ class Wanted(NamedTuple):
 
 
 def write_mail_file(
-    store: Store, account_id: int, wanted: Wanted, path: Path, *, by: audit.Deed | None = None
+    store: Store,
+    account_id: int,
+    wanted: Wanted,
+    path: Path,
+    *,
+    dry_run: bool = False,
+    by: audit.Deed | None = None,
 ) -> int:
     """Write the file of an issue's list; return how many rows it has, without its header.
 
     The format is that of the path's ending, ``.csv`` or ``.xlsx``. The issue stays closed from now
-    on. The file gets its name when it is complete. Raises what ``mark_written`` does, and BadInput
-    if it cannot be written.
+    on. The file gets its name when it is complete. A dry run writes and changes nothing. Raises
+    what ``mark_written`` does, and BadInput if it cannot be written.
     """
     if path.suffix.lower() not in {".csv", ".xlsx"}:
         raise BadInput(f"{path}: the name of a mail file ends in .csv or .xlsx")
@@ -48,7 +54,12 @@ def write_mail_file(
         with new_file(unfinished):
             pass
         written = mail_file.mark_written(
-            store, account_id, wanted.issue_id, mailing_list_id=wanted.mailing_list_id, deed=by
+            store,
+            account_id,
+            wanted.issue_id,
+            mailing_list_id=wanted.mailing_list_id,
+            deed=by,
+            dry_run=dry_run,
         )
         with mail_file.rows_of(
             store, account_id, wanted.issue_id, written, digital=wanted.digital
@@ -56,7 +67,8 @@ def write_mail_file(
             rows = map(harmless, found) if wanted.for_spreadsheets else found
             write = _write_csv if path.suffix.lower() == ".csv" else _write_xlsx
             count = write(unfinished, columns, rows)
-        unfinished.replace(path)
+        if not dry_run:
+            unfinished.replace(path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
     finally:

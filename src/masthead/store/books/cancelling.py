@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from masthead.circulation.amounts import stored_cents
+from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.refunding import tax_of
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
@@ -71,8 +71,8 @@ def cancel(books: Operation, subscription_id: int, *, refund: bool) -> Cancelled
         found.issues or 0, unearned if refund else 0, tax, 0 if refund else unearned
     )
     books.say(
-        f"subscription {subscription_id} was cancelled: {cancelled.refunded + tax} cents were "
-        f"refunded, {cancelled.earned} earned"
+        f"subscription {subscription_id} was cancelled: {decimal(cancelled.refunded + tax)} was "
+        f"refunded, {decimal(cancelled.earned)} earned"
     )
     return cancelled
 

@@ -58,6 +58,7 @@ def mark_written(
     *,
     mailing_list_id: int | None = None,
     deed: audit.Deed | None = None,
+    dry_run: bool = False,
 ) -> Written:
     """Note that a list's file is written, after which its issue stays closed; return the list.
 
@@ -65,7 +66,7 @@ def mark_written(
     that no file is of deliveries which were undone; and the audit log has each time. Raises what
     ``operation`` and ``find_issue`` do, and BadInput if the issue has no such list.
     """
-    with operation(store, account_id, deed) as running:
+    with operation(store, account_id, deed, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         if issue.mailing_list_id is None:
             how = "was closed without one" if issue.closed_at else "is not closed"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from masthead.circulation.amounts import decimal
 from masthead.circulation.opening import UNLIMITED, OpeningTerm, opening_terms
 from masthead.errors import BadInput
 from masthead.store import audit
@@ -87,7 +88,7 @@ def open_books(
         unearned = sum(each.unearned for each in balances)
         running.say(
             f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
-            f"issues left, {unearned} cents unearned, {closed} issues closed"
+            f"issues left, {decimal(unearned)} unearned, {closed} issues closed"
         )
     if not dry_run:
         # Otherwise PostgreSQL would take them for small tables, and the next closing for minutes.
