@@ -53,9 +53,7 @@ def begin() -> Books:
     books.addresses |= {6: Address(1, "6 Pier"), 7: Address(3, "")}
     books.bundles = {
         ONE_PRINTED: Offer(1000, 70, (Line(TIDE, 3, "Print", 1, 1000),)),
-        TWO_LINES: Offer(
-            801, 100, (Line(TIDE, 2, "Both", 2, 500), Line(EBB, 3, "Print", 1, 301))
-        ),
+        TWO_LINES: Offer(801, 100, (Line(TIDE, 2, "Both", 2, 500), Line(EBB, 3, "Print", 1, 301))),
         UNLIMITED_DIGITAL: Offer(1201, 0, (Line(EBB, UNLIMITED, "Digital", 1, 1201),)),
         FREE: Offer(0, 0, (Line(TIDE, 1, "Digital", 1, 0),)),
         LONG: Offer(999, 33, (Line(TIDE, 7, "Print", 1, 999),)),
@@ -99,7 +97,12 @@ def rows_of(books: Books) -> dict[str, list[dict[str, Value]]]:
             for n, is_there in books.subscribers.items()
         ],
         "addresses": [
-            {"address_id": n, "subscriber_id": each.subscriber, "address": each.street or None}
+            {
+                "address_id": n,
+                "subscriber_id": each.subscriber,
+                "address": each.street or None,
+                "city": None if each.street else "Nowhere",
+            }
             for n, each in books.addresses.items()
         ],
         "products": [

@@ -54,4 +54,3 @@ class Follower:
             for entity in ENTITIES
             for written in map(encode, records(entity, connection, self._account_id, first))
         }
-

@@ -14,7 +14,9 @@ from tests.circulation.shown import Differs
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
 
-__all__ = ["check_files", "check_money", "journal"]
+__all__ = ["check_files", "check_money", "check_revenue", "journal"]
+
+Revenue = list[tuple[int | str | None, ...]]
 
 
 def journal(desk: Desk) -> tuple[int, int]:
@@ -26,6 +28,14 @@ def journal(desk: Desk) -> tuple[int, int]:
         """
     )
     return commit, entries
+
+
+def check_revenue(desk: Desk, before: Revenue) -> Revenue:
+    """Return the rows of revenue; raise Differs unless those from before are the first of them."""
+    rows = desk.rows("SELECT * FROM revenue WHERE account_id = :account_id ORDER BY revenue_id")
+    if rows[: len(before)] != before:
+        raise Differs("rows of revenue were changed or deleted")
+    return rows
 
 
 def check_money(desk: Desk) -> None:
@@ -90,9 +100,7 @@ def check_files(desk: Desk) -> None:
             ) as rows:
                 written += sum(1 for _ in rows)
         if not len(own) == written == count:
-            raise Differs(
-                f"list {number} has {len(own)} entries, {written} rows, and says {count}"
-            )
+            raise Differs(f"list {number} has {len(own)} entries, {written} rows, and says {count}")
     for issue, keys in of_issue.items():
         if len(set(keys)) != len(keys):
             raise Differs(f"somebody is on two lists of issue {issue}")

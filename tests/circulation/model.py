@@ -368,12 +368,13 @@ class Books(Records):
 
     def person(self, subscriber: int | None, address: int | str | None) -> Person:
         """Find the subscriber, or add one; the address that is named, or else the newest one."""
-        subscriber = subscriber or add(self.subscribers, True)  # noqa: FBT003 - it is there
+        subscriber = subscriber or add(self.subscribers, True)
         check(self.subscribers[subscriber])
-        if isinstance(address, str):
-            address = add(self.addresses, Address(subscriber, address))
-        check(address is None or self.addresses[address].subscriber == subscriber)
         own = [n for n, each in self.addresses.items() if each.subscriber == subscriber]
+        if isinstance(address, str):
+            same = [n for n in own if self.addresses[n].street == address]
+            address = max(same, default=0) or add(self.addresses, Address(subscriber, address))
+        check(address is None or self.addresses[address].subscriber == subscriber)
         return Person(subscriber, address, address or max(own, default=None))
 
     def recipient(self, asked: Asked, payer: Person) -> Person:
@@ -412,7 +413,7 @@ class Books(Records):
         purchase.shipping = next((each for each in goes_to if each is not None), None)
         return purchase.shipping
 
-    def take_line(  # noqa: PLR0913, PLR0917 - all that a line depends on
+    def take_line(
         self,
         number: int,
         asked: Asked,
@@ -440,7 +441,10 @@ class Books(Records):
                 begins = first or self.begins(line.publication)
                 found.begins_on = max(begins, found.begins_on or begins)
             found.renewed = self.today
-            found.mailing, found.billing = reader.named or found.mailing, payer.named or found.billing
+            found.mailing, found.billing = (
+                reader.named or found.mailing,
+                payer.named or found.billing,
+            )
         begun[wanted] = key
         found = self.subscriptions[key]
         found.copies, found.last_bundle = line.copies, asked.bundle
@@ -505,7 +509,9 @@ class Books(Records):
         rest = kept if amount == most else min(rounded(amount * item.net, item.gross), kept)
         for take_back in (False, True):
             for number in terms:
-                part = min(self.booked(number, "earned") if take_back else self.unearned(number), rest)
+                part = min(
+                    self.booked(number, "earned") if take_back else self.unearned(number), rest
+                )
                 self.book(number, None, "earned", -part if take_back else 0, self.today)
                 self.book(number, None, "refunded", part, self.today)
                 rest -= part
@@ -682,6 +688,8 @@ class Books(Records):
 
 def spread(net: int, lines: Sequence[Line]) -> list[tuple[Line, int]]:
     """Spread a price over lines by their prices; the last one takes the remainder."""
-    weights = [line.price for line in lines] if any(line.price for line in lines) else [1] * len(lines)
+    weights = (
+        [line.price for line in lines] if any(line.price for line in lines) else [1] * len(lines)
+    )
     parts = [net * weight // sum(weights) for weight in weights[:-1]]
     return list(zip(lines, [*parts, net - sum(parts)], strict=True))

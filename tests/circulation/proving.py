@@ -10,7 +10,7 @@ from masthead.errors import MastheadError
 from tests.circulation.beginning import GIVEN, begin
 from tests.circulation.doing import Office
 from tests.circulation.following import Follower
-from tests.circulation.holding import check_files, check_money, journal
+from tests.circulation.holding import check_files, check_money, check_revenue, journal
 from tests.circulation.model import Refused
 from tests.circulation.shown import Differs, compare, of_model, of_store
 
@@ -38,6 +38,7 @@ class Proof:
         """How many operations were refused."""
         self.done = 0
         self._now = self._shown()
+        self._revenue = check_revenue(self.office, [])
         compare(self._now, of_model(self.books))
         self._poll()
 
@@ -71,6 +72,7 @@ class Proof:
         compare(self._now, of_model(self.books))
         self._check_journal(name, journal_before, has_changed=self._now != before)
         check_money(self.office)
+        self._revenue = check_revenue(self.office, self._revenue)
         if name in {"close", "gap", "reopen"}:
             check_files(self.office)
         self._poll()

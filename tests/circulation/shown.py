@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from masthead.store.database import Connection
     from tests.circulation.model import Books
@@ -71,7 +71,7 @@ def of_store(connection: Connection, account_id: int) -> Shown:
         names = [name.strip() for name in _QUERIES[table].split(",")][1:]
         places = [place for place, name in enumerate(names) if name in _MONEY]
         shown[table] = {key: _in_cents(row, places) for key, row in shown[table].items()}
-    shown["revenue"] = Counter(
+    shown["revenue"] = _sums(
         connection.rows(
             """SELECT term_id, issue_id, kind, cents, booked_on FROM revenue
             WHERE account_id = :account_id""",
@@ -79,6 +79,14 @@ def of_store(connection: Connection, account_id: int) -> Shown:
         )
     )
     return shown
+
+
+def _sums(rows: Iterable[tuple[Any, ...]]) -> dict[Any, Any]:
+    """Return the cents by all else: in how many rows they are booked is no rule."""
+    sums: Counter[tuple[Any, ...]] = Counter()
+    for term, issue, kind, cents, day in rows:
+        sums[term, issue, kind, day] += cents
+    return {key: cents for key, cents in sums.items() if cents}
 
 
 def _plain(value: Any) -> Any:
@@ -99,9 +107,7 @@ def _row(*values: Any) -> tuple[Any, ...]:
 
 def of_model(books: Books) -> Shown:
     """Return what the model says that the tables hold."""
-    orders = {
-        n: [item for item in books.items.values() if item.order == n] for n in books.orders
-    }
+    orders = {n: [item for item in books.items.values() if item.order == n] for n in books.orders}
     of_purchase = {item.purchase: item.order for item in books.items.values()}
     return {
         "publications": {n: _row(*vars(each).values()) for n, each in books.publications.items()},
@@ -167,7 +173,7 @@ def of_model(books: Books) -> Shown:
         },
         "renewal_efforts": {key: (left,) for key, left in books.efforts.items()},
         "renewals_sent": {key: _row(*each) for key, each in books.sent.items()},
-        "revenue": Counter(_row(*row) for row in books.revenue),
+        "revenue": _sums(_row(*row) for row in books.revenue),
     }
 
 
