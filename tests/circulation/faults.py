@@ -11,14 +11,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from masthead.circulation import expiry, refunding
-from masthead.store import deletions
+from masthead.store import audit, deletions
 from masthead.store.books import (
     cancelling,
     closing,
     forecasting,
     lining,
     offering,
-    operation,
     ordering,
     paying,
     reopening,
@@ -107,7 +106,22 @@ def _nothing_taken_back(right: Any, net: int, terms: Any) -> Any:
     ]
 
 
-_SHARE = r"\(t\.price \* \(t\.issues - t\.issues_left \+ 0\) / t\.issues - t\.price \* \(t\.issues - t\.issues_left \+ (-?1)\) / t\.issues\)"
+def _oldest(right: Any, lines: lining.Lines, key: tuple[int, int, str]) -> Any:
+    newest = right(lines, key)
+    rows = lines._books.connection.rows(
+        """
+        SELECT min(subscription_id) FROM subscriptions WHERE account_id = 1
+            AND subscriber_id = :who AND publication_id = :what AND type = :type
+            AND cancelled_on IS NULL
+        """,
+        who=key[0],
+        what=key[1],
+        type=key[2],
+    )
+    return newest and newest._replace(subscription_id=rows[0][0])
+
+
+_EARNED = r"t\.price \* \(t\.issues - t\.issues_left \+ (-?[01])\) / t\.issues"
 
 FAULTS: dict[str, Plant] = {
     # Closing
@@ -146,7 +160,9 @@ FAULTS: dict[str, Plant] = {
         "SET closed_at = :now, mailing_list_id = NULLIF(:mailing_list_id, 2)",
     ),
     "a preview changes something": _call(
-        closing, "operation", lambda right, *given, dry_run, **named: right(*given, **named)
+        closing,
+        "operation",
+        lambda right, *given, **named: right(*given, **{**named, "dry_run": False}),
     ),
     # Grace
     "one grace issue too many": _sql(r"(i\.date > c\.last_regular\)\s*) <(?!=)", r"\1 <="),
@@ -159,7 +175,10 @@ FAULTS: dict[str, Plant] = {
     "grace is counted twice": _call(lining, "covered", lambda right, *given: [*right(*given)] * 2),
     "grace is never counted": _call(lining, "covered", lambda *_: ()),
     # Money
-    "each share is rounded": _sql(_SHARE, r"((2 * t.price + t.issues) / (2 * t.issues) * -(\1))"),
+    "each share is rounded": _sql(
+        rf"\({_EARNED} - {_EARNED}\)",
+        r"((2 * t.price + t.issues) / (2 * t.issues) * (\1 - (\2)))",
+    ),
     "revenue is booked before a term was paid": _sql(
         r"CASE WHEN t\.paid_on > :day THEN t\.paid_on ELSE :day END", ":day"
     ),
@@ -175,8 +194,9 @@ FAULTS: dict[str, Plant] = {
     ),
     "a refund forgets its tax": _call(refunding, "tax_of", _nothing),
     "a refund leaves the issues": _sql(
-        r"SET issues_left = 0(, ended_at = :now\s+WHERE account_id = :account_id AND order_item_id)",
-        r"SET issues_left = issues_left\1",
+        r"SET issues_left = 0, ended_at = :now",
+        "SET issues_left = issues_left, ended_at = :now",
+        only="AND order_item_id = :item_id",
     ),
     "cancelling with a refund earns what is unearned": _call(
         cancelling, "_book", lambda right, books, _kind, terms: right(books, "earned", terms)
@@ -191,10 +211,7 @@ FAULTS: dict[str, Plant] = {
     "late_start is ignored": _call(
         lining, "begins_on", lambda right, _late, *given: right("next", *given)
     ),
-    "a renewal goes to the oldest subscription": _sql(
-        r"(SELECT subscription_id, mailing_address_id, begins_on FROM subscriptions\s+WHERE) (account_id = :account_id AND subscriber_id = :subscriber_id)",
-        r"\1 \2 AND NOT EXISTS (SELECT 1 FROM subscriptions AS o WHERE o.account_id = :account_id AND o.subscriber_id = :subscriber_id AND o.publication_id = :publication_id AND o.type = :type AND o.cancelled_on IS NULL AND o.subscription_id < subscriptions.subscription_id)",
-    ),
+    "a renewal goes to the oldest subscription": _call(lining.Lines, "_newest", _oldest),
     "a renewal goes to a cancelled subscription": _sql(
         r"AND type = :type AND cancelled_on IS NULL", "AND type = :type"
     ),
@@ -266,6 +283,6 @@ FAULTS: dict[str, Plant] = {
         r"(unearned_revenue = n\.unearned, commit_id) = :commit_id",
         r"\1 = s.commit_id + 0 * :commit_id",
     ),
-    "an operation is not in the audit log": _call(operation.audit, "record", _nothing),
+    "an operation is not in the audit log": _call(audit, "record", _nothing),
 }
 """How each is planted, by what is wrong then."""

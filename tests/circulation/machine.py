@@ -119,7 +119,7 @@ class _Chosen:
     def of(self, name: str, numbers: dict[str, Any]) -> dict[str, Any] | None:
         """Return the arguments of the operation, or None where there is nothing to do it to."""
         given = dict(numbers)
-        tables = {
+        tables: dict[str, Collection[int]] = {
             "key": self._books.subscriptions,
             "kept": self._books.subscribers,
             "gone": self._books.subscribers,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import calendar
 from datetime import date, timedelta
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from tests.circulation.model_records import (
@@ -151,11 +152,11 @@ class Books(Records):
         """The days after the last planned issue: by months, by weeks, or by parts of 365 days."""
         last = self.issues[self.issues_of(publication)[-1]].date
         year = self.publications[publication].issues_per_year
-        for n in range(1, 400):
+        for n in range(1, 4000):
             if 12 % year == 0:
-                count = 12 * last.year + last.month - 1 + n * 12 // year
-                length = calendar.monthrange(count // 12, count % 12 + 1)[1]
-                yield date(count // 12, count % 12 + 1, min(last.day, length))
+                month = 12 * last.year + last.month - 1 + n * 12 // year
+                length = calendar.monthrange(month // 12, month % 12 + 1)[1]
+                yield date(month // 12, month % 12 + 1, min(last.day, length))
             else:
                 weeks = timedelta(weeks=n * 52 // year)
                 yield last + (weeks if 52 % year == 0 else timedelta(days=365 * n // year))
@@ -165,13 +166,13 @@ class Books(Records):
         found, left = self.subscriptions[key], self.issues_left(key)
         planned = self.issues_of(found.publication)
         got = self.received(key)
-        days = [*(self.issues[n].date for n in planned), *self.beyond(found.publication)]
+        days = chain((self.issues[n].date for n in planned), self.beyond(found.publication))
         if left == UNLIMITED:
             return None
         if left == 0:
             last = got[-1][0] if got else (found.begins_on or date.min) - DAY
             return next(day for day in days if day > last) - DAY
-        for number, day in zip([*planned, *[None] * 400], days, strict=False):
+        for number, day in zip(chain(planned, repeat(None)), days, strict=False):
             issue = self.issues[number] if number else None
             is_past = issue is not None and issue.closed is not None
             spans = [s for s in self.suspensions.values() if s.subscription == key]
@@ -230,8 +231,9 @@ class Books(Records):
             found = self.subscriptions[key]
             newest = self.newest_closed(found.publication)
             found.begins_on = self.issues[newest].date + DAY if newest else self.today
-            paid = paid if paid is not None else issues if cents else 0
-            parts = ((paid, cents), (issues - paid, 0)) if issues > 0 else ((issues, cents),)
+            of_these = paid if paid is not None else issues if cents else 0
+            parts = ((of_these, cents), (issues - of_these, 0))
+            parts = parts if issues > 0 else ((issues, cents), (0, 0))
             for count, price in (part for part in parts if part[0]):
                 term = Term(key, None, count, price, "opening")
                 term.paid_on = self.today if price else None
@@ -297,8 +299,8 @@ class Books(Records):
                 continue
             since, is_due = made.grace_from, self.is_due(key, issue)
             if is_due or (since and self.gets_grace(key, issue, made.grace_issues, since)):
-                if why := self.deliver(number, key, is_grace=not is_due):
-                    exceptions[key] = why
+                exceptions[key] = self.deliver(number, key, is_grace=not is_due)
+        exceptions = {key: why for key, why in exceptions.items() if why}
         if made.parent and not made.entries:
             del self.lists[number]
             return None, 0, exceptions
@@ -308,7 +310,7 @@ class Books(Records):
         return number, len(made.entries), exceptions
 
     def reopen(self, issue: int) -> object:
-        """Undo the deliveries of the latest closed issue; return how many, and of how many lists."""
+        """Undo the deliveries of the latest closed issue; return how many, of how many lists."""
         found = self.issues[issue]
         check(found.main_list and not found.is_written)
         check(self.newest_closed(found.publication) == issue)
@@ -426,8 +428,9 @@ class Books(Records):
         """Extend the reader's newest subscription of that publication and type, or begin one."""
         wanted = reader.subscriber, line.publication, line.type
         same = [n for n, s in self.subscriptions.items() if s.cancelled_on is None
-                and (s.subscriber, s.publication, s.type) == wanted and not asked.is_new]  # fmt: skip
-        key = begun.get(wanted, max(same, default=0))
+                and wanted == (s.subscriber, s.publication, s.type)]  # fmt: skip
+        newest = 0 if asked.is_new else max(same, default=0)
+        key = begun.get(wanted, newest)
         chosen = self.issues.get(asked.first_issue or 0)
         first = chosen.date if chosen and chosen.publication == line.publication else None
         if not key:
@@ -619,7 +622,7 @@ class Books(Records):
             if self.subscriptions[term.subscription].subscriber == gone:
                 self.terms[number].moved = self.moment
         for table in (self.subscriptions, self.addresses, self.orders, self.purchases):
-            for record in table.values():  # type: ignore[attr-defined]
+            for record in table.values():
                 record.subscriber = kept if record.subscriber == gone else record.subscriber
 
     # Renewals
