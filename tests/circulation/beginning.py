@@ -24,7 +24,18 @@ from tests.circulation.model_records import (
 if TYPE_CHECKING:
     from masthead.store.database import Value
 
-__all__ = ["GIVEN", "TODAY", "TWO_LINES", "UNLIMITED_DIGITAL", "begin", "rows_of"]
+__all__ = [
+    "FREE",
+    "GIVEN",
+    "LONG",
+    "ONE_PRINTED",
+    "TODAY",
+    "TWO_COPIES",
+    "TWO_LINES",
+    "UNLIMITED_DIGITAL",
+    "begin",
+    "rows_of",
+]
 
 TODAY = date(2026, 2, 10)
 TIDE, EBB = 1, 2

@@ -146,7 +146,9 @@ FAULTS: dict[str, Plant] = {
     "credit is one issue more": _sql(r":credit <= CASE", ":credit < CASE"),
     "copies are sent to nowhere": _sql(r"c\.type IN \('Print', 'Both'\)", "c.type IN ('Both')"),
     "temporary addresses are forgotten": _sql(
-        r"coalesce\(\(\s+SELECT min\(w\.address_id\)", "coalesce((SELECT NULL", only="AS c"
+        r"coalesce\(\(\s+SELECT min\(w\.address_id\)",
+        "coalesce((SELECT CAST(NULL AS BIGINT)",
+        only="AS c",
     ),
     "the last day of a temporary address is none of it": _sql(
         r"w\.to_date >= :day", "w.to_date > :day"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.feed.places import Place
     from tests.servers import Store
 
-POINTS = {False: 5, True: 40}
+POINTS = {"sqlite": (5, 40), "postgresql": (5, 8)}
 """At how many statements of each operation its process is killed, in the short and long form."""
 
 
@@ -69,13 +69,18 @@ def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bo
 @LONG
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_operation_that_is_killed_happened_or_did_not(
-    middle: Middle, place: Place, dying: Dying, operation: str, request: pytest.FixtureRequest
+    store: Store,
+    middle: Middle,
+    place: Place,
+    dying: Dying,
+    operation: str,
+    request: pytest.FixtureRequest,
 ) -> None:
     name, given = OPERATIONS[operation]
     with closing(middle.proof(place.begin())) as proof, counting() as counts:
         getattr(proof.office, name)(**given)
     happened = []
-    for at in _spread(counts.sent, POINTS[request.config.option.long]):
+    for at in _spread(counts.sent, POINTS[store.kind][request.config.option.long]):
         url = place.begin()
         with closing(middle.proof(url)) as proof:
             happened.append(_killed(proof, dying, url, operation, at))

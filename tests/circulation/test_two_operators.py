@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.feed.places import Place
     from tests.servers import Store
 
-POINTS = {False: 4, True: 30}
+POINTS = {False: 4, True: 20}
 WAIT_S = 0.05
 """So long the first operation waits for the other one, which mostly waits for it."""
 
