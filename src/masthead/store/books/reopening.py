@@ -135,6 +135,7 @@ class _Undoing:
         self._begin_again()
         self._give_back()
         self._remove_deliveries()
+        self._begin_terms_again()
         lists = self._remove_lists()
         newest = newest_closed(self._running, self._issue.publication_id)
         earn_by_months(self._running, self._issue, newest.date if newest else None)
@@ -179,6 +180,21 @@ class _Undoing:
                 WHERE account_id = :account_id AND mailing_list_id IN ({_LISTS})""",
                 **self._values,
             )
+
+    def _begin_terms_again(self) -> None:
+        """Let each unlimited term begin with the earliest issue that is still out of it."""
+        self._connection.change(
+            f"""
+            UPDATE terms AS t SET starts_on = (
+                SELECT min(i.date) FROM subscription_issues AS d
+                JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = d.issue_id
+                WHERE d.account_id = :account_id AND d.term_id = t.term_id)
+            FROM {self._keys} AS k
+            WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues < 0
+                AND t.kind <> 'opening'
+            """,
+            account_id=self._running.account_id,
+        )
 
     def _remove_lists(self) -> int:
         """Open the issue and remove its lists, which the change feed tells; return how many."""
