@@ -113,6 +113,7 @@ def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
         (("product", "retire", "9"), "has no product 9"),
         (("issue", "set", "9", "--name=x"), "has no issue 9"),
         (("issue", "add", "x", "--publication=9", "--date=2190-01-01"), "has no publication 9"),
+        (("issue", "set", "2", f"--date={MONTHS[0]}"), "issue 1 of publication 1 is of"),
     ],
 )
 def test_what_the_catalogue_cannot_hold_is_refused(

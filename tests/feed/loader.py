@@ -106,7 +106,7 @@ class Base:
     def _unneeded(self, table: str) -> list[Row]:
         """Return the rows to which no row refers that other loads have in a file."""
         needed = {
-            row[column]
+            row.get(column)
             for name, rows in self._rows.items()
             for column, target in TABLES_BY_NAME[name].references.items()
             for row in rows

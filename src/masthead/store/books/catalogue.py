@@ -188,7 +188,7 @@ def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
     found = _open_issue(books, issue_id)
     publication_id = int(found["publication_id"] or 0)
     if "date" in values:
-        _check_date(books, publication_id, str(values["date"]))
+        _check_date(books, publication_id, str(values["date"]), issue_id)
     changed = set_values(books, "issue", issue_id, values)
     if "date" in changed:
         _refresh(books, publication_id)
@@ -320,7 +320,9 @@ def _open_issue(books: Operation, issue_id: int) -> dict[str, Value]:
     return found
 
 
-def _check_date(books: Operation, publication_id: int, day: str) -> None:
+def _check_date(
+    books: Operation, publication_id: int, day: str, issue_id: int | None = None
+) -> None:
     ((newest,),) = books.connection.rows(
         """
         SELECT max(date) FROM issues WHERE account_id = :account_id
@@ -333,6 +335,21 @@ def _check_date(books: Operation, publication_id: int, day: str) -> None:
         raise BadInput(
             f"{day} is not later than {newest}, the date of the newest closed issue of publication "
             f"{publication_id}: issues close in the order of their dates"
+        )
+    same = books.connection.row(
+        """
+        SELECT issue_id FROM issues WHERE account_id = :account_id
+            AND publication_id = :publication_id AND date = :day AND issue_id <> :issue_id
+        """,
+        account_id=books.account_id,
+        publication_id=publication_id,
+        day=day,
+        issue_id=-1 if issue_id is None else issue_id,
+    )
+    if same is not None:
+        raise BadInput(
+            f"issue {same[0]} of publication {publication_id} is of {day} too: give this one "
+            "another date, since dates say which issue comes first"
         )
 
 

@@ -120,15 +120,11 @@ class _Undoing:
         ]
         if len(rows) > _NAMED_MAX:
             names.append(f"and {len(rows) - _NAMED_MAX} more such terms")
-        raise BadInput(
-            "\n".join(
-                [
-                    f"{self._issue.title} cannot be reopened: terms that would get an issue back "
-                    "are not as they were when it was closed",
-                    *names,
-                ]
-            )
+        refusal = (
+            f"{self._issue.title} cannot be reopened: terms that would get an issue back are not "
+            "as they were when it was closed"
         )
+        raise BadInput("\n".join([refusal, *names]))
 
     def run(self) -> Reopened:
         """Undo the deliveries, then all that followed from them."""
