@@ -20,7 +20,11 @@
 #                      forms have on SQLite alone, on PostgreSQL, and five times the examples of
 #                      those that Hypothesis makes), prove-schedules
 #                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
+#                      prove-circulation,
 #                      prove-endurance (MINUTES=60, for each kind of database)
+#   make prove-circulation
+#                      random sequences of all operations of circulation against the model, each
+#                      planted mistake, kills, and two operators at once (SEQUENCES=20000)
 #   make prove-asgi    the tests of the interface over HTTP, without the shorter way for responses
 #                      that are ready (masthead serve --asgi-only)
 #   make prove-leaving clients that leave in the middle of responses (CLIENTS=5000)
@@ -40,8 +44,8 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         test-oldest test-citus prove-citus prove prove-tests prove-every prove-schedules \
-        prove-kills prove-endurance prove-leaving prove-asgi prove-hostile release fix bench \
-        audit lock install install-dev clean
+        prove-kills prove-endurance prove-leaving prove-asgi prove-hostile prove-circulation \
+        release fix bench audit lock install install-dev clean
 
 # What `make test` leaves to targets of their own.
 APART = --ignore tests/system --ignore tests/citus --ignore tests/release
@@ -119,7 +123,7 @@ prove-citus: install-dev
 	[ ! -e .venv/citus/stamp ] || \
 		$(BIN)/pytest -n 3 --dist worksteal --citus --long --every tests/feed/test_proof.py
 
-prove: prove-tests prove-every prove-schedules prove-kills prove-endurance
+prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-endurance
 
 prove-tests: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal $(APART) \
@@ -140,6 +144,10 @@ prove-kills: install-dev
 prove-endurance: install-dev
 	$(BIN)/pytest tests/api/test_endurance.py --long --minutes $(or $(MINUTES),60) \
 		--timeout 0
+
+prove-circulation: install-dev
+	$(BIN)/pytest -n 3 --dist worksteal tests/circulation --long --every \
+		--sequences $(or $(SEQUENCES),20000) --timeout 0
 
 # On PostgreSQL those alone that say what each operation answers.
 prove-asgi: install-dev
@@ -179,10 +187,10 @@ install: .venv/runtime.installed
 
 install-dev: .venv/dev.installed
 
-.venv/runtime.installed: pyproject.toml requirements/runtime.txt requirements/build.txt
+.venv/runtime.installed: pyproject.toml requirements/plots.txt requirements/build.txt
 	@.ci/venv
 	@echo "Installing Masthead into .venv …"
-	@$(LOCKED) -r requirements/runtime.txt -r requirements/build.txt
+	@$(LOCKED) -r requirements/plots.txt -r requirements/build.txt
 	@$(PIP) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 

@@ -100,7 +100,8 @@ class _Place:
     def _server_s(self) -> float:
         if not isinstance(self._home, Cluster):
             return 0.0
-        postmaster = int((self._home.folder / "data" / "postmaster.pid").read_text().split()[0])
+        written = self._home.folder / "data" / "postmaster.pid"
+        postmaster = int(written.read_text().split()[0])
         ticks = 0
         # The postmaster last, which has also what its ended children took.
         for pid in reversed(process_tree(postmaster)):
@@ -266,10 +267,8 @@ def _shown(place: _Place, url: str, figures: Figures, entries: int) -> str:
         both = figures[f"closing {name}"], figures[f"bare {name}"]
         lines.append([title, *(shown(each, 1) for each in both), ratio(*both, budget=budget)])
     lines.append(["growth of the process's memory, MiB", shown(growth, 1, MEMORY_MIB), "", ""])
-    return table(
-        [f"an issue with {entries:,} entries", "`issue close`", "bare `INSERT … SELECT`", "ratio"],
-        lines,
-    )
+    what = f"an issue with {entries:,} entries"
+    return table([what, "`issue close`", "bare `INSERT … SELECT`", "ratio"], lines)
 
 
 def measure(scale: Scale) -> Iterator[str]:

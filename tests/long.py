@@ -67,7 +67,13 @@ _FAR_FOLDERS = {"cli", "client", "hostile"}
 """Their tests are of commands, of HTTP and of the client: the second database says little new, and
 tests/store, tests/loading and tests/postgresql say it too."""
 
-FORMS = {"schedules": (20, 300), "rounds": (1, 3), "leaving": (400, 400), "cases": (200, 400)}
+FORMS = {
+    "schedules": (20, 300),
+    "sequences": (15, 250),
+    "rounds": (1, 3),
+    "leaving": (400, 400),
+    "cases": (200, 400),
+}
 """For each option that counts cases: how many there are in the short form and in the long one."""
 
 TIMES_WITH_EVERY = 5
@@ -88,6 +94,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     for name, of_what in (
         ("schedules", "of loads, polls and crashes"),
+        ("sequences", "of operations of circulation"),
         ("rounds", "in which processes are killed"),
         ("leaving", "of the clients that leave"),
         ("cases", "of hostile requests and import files"),

@@ -1,5 +1,7 @@
 """Closing an issue: who gets it, out of which term, and what that earns."""
 
+# Long because each rule of closing is seen by itself, and then all of them at once.
+
 from __future__ import annotations
 
 from datetime import date
@@ -304,7 +306,8 @@ def test_the_database_serves_whom_the_rule_serves(
 ) -> None:
     """circulation, "Close": for any readers at once, what the rule says of each alone.
 
-    Then reopening leaves everything as it was, and closing again gives the same.
+    The address is the temporary one of the issue's date, or else the usual one (decisions, "The
+    address in force"). Reopening leaves everything as it was, and closing again gives the same.
     """
     desk = one_desk
     fill(desk)

@@ -120,7 +120,7 @@ def subscribe(desk: Desk, number: int, publication: int = 1, **values: int | str
 
 
 def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
-    """Worked out by hand: the figures stay, and the forecast is the books'."""
+    """decisions, "Opening terms"; by hand: the figures stay, and the forecast is the books'."""
     subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
     subscribe(desk, 2, issues=2, unearned_revenue="6")
     subscribe(desk, 3, issues=0, date_expired="2025-12-31")
@@ -167,7 +167,7 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
     assert opened_on(desk.store, desk.account_id) == "2026-03-10"
     with desk.store.writer() as database:
         *_, entry = audit.entries(database, account_id=desk.account_id)
-    assert "3 subscriptions with issues left, 4050 cents unearned" in entry.summary
+    assert "3 subscriptions with issues left, 40.50 unearned" in entry.summary
 
 
 def test_an_issue_that_somebody_has_and_all_before_it_are_closed(desk: Desk) -> None:

@@ -369,6 +369,7 @@ def test_letters_go_in_order_one_at_a_time_and_once(desk: Desk) -> None:
 
 
 def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:
+    """decisions, "A letter's point below zero": grace that nobody has paid for does not count."""
     efforts(desk, -2)
     with_left(desk, 0)
     assert letters_of(desk) == []

@@ -250,7 +250,7 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     assert run(database, "subscription", "cancel", 11, "--refund")[1:] == dry[1:2]
     assert len(entries(database)) == count + 1
     assert entries(database)[-1][1] == (
-        "subscription 11 was cancelled: 1070 cents were refunded, 0 earned"
+        "subscription 11 was cancelled: 10.70 was refunded, 0.00 earned"
     )
     assert "was cancelled on" in refused(database, "subscription", "extend", 11)
     assert "has no subscription 12" in refused(database, "subscription", "show", 12)
@@ -281,7 +281,7 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
         )
     assert run(database, "renewals", "efforts", "list", "--publication=1") == [
         "publication 1, effort 1: due at 4 issues left",
-        "publication 1, effort 2: due at -1 issues left",
+        "publication 1, effort 2: due 1 issue after the last one",
     ]
     preview = run(database, "renewals", "select", "--preview")
     assert preview[:2] == ["publication 1, effort 1: 1 letters", "1 letters in all"]

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from masthead.circulation.amounts import stored_cents
 from masthead.circulation.beginning import begins_on
-from masthead.circulation.cancelling import cents_of, tax_of
 from masthead.circulation.duplicates import Person, alike
+from masthead.circulation.refunding import tax_of
 from masthead.circulation.renewals import Effort, due_effort
 from masthead.circulation.spans import Span, day_after, day_before, ended, overlapped
 
@@ -131,7 +132,7 @@ def test_the_tax_of_a_part_is_its_share_to_the_nearest_cent(
 
 @pytest.mark.parametrize(("text", "cents"), [("12", 1200), ("12.5", 1250), ("0.29", 29)])
 def test_amounts_of_orders_are_read_to_the_cent(text: str, cents: int) -> None:
-    assert cents_of(text) == cents
+    assert stored_cents(text) == cents
 
 
 @pytest.mark.parametrize(

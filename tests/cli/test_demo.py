@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import shlex
@@ -13,6 +15,7 @@ import pytest
 
 from masthead.contract import examples
 from masthead.contract.operations import ENTITIES
+from masthead.store.books.guarding import BOOKS
 from tests.cli.running import lines_until, running
 from tests.servers import masthead
 
@@ -88,6 +91,64 @@ def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
         assert not any("making" in line for line in lines)
         assert asked(lines[-1]) == mailing
     assert exported(tmp_path / "after", database) == before
+
+
+def rows_of(files: dict[str, bytes], name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(files[f"{name}.csv"].decode(), newline="")))
+
+
+def start(database: str) -> None:
+    with running("demo", "--port", 0, database=database) as process:
+        lines_until(process, "curl ", OPERATIONS)
+
+
+def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_path: Path) -> None:
+    """decisions, "Sample data has a catalogue and no books"."""
+    start(database)
+    files = exported(tmp_path / "demo", database)
+    for name in BOOKS:
+        assert rows_of(files, name), name
+    orders, items = rows_of(files, "orders"), rows_of(files, "order_items")
+    lists, terms = rows_of(files, "list_downloads"), rows_of(files, "terms")
+    assert {"opening", "paid", "extension"} <= {term["kind"] for term in terms}
+    assert [term for term in terms if term["kind"] == "paid" and not term["paid_on"]]
+    assert [term for term in terms if term["issues"] == "-1"]
+    assert [order for order in orders if order["external_reference"] and order["paid_on"]]
+    assert [order for order in orders if order["is_gift"] == "1" and order["paid_on"]]
+    assert [item for item in items if item["refunded"] != "0"]
+    made = {issue["mailing_list_id"] for issue in rows_of(files, "issues")} - {""}
+    assert len(made) == 2
+    assert [each for each in lists if each["parent_mailing_list_id"] in made]
+    assert all(int(each["count"]) for each in lists if each["mailing_list_id"] in made)
+    given = [row for row in rows_of(files, "subscription_issues") if row["is_grace"] == "1"]
+    assert {bool(row["term_id"]) for row in given} == {True, False}
+    subscriptions = rows_of(files, "subscriptions")
+    assert [each for each in subscriptions if each["cancelled_on"]]
+    assert "closed issue" in masthead("audit", "--account", 1, database=database).stdout
+    due = masthead("renewals", "select", "--preview", "--account", 1, database=database).stdout
+    assert "publication 1, effort 2" in due
+    for report in ("expiries", "liability", "renewals"):
+        assert masthead("report", report, "--account", 1, database=database).stdout.count("\n") > 9
+
+
+def test_a_demo_that_was_interrupted_in_its_books_is_made_anew(
+    database: str, tmp_path: Path
+) -> None:
+    """decisions, "Sample data has a catalogue and no books": without its key it is not complete."""
+    start(database)
+    before = exported(tmp_path / "before", database)
+    masthead("accounts", "set", 1, "--api-key=other", database=database)
+    open_issues = [row for row in rows_of(before, "issues") if not row["closed_at"]]
+    garden = min(
+        (row["date"], row["issue_id"]) for row in open_issues if row["publication_id"] == "3"
+    )
+    masthead("issue", "close", garden[1], "--account", 1, database=database)
+    start(database)
+    again = exported(tmp_path / "again", database)
+    days = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9:]{8})?")
+    for name in before:
+        if name.endswith(".csv") and name != "accounts.csv":
+            assert days.sub(b"", again[name]) == days.sub(b"", before[name]), name
 
 
 def test_another_publishers_database_is_left_alone(account: str) -> None:

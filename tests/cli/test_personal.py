@@ -154,10 +154,35 @@ def test_a_subscribers_data_are_all_that_is_held_and_nobody_elses(person: str) -
             {
                 **subscription,
                 "received_issues": [{"issue_id": "1", "name": "Spring", "date": "2026-03-01"}],
+                "begins_on": None,
+                "cancelled_on": None,
+                "deliveries": [
+                    {
+                        "subscription_id": "1",
+                        "issue_id": "1",
+                        "mailing_list_id": None,
+                        "term_id": None,
+                        "is_grace": "0",
+                        "address_id": None,
+                    }
+                ],
+                "terms": [],
+                "suspensions": [],
+                "temporary_addresses": [],
+                "renewal_letters": [],
             }
         ],
         "custom_fields": answers,
-        "orders": shown("orders"),
+        "orders": [
+            {
+                **order,
+                "order_items": [{**item, "refunded": "0.00"} for item in order["order_items"]],
+                "external_reference": "SHOP-1",
+                "paid_on": "2026-03-01",
+                "payment_type": "Check",
+            }
+            for order in shown("orders")
+        ],
         "purchases": shown("purchases"),
         "mailing_list_entries": [{"mailing_list_id": "1", "name": "March", **entry}],
     }
@@ -206,7 +231,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     ]
     name = pwd.getpwuid(os.getuid()).pw_name
     assert all(record["user_name"].split()[0] == name for record in found)
-    assert found[1]["summary"] == "25 rows inserted, 0 changed, 0 set aside, 0 kept blank"
+    assert found[1]["summary"] == "29 rows inserted, 0 changed, 0 set aside, 0 kept blank"
     assert found[3]["summary"] == "set email, api_active, api_login"
     assert found[7]["summary"] == (
         "erased subscriber 1: blanked 1 of subscribers, 1 of addresses, 2 of custom_field_answers, "

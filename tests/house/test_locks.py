@@ -15,18 +15,20 @@ from packaging.version import Version
 from tests.house import ROOT
 
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
-LOCKS = ("runtime", "build", "dev", "bench", "system")
+LOCKS = ("runtime", "plots", "build", "dev", "bench", "system")
 ALL_LOCKS = (*LOCKS, "oldest")
+EXTRAS = ("mirror", "server", "plots")
 
 
 def project() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
-def dependencies() -> list[Requirement]:
-    """What the project asks for, with all extras; an extra that includes another is left out."""
+def dependencies(*extras: str) -> list[Requirement]:
+    """What the project asks for, with these extras; one that includes another is left out."""
     table = project()["project"]
-    named = [*table["dependencies"], *chain(*table["optional-dependencies"].values())]
+    named = [*table["dependencies"]]
+    named += chain(*(table["optional-dependencies"][extra] for extra in extras or EXTRAS))
     wanted = [Requirement(name) for name in named]
     return [requirement for requirement in wanted if requirement.name != table["name"]]
 
@@ -43,6 +45,8 @@ def group(name: str) -> list[Requirement]:
 def wanted(lock: str) -> list[Requirement]:
     """What a lock file must hold."""
     if lock == "runtime":
+        return dependencies("mirror", "server")
+    if lock == "plots":
         return dependencies()
     if lock == "oldest":
         return dependencies() + group("build") + group("tests")
@@ -109,7 +113,7 @@ def test_a_lock_file_names_no_place_to_install_from(lock: str) -> None:
 def test_contributing_lists_each_dependency_with_its_locked_version() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Dependencies")[2]
     listed = dict(re.findall(r"^\| ([\w.-]+) \| (\d[\w.]*) \|", text, re.MULTILINE))
-    locked = pins("runtime")
+    locked = pins("plots")
     assert listed == {
         requirement.name: locked[canonicalize_name(requirement.name)]
         for requirement in dependencies()

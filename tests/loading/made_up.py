@@ -51,9 +51,9 @@ def assert_fits(tables: Tables, before: Tables | None = None) -> Tables:
         for column_name, referred in table.references.items():
             known = {key for (key,) in by_key(referred, stands[referred])}
             for record in tables.get(table.name, []):
-                assert not record[column_name] or record[column_name] in known
+                assert not record.get(column_name) or record[column_name] in known
         for column_name in table.unique:
-            values = [r[column_name].lower() for r in stands[table.name] if r[column_name]]
+            values = [r[column_name].lower() for r in stands[table.name] if r.get(column_name)]
             assert len(set(values)) == len(values)
     assert_belongs_together(stands)
     return stands

@@ -31,8 +31,10 @@ PERSON = {
         f"subscriber_id,field_id,option_ids,text_value\n1,1,10|11,\n1,2,,{WORD}\n2,2,,So\n"
     ),
     "orders.csv": (
-        "order_id,subscriber_id,mailing_address_id,import_name,order_date,grand_total\n"
-        f"1,1,1,{WORD},2026-03-01 10:00:00,10.5\n2,2,2,March,2026-03-01 10:00:00,3\n"
+        "order_id,subscriber_id,mailing_address_id,import_name,order_date,grand_total,"
+        "external_reference,content_digest,paid_on,payment_type\n"
+        f"1,1,1,{WORD},2026-03-01 10:00:00,10.5,SHOP-1,{WORD},2026-03-01,Check\n"
+        "2,2,2,March,2026-03-01 10:00:00,3,,,,\n"
     ),
     "purchases.csv": (
         "purchase_id,subscriber_id,payment_type,notes,name,invoice_id,total\n"

@@ -35,7 +35,7 @@ SMALL: dict[str, str] = {
         "1,1,1,1,4,1,Print\n"
         "2,2,1,2,-1,2,Both\n"
     ),
-    "subscription_issues.csv": "subscription_id,issue_id\n1,1\n",
+    "subscription_issues.csv": "subscription_id,issue_id,is_grace\n1,1,0\n",
     "custom_fields.csv": (
         "field_id,name,display_as,type,allow_other\n"
         "1,trade,Your trade,checkbox,1\n"
@@ -47,13 +47,38 @@ SMALL: dict[str, str] = {
     "custom_field_answers.csv": (
         "subscriber_id,field_id,option_ids,text_value\n1,1,10|11,\n2,2,,So\n"
     ),
+    "bundles.csv": "bundle_id,name,price,tax\n7,Tide for a year,1000,50\n",
+    "bundle_lines.csv": (
+        "bundle_id,line_number,publication_id,issues,type,copies,price\n7,1,1,12,Print,1,1000\n"
+    ),
+    "products.csv": "product_id,name,price\n1,Mug,900\n",
+    "renewal_efforts.csv": "publication_id,effort,issues_left\n1,1,3\n",
     "orders.csv": "order_id,subscriber_id,order_date,grand_total\n1,1,2026-03-01 10:00:00,10.5\n",
     "order_items.csv": "order_item_id,order_id,bundle_id,grand_total\n1,1,7,10.5\n",
     "purchases.csv": "purchase_id,subscriber_id,total\n1,1,10.50\n",
     "list_downloads.csv": "mailing_list_id,name,parent_mailing_list_id\n1,March,\n2,Gap,1\n",
     "mailing_list_entries.csv": "mailing_list_id,subscription_id,copies,type\n1,1,1,Print\n",
 }
-"""Every table, its references and both kinds of answer, in as few rows as that needs."""
+"""Every table that files own, its references and both kinds of answer, in few rows."""
+
+WITH_BOOKS: dict[str, str] = {
+    **SMALL,
+    "books.csv": "books_id,opened_on,opened_at\n1,2026-02-01,2026-02-01 08:00:00\n",
+    "terms.csv": (
+        "term_id,subscription_id,order_item_id,issues,issues_left,price,paid_on,kind\n"
+        "1,1,1,12,4,1000,2026-02-01,paid\n"
+    ),
+    "revenue.csv": (
+        "revenue_id,term_id,issue_id,kind,cents,booked_on\n1,1,,received,1000,2026-02-01\n"
+    ),
+    "suspensions.csv": "suspension_id,subscription_id,from_date,to_date\n1,1,2026-05-01,\n",
+    "temporary_addresses.csv": (
+        "temporary_address_id,subscription_id,address_id,from_date,to_date\n"
+        "1,1,1,2026-05-01,2026-05-31\n"
+    ),
+    "renewals_sent.csv": "term_id,effort,subscription_id,sent_on\n1,1,1,2026-04-01\n",
+}
+"""The same in an account that keeps its books: an export, which only an empty account takes."""
 
 
 class Publisher:

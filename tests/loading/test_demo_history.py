@@ -47,7 +47,7 @@ def test_all_nights_together_have_exactly_the_subscribers_asked_for(stands: list
 def test_the_first_night_brings_every_table_and_most_of_the_subscribers(
     folders: list[Path], stands: list[Tables]
 ) -> None:
-    assert len(list(folders[0].iterdir())) == 14
+    assert len(list(folders[0].iterdir())) == 18
     assert len(stands[0]["subscribers"]) > 1800
 
 
@@ -65,6 +65,21 @@ def test_each_later_night_is_small_and_brings_new_and_changed_rows(
             known = by_key(table, before[table])
             found = by_key(table, tonight[table])
             assert any(key in known and known[key] != row for key, row in found.items())
+
+
+def test_an_issue_that_comes_out_on_a_nights_day_is_received(
+    folders: list[Path], stands: list[Tables]
+) -> None:
+    weekly = {i["issue_id"]: i["date"] for i in stands[-1]["issues"] if i["publication_id"] == "2"}
+    friday = (REFERENCE_DATE - timedelta(2)).isoformat()
+    received = read_tables(folders[-3])["subscription_issues"]
+    on_friday = [row for row in received if weekly.get(row["issue_id"]) == friday]
+    subscriptions = by_key("subscriptions", stands[-3]["subscriptions"])
+    assert len(on_friday) > 100
+    for row in on_friday:
+        subscription = subscriptions[row["subscription_id"],]
+        assert subscription["publication_id"] == "2"
+        assert subscription["date_created"] <= friday <= (subscription["date_expired"] or friday)
 
 
 def test_a_renewal_adds_issues_and_moves_the_end_of_the_subscription(

@@ -34,6 +34,7 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
         "orders": {
             *("order_id", "subscriber_id", "mailing_address_id", "billing_address_id", "user_id"),
             *("channel_id", "order_date", "is_gift", "sub_total", "tax_total", "grand_total"),
+            *("external_reference", "paid_on", "payment_type"),
         },
         "purchases": {
             *("purchase_id", "payment_type", "subscriber_id", "bundle_id", "shipping_address_id"),

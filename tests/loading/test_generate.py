@@ -19,6 +19,7 @@ from masthead.errors import BadInput
 from masthead.sample_data.generate import REFERENCE_DATE, generate
 from masthead.sample_data.generate_values import SUBSCRIBERS_MAX, renewal_code
 from masthead.sample_data.generate_words import COUNTRIES, EMAIL_DOMAINS
+from masthead.store.books.guarding import BOOKS
 from tests.loading.made_up import Record, Tables, assert_fits, by_key, read_tables
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def test_the_bytes_of_a_seed_are_the_same_on_every_machine(tmp_path: Path) -> No
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(name.encode() + b"\n" + content)
-    assert digest.hexdigest() == "8e99f1d9a9fa40c1c0fcd1b6284c4434801a1e473493cd1577abb90153693c8b"
+    assert digest.hexdigest() == "75c09e71abcd2549b0180380cbaa2bce81194d49578ac57eabca3baeeeca40a3"
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_gives_others(tmp_path: Path) -> None:
@@ -65,8 +66,10 @@ def test_the_rows_of_a_subscriber_do_not_depend_on_how_many_follow(tmp_path: Pat
 def test_every_table_has_its_file_with_columns_in_the_order_of_the_contract(
     tables: Tables,
 ) -> None:
-    assert set(tables) == {table.name for table in TABLES}
-    for table in TABLES:
+    """decisions, "Sample data has a catalogue and no books"."""
+    made_up = [table for table in TABLES if table.name not in BOOKS]
+    assert set(tables) == {table.name for table in made_up}
+    for table in made_up:
         columns = list(tables[table.name][0])
         assert columns == [c.name for c in table.columns if c.name in columns]
         assert columns[: len(table.key)] == list(table.key)

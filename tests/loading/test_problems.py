@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from masthead.contract.records import TABLES
 from masthead.errors import BadInput
 from masthead.loading.load import load
-from tests.loading.publisher import SMALL, Publisher
+from masthead.store.books.guarding import BOOKS
+from tests.loading.publisher import SMALL, WITH_BOOKS, Publisher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_with_one_bad_row_nothing_is_loaded(publisher: Publisher) -> None:
@@ -210,18 +216,30 @@ REFERENCES = [
 
 @pytest.mark.parametrize(("table", "column", "target"), REFERENCES)
 def test_what_a_row_refers_to_must_exist(
-    unchanged: Publisher, table: str, column: str, target: str
+    unchanged: Publisher,
+    new_publisher: Callable[[], Publisher],
+    table: str,
+    column: str,
+    target: str,
 ) -> None:
     """Each reference of the contract, from a row that is fine in all else."""
-    header, row, *_ = SMALL[f"{table}.csv"].splitlines()
+    header, row, *_ = WITH_BOOKS[f"{table}.csv"].splitlines()
     record = dict(zip(header.split(","), row.split(","), strict=True)) | {column: "77"}
     if table == "custom_field_answers":
         record["option_ids"] = ""
     elif table == "custom_field_options":
         record["option_id"] = "99"
     content = f"{','.join(record)}\n{','.join(record.values())}\n"
-    line = unchanged.problem({f"{table}.csv": content})
-    noun = {"list_downloads": "mailing list", "addresses": "address", "custom_fields": "field"}
+    if table in BOOKS:
+        line = new_publisher().problem({**WITH_BOOKS, f"{table}.csv": content})
+    else:
+        line = unchanged.problem({f"{table}.csv": content})
+    noun = {
+        "list_downloads": "mailing list",
+        "addresses": "address",
+        "custom_fields": "field",
+        "order_items": "order item",
+    }
     assert line == f"{table}.csv:2: {column}: there is no {noun.get(target, target[:-1])} 77"
 
 
@@ -306,10 +324,16 @@ def test_an_option_does_not_move_to_another_field(unchanged: Publisher) -> None:
 
 
 @pytest.mark.parametrize("table", [table.name for table in TABLES])
-def test_a_key_that_occurs_twice_in_a_file_is_refused(unchanged: Publisher, table: str) -> None:
+def test_a_key_that_occurs_twice_in_a_file_is_refused(
+    unchanged: Publisher, new_publisher: Callable[[], Publisher], table: str
+) -> None:
     """decisions, "Keys twice in one load"."""
-    header, row, *_ = SMALL[f"{table}.csv"].splitlines()
-    lines = unchanged.problems({f"{table}.csv": f"{header}\n{row}\n{row}\n"})
+    header, row, *_ = WITH_BOOKS[f"{table}.csv"].splitlines()
+    twice = {f"{table}.csv": f"{header}\n{row}\n{row}\n"}
+    if table in BOOKS:
+        lines = new_publisher().problems(WITH_BOOKS | twice)
+    else:
+        lines = unchanged.problems(twice)
     key = next(each for each in TABLES if each.name == table).key
     value = ", ".join(row.split(",")[: len(key)])
     assert f"{table}.csv:3: {key[-1]}: {value} stands in line 2 too" in lines

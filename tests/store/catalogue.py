@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COUNTERS",
     "GLOBAL_TABLES",
+    "OF_THE_BOOKS",
     "STAGING_TABLES",
     "TABLES_OF_A_SERVER",
     "TENANTS_TABLES",
@@ -40,6 +41,19 @@ GLOBAL_TABLES = {
 # What a file does not have: it has no replica and is on no node, its counters are in another file,
 # its one writer needs no locks, and the rows of a load are in temporary tables.
 COUNTERS = ("login_failures", "key_uses")
+# What no operation of the interface shows (circulation, "What is stored in addition").
+OF_THE_BOOKS = {
+    "books",
+    "bundles",
+    "bundle_lines",
+    "products",
+    "terms",
+    "revenue",
+    "suspensions",
+    "temporary_addresses",
+    "renewal_efforts",
+    "renewals_sent",
+}
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
 STAGING_TABLES = tuple(
     f"staged_{name}" for name in (*TABLES_BY_NAME, "problems", "keys", "natural_keys")

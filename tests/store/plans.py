@@ -66,6 +66,9 @@ CHANGES = {
     .replace("10|11", "10")
     .replace("10.5", "11.5")
     .replace("March", "April")
+    .replace("Mug", "Cup")
+    .replace("effort,issues_left\n1,1,3", "effort,issues_left\n1,1,2")
+    .replace("is_grace\n1,1,0", "is_grace\n1,1,1")
     for name, content in SMALL.items()
 }
 

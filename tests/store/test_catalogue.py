@@ -18,6 +18,7 @@ from tests.servers import Store
 from tests.store.catalogue import (
     COUNTERS,
     GLOBAL_TABLES,
+    OF_THE_BOOKS,
     STAGING_TABLES,
     TABLES_OF_A_SERVER,
     TENANTS_TABLES,
@@ -59,19 +60,6 @@ DEFINERS = {
     "accounts_with_history",
     "histories",
     "last_loads",
-}
-# What no operation of the interface shows (circulation, "What is stored in addition").
-OF_THE_BOOKS = {
-    "books",
-    "bundles",
-    "bundle_lines",
-    "products",
-    "terms",
-    "revenue",
-    "suspensions",
-    "temporary_addresses",
-    "renewal_efforts",
-    "renewals_sent",
 }
 # What anybody may ask: it answers with the rights of who asks.
 INVOKERS = {"history"}

@@ -18,11 +18,12 @@ import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.store import accounts, changes, deletions, exporting, keys, reading
+from masthead.store.books.guarding import BOOKS
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.long import ONE_SERVER
 from tests.servers import as_server
-from tests.store.catalogue import tables
+from tests.store.catalogue import OF_THE_BOOKS, tables
 from tests.store.conftest import ON_POSTGRESQL, new_url, opening
 from tests.store.plans import (
     OF_ONE_SUBSCRIBER,
@@ -92,6 +93,16 @@ ROWS = {
     "mailing_list_entries (account_id, mailing_list_id, subscription_id, copies)": (
         f"a, 1001 + n % 500, n, 1 FROM {MANY}"
     ),
+    "bundles (account_id, bundle_id, name)": f"a, n, 'Offer ' || n FROM {FEW}",
+    """bundle_lines (account_id, bundle_id, line_number, publication_id, issues, type, copies,
+        price)""": f"a, n, 1, 1001 + n % 200, 12, 'Print', 1, 100 FROM {FEW}",
+    "products (account_id, product_id, name)": f"a, n, 'Thing ' || n FROM {FEW}",
+    "renewal_efforts (account_id, publication_id, effort, issues_left)": (
+        f"a, 1001 + n % 200, n, 3 FROM {FEW}"
+    ),
+    "terms (account_id, term_id, subscription_id, issues, issues_left, price, kind)": (
+        f"a, n, n, 12, 4, 100, 'paid' FROM {MANY}"
+    ),
     "deletions (account_id, entity, record_id, commit_id)": (
         "a, (ARRAY['subscriptions', 'addresses', 'purchases', 'listdownloads', 'orders'])"
         f"[1 + n % 5], 500 + n, 1001 + n / 100 FROM {MANY}"
@@ -107,12 +118,18 @@ CHANGES = {
         "subscription_id,subscriber_id,publication_id,mailing_address_id,issues,copies,type\n"
         "9001,9001,1101,9001,4,1,Both\n"
     ),
-    "subscription_issues.csv": "subscription_id,issue_id\n9001,2101\n",
+    "subscription_issues.csv": "subscription_id,issue_id,is_grace\n9001,1001,1\n",
     "custom_fields.csv": "field_id,name,display_as,type,allow_other\n1101,new,New,checkbox,1\n",
     "custom_field_options.csv": (
         "option_id,field_id,value,display_as,active,order\n2101,1102,n,New,1,1\n"
     ),
     "custom_field_answers.csv": "subscriber_id,field_id,option_ids,text_value\n9001,1002,2001,\n",
+    "bundles.csv": "bundle_id,name\n1101,New\n",
+    "bundle_lines.csv": (
+        "bundle_id,line_number,publication_id,issues,type,copies,price\n1101,1,1101,6,Print,1,9\n"
+    ),
+    "products.csv": "product_id,name\n1101,New\n",
+    "renewal_efforts.csv": "publication_id,effort,issues_left\n1102,1101,9\n",
     "orders.csv": "order_id,subscriber_id,import_name,grand_total\n9001,9001,New,1\n",
     "order_items.csv": "order_item_id,order_id,bundle_id,grand_total\n9001,9001,7,1\n",
     "purchases.csv": "purchase_id,subscriber_id,total\n9001,9001,1\n",
@@ -458,8 +475,12 @@ def test_a_mailing_list_is_read_in_the_order_of_its_key(served: Store, *, for_an
             assert columns_of(lines[-1]) == {"account_id", "mailing_list_id"}
 
 
+# The books are exported by an operator: a server may not read them.
+EXPORTED = [table for table in TABLES if table.name not in OF_THE_BOOKS]
+
+
 @for_these_and_for_any_values
-@pytest.mark.parametrize("table", TABLES, ids=[table.name for table in TABLES])
+@pytest.mark.parametrize("table", EXPORTED, ids=[table.name for table in EXPORTED])
 def test_an_export_is_read_in_the_order_of_its_key(
     served: Store, table: Any, *, for_any: bool
 ) -> None:
@@ -493,7 +514,10 @@ def test_a_small_load_into_a_large_account_walks_only_its_own_rows(
                 # Who is erased is read as a whole.
                 of_data = {each.name for each in TABLES}
                 if node.get("Relation Name") in of_data and "Operation" not in node:
-                    assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, (sql, node)
+                    assert node["Node Type"] in {"Index Scan", "Index Only Scan"}, (
+                        node["Relation Name"],
+                        sql,
+                    )
             if match := re.match(r"\s*UPDATE (\w+) AS o SET", sql):
                 updated.add(match[1])
                 target = next(
@@ -502,7 +526,7 @@ def test_a_small_load_into_a_large_account_walks_only_its_own_rows(
                 own = {f"{match[1]}_pkey", *ALSO_BY_KEY.get(match[1], ())}
                 assert target["Index Name"] in own
                 assert columns_of(target) == {"account_id", *TABLES_BY_NAME[match[1]].key}
-        with_values = {table.name for table in TABLES if table.values}
+        with_values = {each.name for each in TABLES if each.values and each.name not in BOOKS}
         assert updated == with_values
 
 

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
-__all__ = ["CENTS_MAX", "cents_of", "decimal", "shortest", "spread"]
+__all__ = ["CENTS_MAX", "cents_of", "decimal", "shortest", "spread", "stored_cents"]
 
 CENTS_MAX = 9_999_999_999_999
 """The greatest amount: with two decimals, it has the fifteen digits that the interface allows."""
@@ -27,6 +28,11 @@ def cents_of(text: str) -> int:
     if cents > CENTS_MAX:
         raise ValueError(f"{text} is more than {decimal(CENTS_MAX)}, the greatest amount")
     return cents
+
+
+def stored_cents(number: str) -> int:
+    """Return the cents of a stored number of an order, ``12.5``; parts of a cent are dropped."""
+    return int(Decimal(number) * _HUNDRED)
 
 
 def decimal(cents: int) -> str:

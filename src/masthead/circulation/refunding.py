@@ -7,9 +7,7 @@ both. What is unearned is given back first, then what was earned already.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from masthead.circulation.cancelling import tax_of
-
-__all__ = ["Held", "Item", "Taken", "amount_by_default", "net_of", "paid_gross", "taken"]
+__all__ = ["Held", "Item", "Taken", "amount_by_default", "net_of", "paid_gross", "taken", "tax_of"]
 
 
 class Held(NamedTuple):
@@ -39,6 +37,14 @@ class Taken(NamedTuple):
 
     refunded: int
     earned: int
+
+
+def tax_of(unearned: int, net: int, tax: int) -> int:
+    """Return the tax that belongs to ``unearned`` of an item of ``net`` and ``tax``, in cents.
+
+    It is rounded to the nearest cent, a half up. An item without a price has no tax to share.
+    """
+    return (2 * tax * unearned + net) // (2 * net) if net > 0 else 0
 
 
 def paid_gross(item: Item) -> int:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from masthead.circulation.amounts import decimal
+
 __all__ = ["Cell", "Chart", "Column", "Kind", "Report", "Row", "Series", "lines", "written"]
 
 Cell = str | int | None
 Row = tuple[Cell, ...]
 
-_CENTS = 100
 _PER_MILLE = 10
 
 
@@ -66,8 +67,7 @@ def written(value: Cell, kind: Kind) -> str:
     if value is None:
         return ""
     if kind is Kind.MONEY:
-        cents = int(value)
-        return f"{'-' * (cents < 0)}{abs(cents) // _CENTS}.{abs(cents) % _CENTS:02}"
+        return decimal(int(value))
     if kind is Kind.SHARE:
         return f"{int(value) // _PER_MILLE}.{int(value) % _PER_MILLE}"
     return str(value)

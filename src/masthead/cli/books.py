@@ -2,6 +2,7 @@
 
 import click
 
+from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
@@ -13,7 +14,6 @@ from masthead.store.books.operation import opened_on
 __all__ = ["books"]
 
 _ID = click.IntRange(0, 2**63 - 1)
-_CENTS = 100
 _HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
 
 
@@ -74,8 +74,7 @@ def _show(balances: list[Balance]) -> None:
 
 def _line(each: Balance) -> tuple[str, ...]:
     counts = (each.subscriptions, each.paid_issues, each.free_issues, each.unlimited)
-    unearned = f"{each.unearned // _CENTS}.{each.unearned % _CENTS:02}"
-    return (each.name, *map(str, counts), unearned)
+    return (each.name, *map(str, counts), decimal(each.unearned))
 
 
 def _total(balances: list[Balance]) -> Balance:

@@ -1,4 +1,7 @@
-"""The demo: a made-up publisher with ten days of history, and a curl line for each operation."""
+"""The demo: a made-up publisher with ten days of history, whose books are open.
+
+It prints a curl line for each operation of the interface.
+"""
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -9,10 +12,14 @@ from urllib.parse import quote
 
 import click
 
+from masthead.cli.audit import deed
+from masthead.cli.demo_books import work_a_morning
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
 from masthead.store import accounts, find_store, open_store, system_clock
+from masthead.store.account_removal import remove_account
+from masthead.store.books.operation import opened_on
 from masthead.store.migrations import steps
 
 __all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "curl_lines", "make_demo"]
@@ -33,8 +40,9 @@ _FEED_DAYS_SHOWN = 2
 def make_demo(database: str) -> None:
     """Load the demo publisher into ``database``, unless it is complete.
 
-    The account gets its credentials last, so the next start completes an interrupted demo. Raises
-    BadUsage if account 1 is not the demo's, or the database is not a file.
+    The account gets its credentials last, so the next start completes an interrupted demo; one
+    whose books were open by then is made anew. Raises BadUsage if account 1 is not the demo's, or
+    the database is not a file.
     """
     with closing(find_store(database)) as store:
         if store.dialect != "sqlite":
@@ -50,10 +58,14 @@ def make_demo(database: str) -> None:
         if found and _API_KEY in found:
             return
         click.echo("making the demo publisher …")
+        if found and opened_on(store, _ACCOUNT_ID):
+            remove_account(store, _ACCOUNT_ID, by=deed())
+            found = None
         if not found:
             _add_account(database)
         with TemporaryDirectory() as folder:
             _load_nights(database, Path(folder))
+        work_a_morning(database, _ACCOUNT_ID, deed())
         accounts.set_account(
             store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
         )

@@ -1,4 +1,4 @@
-"""What the commands of the telephone desk share: options, days, amounts, and reading at ease."""
+"""What the commands of the books share: options, days, and a connection to read with."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from masthead.errors import BadUsage
 from masthead.store import accounts
 from masthead.store.database import Connection
 
-__all__ = ["ID", "Day", "account_of", "desk", "dry_run", "end_of", "money", "reading"]
+__all__ = ["ID", "Day", "account_of", "desk", "dry_run", "end_of", "reading"]
 
 ID = click.IntRange(0, 2**63 - 1)
 
@@ -51,11 +51,6 @@ def account_of(account: int | None) -> int:
     if account is None:
         raise BadUsage("say with --account whose subscribers these are")
     return account
-
-
-def money(cents: int) -> str:
-    """Return an amount of cents with two decimals."""
-    return f"{'-' if cents < 0 else ''}{abs(cents) // 100}.{abs(cents) % 100:02}"
 
 
 def end_of(*, dry_run: bool) -> None:

@@ -9,10 +9,11 @@ from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
-from masthead.loading.mail_files import write_mail_file
+from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.store.books import closing
 from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import reading
+from masthead.store.books.renewing import check_publication
 from masthead.store.books.reopening import reopen_issue
 
 __all__ = ["issue"]
@@ -28,18 +29,31 @@ def issue() -> None:
 
 @issue.command("list")
 @click.option("--publication", type=ID, help="Id of the publication.  [default: all of them]")
+@click.option("--open", "is_open", is_flag=True, help="Only those that are not closed yet.")
 @desk
-def list_command(publication: int | None, account: int | None, database: str) -> None:
-    """Print the issues by publication and date, and whether each is closed."""
+def list_command(
+    publication: int | None, account: int | None, database: str, *, is_open: bool
+) -> None:
+    """Print the issues by publication and date, and whether each is closed.
+
+    Each line has the id, publication, name, number and date, then the day on which it is to be
+    closed, or when it was, with its main list.
+    """
     with reading(opened(database), account_of(account)) as running:
+        if publication is not None:
+            check_publication(running.connection, running.account_id, publication)
         found = issues_of(running, publication)
     for each in found:
-        state = "open"
+        if is_open and each.closed_at:
+            continue
+        state = f"open, closes on {each.closes_on}" if each.closes_on else "open"
         if each.closed_at:
             which = f"list {each.mailing_list_id}" if each.mailing_list_id else "no list"
             file = f", file {each.file_written_at}" if each.file_written_at else ""
             state = f"closed {each.closed_at}, {which}{file}"
-        click.echo("\t".join((str(each.issue_id), each.publication, each.name, each.date, state)))
+        number = "" if each.number is None else f"no. {each.number}"
+        parts = (str(each.issue_id), each.publication, each.name, number, each.date, state)
+        click.echo("\t".join(parts))
 
 
 @issue.command("close")
@@ -136,6 +150,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
     "--digital", is_flag=True, help="Write the email addresses of those without a printed copy."
 )
 @setting("for_spreadsheets")
+@dry_run
 @desk
 def file_command(
     issue_id: int,
@@ -146,6 +161,7 @@ def file_command(
     *,
     digital: bool,
     for_spreadsheets: bool,
+    dry_run: bool,
 ) -> None:
     """Write the mail file of ISSUE into FILE, whose name ends in .csv or .xlsx.
 
@@ -153,15 +169,14 @@ def file_command(
     """
     count = write_mail_file(
         opened(database),
+        account_of(account),
+        Wanted(issue_id, mailing_list_id, digital, for_spreadsheets),
         path,
-        account_id=account_of(account),
-        issue_id=issue_id,
-        mailing_list_id=mailing_list_id,
-        digital=digital,
-        for_spreadsheets=for_spreadsheets,
+        dry_run=dry_run,
         by=deed(),
     )
     click.echo(f"{path}: {count} rows")
+    end_of(dry_run=dry_run)
 
 
 def _show(made: closing.MailingList) -> None:
@@ -171,10 +186,12 @@ def _show(made: closing.MailingList) -> None:
     else:
         click.echo(f"list {made.mailing_list_id}, {made.name}: {made.entries} entries")
     for run in made.runs:
-        how = "grace" if run.is_grace else "paid" if run.is_paid else "not paid"
+        how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
         click.echo(f"  {run.type}, {how}: {run.entries} entries, {run.copies} copies")
     if made.exceptions:
-        click.echo(f"{len(made.exceptions)} exceptions, which got nothing and lost nothing:")
+        count = len(made.exceptions)
+        noun = "exception" if count == 1 else "exceptions"
+        click.echo(f"{count} {noun}, which got nothing and lost nothing:")
     for each in made.exceptions[:_EXCEPTIONS_SHOWN]:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
@@ -25,7 +25,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 _PERSON = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _PERSON)
 _PREFIX = "recipient_"
-_IMPORT_NAME = 30
+_TOTALS = {"sub_total", "tax_total", "grand_total"}
 
 
 @click.group("order")
@@ -224,18 +224,23 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     with reading(database, account_id) as connection:
         found = showing_orders.show_order(connection, account_id, order_id, reference=reference)
     for name, value in found.fields.items():
-        click.echo(f"{name}: {'' if value is None else value}")
+        text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
+        click.echo(f"{name}: {text}")
     for item in found.items:
         what = (
             f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
         )
         line = f"item {item.order_item_id}: {what} {item.name or ''}".rstrip()
-        line += f", {item.grand_total} of which tax {item.tax_total}"
+        line += f", {_amount(item.grand_total)} of which tax {_amount(item.tax_total)}"
         if item.refund_date:
             line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
         click.echo(line)
         for term in item.terms:
             click.echo(f"  {_term_line(term)}")
+
+
+def _amount(number: str) -> str:
+    return decimal(stored_cents(number))
 
 
 def _term_line(term: showing_orders.TermShown) -> str:

@@ -53,10 +53,10 @@ def list_(publication: int | None, account: int | None, database: str) -> None:
 
 
 def _line(point: renewing.Point) -> str:
-    return (
-        f"publication {point.publication_id}, effort {point.effort}: due at {point.issues_left} "
-        "issues left"
-    )
+    left = point.issues_left
+    noun = "issue" if abs(left) == 1 else "issues"
+    when = f"{-left} {noun} after the last one" if left < 0 else f"at {left} {noun} left"
+    return f"publication {point.publication_id}, effort {point.effort}: due {when}"
 
 
 @efforts_group.command("set")
@@ -111,7 +111,12 @@ def remove(
     metavar="FILE",
     help="CSV file for the letters; one that exists is not replaced.",
 )
-@click.option("--preview", is_flag=True, help="Record nothing: they are still due afterwards.")
+@click.option(
+    "--preview",
+    "--dry-run",
+    is_flag=True,
+    help="Record nothing: they are still due afterwards.",
+)
 @desk
 def select(
     publication: int | None,

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
-from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, money, reading
+from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.store.books import (
@@ -37,7 +38,7 @@ def subscription_group() -> None:
 @click.argument("subscription_id", type=ID)
 @desk
 def show(subscription_id: int, account: int | None, database: str) -> None:
-    """Show a subscription: reader, addresses, terms, money, suspensions, issues, letters.
+    """Show a subscription: reader, addresses, terms, suspensions, issues, letters.
 
     A term is so many issues for a price; they are used up in their order. Unearned is what was paid
     for issues that are still to come.
@@ -65,9 +66,9 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
 def _term_line(term: looking.TermShown) -> str:
     issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
-    line = f"term {term.term_id} ({term.kind}): {issues}, {money(term.price)} {paid}"
+    line = f"term {term.term_id} ({term.kind}): {issues}, {decimal(term.price)} {paid}"
     if term.unearned:
-        line += f", unearned {money(term.unearned)}"
+        line += f", unearned {decimal(term.unearned)}"
     if term.order_id is not None:
         line += f", order {term.order_id}"
     return f"{line}, ended at {term.ended_at}" if term.ended_at else line
@@ -185,9 +186,9 @@ def cancel(
     issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
     click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
     if refund:
-        click.echo(f"refund {money(done.refunded + done.tax)}, of which tax {money(done.tax)}")
+        click.echo(f"refund {decimal(done.refunded + done.tax)}, of which tax {decimal(done.tax)}")
     else:
-        click.echo(f"earned {money(done.earned)}")
+        click.echo(f"earned {decimal(done.earned)}")
     end_of(dry_run=dry_run)
 
 
@@ -202,7 +203,8 @@ def extend(
     """Add free issues behind all others, such as for a copy that was lost in the mail."""
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
         term_id = extending.extend(books, subscription_id, issues)
-    click.echo(f"subscription {subscription_id} got {issues} free issues (term {term_id})")
+    noun = "issue" if issues == 1 else "issues"
+    click.echo(f"subscription {subscription_id} got {issues} free {noun} (term {term_id})")
     end_of(dry_run=dry_run)
 
 

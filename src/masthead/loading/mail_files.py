@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
@@ -13,45 +13,62 @@ from masthead.private import new_file
 from masthead.store import Store, audit
 from masthead.store.books import mail_file
 
-__all__ = ["write_mail_file"]
+__all__ = ["Wanted", "write_mail_file"]
 
 _NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
+class Wanted(NamedTuple):
+    """Which file: of the issue's main list, or of one of its gap lists.
+
+    ``digital`` writes the email addresses of those who get no printed copy. ``for_spreadsheets``
+    puts an apostrophe before text that a spreadsheet would take for a formula.
+    """
+
+    issue_id: int
+    mailing_list_id: int | None = None
+    digital: bool = False
+    for_spreadsheets: bool = False
+
+
 def write_mail_file(
     store: Store,
+    account_id: int,
+    wanted: Wanted,
     path: Path,
     *,
-    account_id: int,
-    issue_id: int,
-    mailing_list_id: int | None = None,
-    digital: bool = False,
-    for_spreadsheets: bool = False,
+    dry_run: bool = False,
     by: audit.Deed | None = None,
 ) -> int:
     """Write the file of an issue's list; return how many rows it has, without its header.
 
-    The format is that of the path's ending, ``.csv`` or ``.xlsx``. ``digital`` writes the email
-    addresses of those who get no printed copy. ``for_spreadsheets`` puts an apostrophe before text
-    that a spreadsheet would take for a formula. The issue stays closed from now on. The file gets
-    its name when it is complete. Raises what ``mark_written`` does, and BadInput if it cannot be
-    written.
+    The format is that of the path's ending, ``.csv`` or ``.xlsx``. The issue stays closed from now
+    on. The file gets its name when it is complete. A dry run writes and changes nothing. Raises
+    what ``mark_written`` does, and BadInput if it cannot be written.
     """
     if path.suffix.lower() not in {".csv", ".xlsx"}:
         raise BadInput(f"{path}: the name of a mail file ends in .csv or .xlsx")
     unfinished = path.with_name(f"{path.name}.unfinished")
-    columns = mail_file.DIGITAL if digital else mail_file.PRINTED
+    columns = mail_file.DIGITAL if wanted.digital else mail_file.PRINTED
     try:
         with new_file(unfinished):
             pass
         written = mail_file.mark_written(
-            store, account_id, issue_id, mailing_list_id=mailing_list_id, deed=by
+            store,
+            account_id,
+            wanted.issue_id,
+            mailing_list_id=wanted.mailing_list_id,
+            deed=by,
+            dry_run=dry_run,
         )
-        with mail_file.rows_of(store, account_id, issue_id, written, digital=digital) as found:
-            rows = map(harmless, found) if for_spreadsheets else found
+        with mail_file.rows_of(
+            store, account_id, wanted.issue_id, written, digital=wanted.digital
+        ) as found:
+            rows = map(harmless, found) if wanted.for_spreadsheets else found
             write = _write_csv if path.suffix.lower() == ".csv" else _write_xlsx
             count = write(unfinished, columns, rows)
-        unfinished.replace(path)
+        if not dry_run:
+            unfinished.replace(path)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
     finally:

@@ -1,17 +1,19 @@
 """All data of one subscriber as a JSON object, for a request of that person.
 
-Records have the shapes of the interface, with two additions: the issues that a subscription has
-received, and the name of a mailing list.
+Records have the shapes of the interface. In addition, a subscription has the issues it received
+and what the books have of it, an order its payment, and an entry of a mailing list its name.
 """
 
 import msgspec
 
-from masthead.contract import shapes
+from masthead.circulation.amounts import decimal
+from masthead.contract import books as books_records
+from masthead.contract import records, shapes
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
 from masthead.store.reading import Answer
-from masthead.store.subscriber_data import Held, Row, held_of
+from masthead.store.subscriber_data import Books, Held, Row, held_of
 
 __all__ = ["subscriber_data"]
 
@@ -46,8 +48,9 @@ def _object(held: Held) -> Record:
             {
                 **_record(shapes.Subscription, row),
                 "received_issues": [_record(shapes.ReceivedIssue, issue) for issue in issues],
+                **_books(books),
             }
-            for row, issues in held.subscriptions
+            for row, issues, books in held.subscriptions
         ],
         "custom_fields": [
             _answer(answer)
@@ -55,8 +58,7 @@ def _object(held: Held) -> Record:
             if answer.option_ids or answer.text_value is not None
         ],
         "orders": [
-            _record(shapes.Order, (*row, [_record(shapes.OrderItem, item) for item in items]))
-            for row, items in held.orders
+            _order(*found) for found in zip(held.orders, held.payments, held.refunded, strict=True)
         ],
         "purchases": [_record(shapes.Purchase, row) for row in held.purchases],
         "mailing_list_entries": [
@@ -67,6 +69,42 @@ def _object(held: Held) -> Record:
             }
             for mailing_list_id, name, *entry in held.entries
         ],
+    }
+
+
+def _books(books: Books) -> Record:
+    begins_on, cancelled_on = books.days
+    return {
+        "begins_on": begins_on,
+        "cancelled_on": cancelled_on,
+        "deliveries": [_record(records.SubscriptionIssue, row) for row in books.deliveries],
+        "terms": [
+            {
+                **_record(books_records.Term, term),
+                "revenue": [_record(books_records.Revenue, row) for row in revenue],
+            }
+            for term, revenue in books.terms
+        ],
+        "suspensions": [_record(books_records.Suspension, row) for row in books.suspensions],
+        "temporary_addresses": [
+            _record(books_records.TemporaryAddress, row) for row in books.temporary_addresses
+        ],
+        "renewal_letters": [_record(books_records.RenewalSent, row) for row in books.letters],
+    }
+
+
+def _order(order: tuple[Row, list[Row]], payment: Row, refunded: dict[int, int]) -> Record:
+    row, items = order
+    shown = [
+        {**_record(shapes.OrderItem, item), "refunded": decimal(refunded[item[0]])}
+        for item in items
+    ]
+    reference, paid_on, payment_type = payment
+    return {
+        **_record(shapes.Order, (*row, shown)),
+        "external_reference": reference,
+        "paid_on": paid_on,
+        "payment_type": payment_type,
     }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from masthead.sample_data.generate import REFERENCE_DATE, Files
+from masthead.sample_data.generate_catalogue import catalogue_rows
 from masthead.sample_data.generate_publisher import COLUMNS, Publisher, Row
 from masthead.sample_data.generate_readers import Member, Reader, Readers
 from masthead.sample_data.generate_sales import Delivery, Sale
@@ -29,7 +30,13 @@ _ISSUES_SHOWN_MIN = 6
 #: A row by the names of its columns.
 _Record = dict[str, Any]
 
-_KEY_COLUMNS = {"subscription_issues": 2, "custom_field_answers": 2, "mailing_list_entries": 2}
+_KEY_COLUMNS = {
+    "subscription_issues": 2,
+    "custom_field_answers": 2,
+    "mailing_list_entries": 2,
+    "bundle_lines": 2,
+    "renewal_efforts": 2,
+}
 
 
 class Sample(NamedTuple):
@@ -88,10 +95,13 @@ class _History:
         self._known = [self._readers.add() for _ in range(_SUBSCRIBERS - _JOINING * (_NIGHTS - 1))]
         for name, found in self._publisher.rows().items():
             rows[name] += found
+        for name, found in catalogue_rows(self._publisher.publications).items():
+            rows[name] += found
         rows["list_downloads"] += self._readers.list_rows()
         yield self._night()
         for night in range(1, _NIGHTS):
             self._calendar.today = night
+            self._deliver(night)
             self._changes(night)
             self._known += [self._readers.add(new=True) for _ in range(_JOINING)]
             yield self._night()
@@ -185,6 +195,24 @@ class _History:
             for reader in self._some(len(self._known)):
                 left_on = self._calendar.time(night, 0.5)
                 self._change("subscribers", self._subscriber(reader), delete_date=left_on)
+
+    def _deliver(self, night: int) -> None:
+        """Note who received the issues that come out on the night's day."""
+        for publication in self._publisher.publications:
+            if night not in publication.issue_days:
+                continue
+            issue_id = publication.first_issue_id + publication.issue_days.index(night)
+            today = self._calendar.day(night)
+            self._readers.rows["subscription_issues"] += [
+                (found["subscription_id"], issue_id)
+                for found in self._records("subscriptions")
+                if found["publication_id"] == publication.publication_id
+                and not self._subscriber_of(found)["delete_date"]
+                and (found["date_expired"] or today) >= today
+            ]
+
+    def _subscriber_of(self, record: _Record) -> _Record:
+        return self._state["subscribers"][(record["subscriber_id"],)]
 
     def _day(self, text: str) -> int:
         """Return the days from the publisher's reference date to ``YYYY-MM-DD``."""

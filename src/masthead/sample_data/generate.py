@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from masthead.errors import BadInput
+from masthead.sample_data.generate_catalogue import catalogue_rows
 from masthead.sample_data.generate_publisher import COLUMNS, Publisher, Row
 from masthead.sample_data.generate_readers import Readers
 from masthead.sample_data.generate_values import SUBSCRIBERS_MAX
@@ -100,6 +101,7 @@ def generate(
     readers = Readers(publisher, seed)
     with Files(directory) as files:
         files.write(publisher.rows())
+        files.write(catalogue_rows(publisher.publications))
         for made in range(0, subscribers, _SUBSCRIBERS_BETWEEN_WRITES):
             batch = min(_SUBSCRIBERS_BETWEEN_WRITES, subscribers - made)
             for _ in range(batch):

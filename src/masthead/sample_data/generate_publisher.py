@@ -17,6 +17,7 @@ __all__ = [
     "Publication",
     "Publisher",
     "Row",
+    "Rules",
 ]
 
 Row = tuple[str | int | None, ...]
@@ -24,8 +25,9 @@ Row = tuple[str | int | None, ...]
 #: The columns of each import file. Not taken from the contract: files may lack a column, so a new
 #: field of the contract needs no change here.
 COLUMNS = {
-    "publications": "publication_id name",
-    "issues": "issue_id publication_id name date",
+    "publications": "publication_id name issues_per_year late_start grace_counts credit_issues "
+    "unlimited_term_months",
+    "issues": "issue_id publication_id name date number closes_on",
     "subscribers": "subscriber_id renewal_code email password_md5 first_name last_name source "
     "delete_date",
     "addresses": "address_id subscriber_id first_name last_name company address city state "
@@ -38,6 +40,9 @@ COLUMNS = {
     "custom_fields": "field_id name display_as type allow_other",
     "custom_field_options": "option_id field_id value display_as disqualifier active order",
     "custom_field_answers": "subscriber_id field_id option_ids text_value",
+    "bundles": "bundle_id name active price tax",
+    "bundle_lines": "bundle_id line_number publication_id issues type copies price",
+    "products": "product_id name active price tax",
     "orders": "order_id subscriber_id mailing_address_id billing_address_id import_name user_id "
     "channel_id order_date is_gift sub_total tax_total grand_total",
     "order_items": "order_item_id order_id bundle_id product_id refund_date fulfilled_date "
@@ -47,11 +52,15 @@ COLUMNS = {
     "list_downloads": "mailing_list_id name status count is_gap grace_from_date grace_issues "
     "parent_mailing_list_id date_created",
     "mailing_list_entries": "mailing_list_id subscription_id copies is_grace is_paid type",
+    "renewal_efforts": "publication_id effort issues_left",
 }
 
 DAYS_BACK = 3000
 _DAYS_AHEAD = 3000
 _YEARS_OF_ISSUES = 3
+_DAYS_OF_PLAN = 400
+_FOUNDED = date(1990, 1, 5)
+"""A Friday: the day of the first issue of the weekly."""
 _MONTHS = (
     "January",
     "February",
@@ -66,6 +75,7 @@ _MONTHS = (
     "November",
     "December",
 )
+_WEEKLY = 52
 _SEASONS = {3: "Spring", 6: "Summer", 9: "Autumn", 12: "Winter"}
 
 
@@ -92,12 +102,22 @@ class Calendar:
         return f"{self._days[day + DAYS_BACK]} {self._times[420 + int(part * 840)]}"
 
 
+class Rules(NamedTuple):
+    """How the subscriptions of a publication run (circulation, "What is stored in addition")."""
+
+    late_start: str = "next"
+    grace_counts: int = 0
+    credit_issues: int = 1
+    unlimited_term_months: int = 12
+
+
 class _Title(NamedTuple):
     name: str
     issues_per_year: int
     price: int
     audited: bool
     types: tuple[str, ...]
+    rules: Rules
 
 
 class Publication(NamedTuple):
@@ -112,6 +132,7 @@ class Publication(NamedTuple):
     price: int
     audited: bool
     types: tuple[str, ...]
+    rules: Rules
     issue_days: tuple[int, ...]
     issue_names: tuple[str, ...]
 
@@ -119,6 +140,11 @@ class Publication(NamedTuple):
     def first_issue_id(self) -> int:
         """The id of the earliest issue; ids are consecutive."""
         return self.publication_id * 1000
+
+    @property
+    def lead_days(self) -> int:
+        """How many days before its date the list of an issue is made."""
+        return 3 if self.issues_per_year == _WEEKLY else 14
 
 
 class Option(NamedTuple):
@@ -224,15 +250,41 @@ FIELDS = (
 )
 
 _TITLES = (
-    _Title("Harbor & Coast", 12, 4995, False, ("Print", "Print", "Print", "Both", "Digital")),
     _Title(
-        "The Northfield Weekly", 52, 11900, False, ("Print", "Both", "Both", "Digital", "Digital")
+        "Harbor & Coast",
+        12,
+        4995,
+        False,
+        ("Print", "Print", "Print", "Both", "Digital"),
+        Rules(late_start="current", unlimited_term_months=24),
     ),
     _Title(
-        "Kitchen Garden Quarterly", 4, 2850, False, ("Print", "Print", "Print", "Print", "Both")
+        "The Northfield Weekly",
+        52,
+        11900,
+        False,
+        ("Print", "Both", "Both", "Digital", "Digital"),
+        Rules(grace_counts=1, credit_issues=4),
     ),
-    _Title("Metal & Lathe", 12, 6400, True, ("Print", "Print", "Both", "Digital", "Digital")),
-    _Title("Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital")),
+    _Title(
+        "Kitchen Garden Quarterly",
+        4,
+        2850,
+        False,
+        ("Print", "Print", "Print", "Print", "Both"),
+        Rules(late_start="current"),
+    ),
+    _Title(
+        "Metal & Lathe",
+        12,
+        6400,
+        True,
+        ("Print", "Print", "Both", "Digital", "Digital"),
+        Rules(grace_counts=1),
+    ),
+    _Title(
+        "Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital"), Rules()
+    ),
 )
 #: The status of the list for each title's next issue; other lists are complete.
 _STATUSES = ("Pending", "Generating", "Auto-renewal Pending", "Error", "Generating Galley")
@@ -241,7 +293,7 @@ _STATUSES = ("Pending", "Generating", "Auto-renewal Pending", "Error", "Generati
 def _issue_name(day: date, issues_per_year: int) -> str | None:
     """Return the name of the issue of this day, None if there is none."""
     month = _MONTHS[day.month - 1]
-    if issues_per_year == 52:
+    if issues_per_year == _WEEKLY:
         return f"{day.day} {month} {day.year}" if day.weekday() == 4 else None
     if day.day != 1:
         return None
@@ -250,6 +302,14 @@ def _issue_name(day: date, issues_per_year: int) -> str | None:
     if issues_per_year == 6:
         return f"{month}/{_MONTHS[day.month]} {day.year}" if day.month % 2 else None
     return f"{_SEASONS[day.month]} {day.year}" if day.month in _SEASONS else None
+
+
+def _issue_number(day: date, issues_per_year: int) -> int:
+    """Return the number of the issue of this day, counted from 1990 on."""
+    if issues_per_year == _WEEKLY:
+        return (day - _FOUNDED).days // 7 + 1
+    months = (day.year - _FOUNDED.year) * 12 + day.month - 1
+    return months * issues_per_year // 12 + 1
 
 
 class Publisher:
@@ -269,9 +329,18 @@ class Publisher:
         """Return the rows of publications, issues, custom fields and their options."""
         day = self.calendar.day
         return {
-            "publications": [(p.publication_id, p.name) for p in self.publications],
+            "publications": [
+                (p.publication_id, p.name, p.issues_per_year, *p.rules) for p in self.publications
+            ],
             "issues": [
-                (p.first_issue_id + index, p.publication_id, name, day(issue_day))
+                (
+                    p.first_issue_id + index,
+                    p.publication_id,
+                    name,
+                    day(issue_day),
+                    self._number(p, issue_day),
+                    day(issue_day - p.lead_days),
+                )
                 for p in self.publications
                 for index, (name, issue_day) in enumerate(
                     zip(p.issue_names, p.issue_days, strict=True)
@@ -284,6 +353,10 @@ class Publisher:
                 for index, option in enumerate(field.options)
             ],
         }
+
+    def _number(self, publication: Publication, issue_day: int) -> int:
+        day = self.calendar.reference_date + timedelta(issue_day)
+        return _issue_number(day, publication.issues_per_year)
 
     def list_row(self, made: MailingList, count: int) -> Row:
         """Return the row of ``list_downloads`` for a list with ``count`` entries."""
@@ -310,7 +383,7 @@ class Publisher:
         start = self.calendar.reference_date
         issues = [
             (day, issue)
-            for day in range(-365 * _YEARS_OF_ISSUES, 200)
+            for day in range(-365 * _YEARS_OF_ISSUES, _DAYS_OF_PLAN)
             if (issue := _issue_name(start + timedelta(day), title.issues_per_year))
         ]
         days, names = zip(*issues, strict=True)
@@ -318,7 +391,7 @@ class Publisher:
 
     def _lists(self, publication: Publication) -> tuple[MailingList, ...]:
         """Return two complete lists, a gap list of the first, and the next issue's list."""
-        lead = 3 if publication.issues_per_year == 52 else 14
+        lead = publication.lead_days
         coming = next(i for i, day in enumerate(publication.issue_days) if day > 0)
         number = publication.publication_id * 10
         before, newest, next_one = (

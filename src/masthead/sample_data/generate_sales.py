@@ -3,6 +3,7 @@
 from itertools import count
 from typing import NamedTuple
 
+from masthead.sample_data.generate_catalogue import PRODUCTS, price_of
 from masthead.sample_data.generate_publisher import Calendar, Publication, Row
 from masthead.sample_data.generate_values import Draws, shortest, two_decimals
 from masthead.sample_data.generate_words import NOTES, Country
@@ -11,8 +12,7 @@ __all__ = ["Buyer", "Delivery", "Sale", "Sales"]
 
 _PAYMENT_TYPES = ("Credit Card", "Credit Card", "Check", "Bill Me", "Direct Debit", "Cash")
 _IMPORTS = ("autumn-mailing.csv", "agency transfer 0042", "trade show cards, hall 7 (typ)")
-#: Ids and prices in cents; 0.10 + 0.20 is not exact in binary floating point.
-_PRODUCTS = ((501, 1250), (502, 2499), (503, 10), (504, 3900), (505, 1905), (506, 20))
+_PRODUCTS = tuple((product_id, cents) for product_id, _, _, cents in PRODUCTS)
 
 
 class Buyer(NamedTuple):
@@ -46,7 +46,7 @@ class Sale(NamedTuple):
     @property
     def cents(self) -> int:
         """The price without tax, with a discount of 10 % for each year after the first."""
-        return self.publication.price * self.years * (11 - self.years) // 10 * self.copies
+        return price_of(self.publication, self.years) * self.copies
 
 
 class _Item(NamedTuple):

@@ -3,15 +3,32 @@
 from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.contract import shapes
+from masthead.contract import books as books_records
+from masthead.contract import records, shapes
 from masthead.errors import NotFound
 from masthead.store import reading
 from masthead.store.database import Connection, Row
 
-__all__ = ["Held", "Row", "held_of"]
+__all__ = ["Books", "Held", "Row", "held_of"]
 
 _ID = itemgetter(0)
 """The id is the first field of each shape that is read here."""
+
+
+class Books(NamedTuple):
+    """What the books have of a subscription (circulation, "What is stored in addition").
+
+    ``days`` are the day on which it begins and that of its cancellation. ``deliveries`` are rows of
+    SubscriptionIssue, ``terms`` rows of Term with their rows of Revenue; the others are rows of
+    Suspension, TemporaryAddress and RenewalSent.
+    """
+
+    days: Row
+    deliveries: list[Row]
+    terms: list[tuple[Row, list[Row]]]
+    suspensions: list[Row]
+    temporary_addresses: list[Row]
+    letters: list[Row]
 
 
 class Held(NamedTuple):
@@ -19,17 +36,21 @@ class Held(NamedTuple):
 
     ``subscriber`` is a row of Subscriber and the stamp of its last change, or None. ``erased_at``
     is when the subscriber was erased, or None. ``addresses`` and ``purchases`` are rows of Address
-    and Purchase, ``subscriptions`` rows of Subscription with their rows of ReceivedIssue,
-    ``orders`` rows of Order (without items) with their rows of OrderItem. ``answers`` are to all
+    and Purchase, ``subscriptions`` rows of Subscription with their rows of ReceivedIssue and what
+    the books have of them, ``orders`` rows of Order (without items) with their rows of OrderItem.
+    ``payments`` are the external reference, day and type of payment of each order, and
+    ``refunded`` the cents of its items, both in the order of ``orders``. ``answers`` are to all
     custom fields. ``entries`` are the id and name of a mailing list and a row of MailingListEntry.
     """
 
     subscriber: Row
     erased_at: str | None
     addresses: list[Row]
-    subscriptions: list[tuple[Row, list[Row]]]
+    subscriptions: list[tuple[Row, list[Row], Books]]
     answers: list[reading.Answer]
     orders: list[tuple[Row, list[Row]]]
+    payments: list[Row]
+    refunded: list[dict[int, int]]
     purchases: list[Row]
     entries: list[Row]
 
@@ -68,16 +89,24 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
             key=_ID,
         )
 
+    orders = _orders(connection, account_id, subscriber_id)
+    order_ids = [row[0] for row, _ in orders]
     return Held(
         subscriber=found[:-1],
         erased_at=found[-1],
         addresses=rows("addresses", shapes.Address),
         subscriptions=[
-            (row, _issues(connection, account_id, row[0]))
+            (
+                row,
+                _issues(connection, account_id, row[0]),
+                _books(connection, account_id, row[0]),
+            )
             for row in rows("subscriptions", shapes.Subscription)
         ],
         answers=reading.answers_of(connection, account_id, subscriber_id) or [],
-        orders=_orders(connection, account_id, subscriber_id),
+        orders=orders,
+        payments=[_payment(connection, account_id, order_id) for order_id in order_ids],
+        refunded=[_refunded(connection, account_id, order_id) for order_id in order_ids],
         purchases=rows("purchases", shapes.Purchase),
         entries=sorted(
             connection.rows(
@@ -110,6 +139,63 @@ def _issues(connection: Connection, account_id: int, subscription_id: int) -> li
         account_id=account_id,
         subscription_id=subscription_id,
     )
+
+
+def _books(connection: Connection, account_id: int, subscription_id: int) -> Books:
+    def rows(table: str, record: type, column: str = "subscription_id", key: int = 0) -> list[Row]:
+        found = connection.rows(
+            f"""
+            SELECT {reading.columns_of(record)} FROM {table}
+            WHERE account_id = :account_id AND {column} = :wanted
+            """,
+            account_id=account_id,
+            wanted=key or subscription_id,
+        )
+        return sorted(found, key=itemgetter(0, 1))
+
+    (days,) = connection.rows(
+        """
+        SELECT begins_on, cancelled_on FROM subscriptions
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        """,
+        account_id=account_id,
+        subscription_id=subscription_id,
+    )
+    return Books(
+        days,
+        rows("subscription_issues", records.SubscriptionIssue),
+        [
+            (term, rows("revenue", books_records.Revenue, "term_id", term[0]))
+            for term in rows("terms", books_records.Term)
+        ],
+        rows("suspensions", books_records.Suspension),
+        rows("temporary_addresses", books_records.TemporaryAddress),
+        rows("renewals_sent", books_records.RenewalSent),
+    )
+
+
+def _payment(connection: Connection, account_id: int, order_id: int) -> Row:
+    (row,) = connection.rows(
+        """
+        SELECT external_reference, paid_on, payment_type FROM orders
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=account_id,
+        order_id=order_id,
+    )
+    return row
+
+
+def _refunded(connection: Connection, account_id: int, order_id: int) -> dict[int, int]:
+    rows = connection.rows(
+        """
+        SELECT order_item_id, refunded FROM order_items
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=account_id,
+        order_id=order_id,
+    )
+    return {order_item_id: int(cents) for order_item_id, cents in rows}
 
 
 def _orders(

@@ -33,19 +33,23 @@ def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str |
     """Add an address of a subscriber; return its id.
 
     ``values`` has some of :data:`FIELDS`. Where it names neither a person nor a company, the name
-    is the subscriber's.
+    is the subscriber's. Raises BadInput if the subscriber is deleted: an erased one stays blank.
     """
     given = {name: values.get(name) or None for name in FIELDS}
-    if not any(given[name] for name in ("first_name", "last_name", "company")):
-        (names,) = books.connection.rows(
-            """
-            SELECT first_name, last_name FROM subscribers
-            WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-            """,
-            account_id=books.account_id,
-            subscriber_id=subscriber_id,
+    ((first_name, last_name, deleted),) = books.connection.rows(
+        """
+        SELECT first_name, last_name, delete_date FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        account_id=books.account_id,
+        subscriber_id=subscriber_id,
+    )
+    if deleted is not None:
+        raise BadInput(
+            f"subscriber {subscriber_id} was deleted on {deleted[:10]} and gets no address"
         )
-        given["first_name"], given["last_name"] = names
+    if not any(given[name] for name in ("first_name", "last_name", "company")):
+        given["first_name"], given["last_name"] = first_name, last_name
     address_id = next_ids(books.connection, books.account_id, "addresses")
     books.connection.change(
         f"""

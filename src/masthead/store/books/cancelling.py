@@ -7,7 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from masthead.circulation.cancelling import cents_of, tax_of
+from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.refunding import tax_of
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, the_one
@@ -70,8 +71,8 @@ def cancel(books: Operation, subscription_id: int, *, refund: bool) -> Cancelled
         found.issues or 0, unearned if refund else 0, tax, 0 if refund else unearned
     )
     books.say(
-        f"subscription {subscription_id} was cancelled: {cancelled.refunded + tax} cents were "
-        f"refunded, {cancelled.earned} earned"
+        f"subscription {subscription_id} was cancelled: {decimal(cancelled.refunded + tax)} was "
+        f"refunded, {decimal(cancelled.earned)} earned"
     )
     return cancelled
 
@@ -121,7 +122,7 @@ def _refund_items(books: Operation, terms: list[_Term]) -> int:
             account_id=books.account_id,
             item_id=item_id,
         )
-        order_id, net, tax, gross, refunded = item[0], *map(cents_of, item[1:4]), int(item[4])
+        order_id, net, tax, gross, refunded = item[0], *map(stored_cents, item[1:4]), int(item[4])
         share = min(tax_of(unearned, net, tax), max(gross - refunded - unearned, 0))
         taxes += share
         if unearned:

@@ -196,8 +196,21 @@ def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
 
 
 def remove_issue(books: Operation, issue_id: int) -> None:
-    """Take a planned issue out of the plan. Raises as :func:`set_issue` does."""
+    """Take a planned issue out of the plan.
+
+    Raises as :func:`set_issue` does, and BadInput for one that was reopened and has revenue: what
+    was booked names it for good.
+    """
     found = _open_issue(books, issue_id)
+    if books.connection.row(
+        "SELECT 1 FROM revenue WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1",
+        account_id=books.account_id,
+        issue_id=issue_id,
+    ):
+        raise BadInput(
+            f"issue {issue_id} was closed once, and revenue was booked for it: it stays in the "
+            f"plan, where `masthead catalogue issue set {issue_id} --date` gives it another date"
+        )
     books.connection.change(
         "DELETE FROM issues WHERE account_id = :account_id AND issue_id = :issue_id",
         account_id=books.account_id,
@@ -228,6 +241,7 @@ def set_bundle(
     line. Raises NotFound if there is no such bundle or publication, BadInput if the prices of the
     lines do not add up to the bundle's, or a publication and type come twice.
     """
+    _found(books, "bundle", bundle_id)
     before = lines_of(books.connection, books.account_id, bundle_id)
     given = values.get("price")
     if not lines and given is not None and len(before) == 1:

@@ -239,18 +239,21 @@ class _Delivery:
         )
 
     def _use_up_terms(self) -> None:
-        """Take an issue off each term; an unlimited one begins with the first issue out of it."""
+        """Take an issue off each term; an unlimited one begins with the earliest issue out of it.
+
+        That of an opening term begins when the books are opened.
+        """
         self._connection.change(
             """
             UPDATE terms AS t SET
                 issues_left = CASE WHEN t.issues_left > 0 THEN t.issues_left - 1
                     ELSE t.issues_left END,
-                starts_on = CASE WHEN t.issues_left < 0 THEN coalesce(t.starts_on, :day)
-                    ELSE t.starts_on END
+                starts_on = CASE WHEN t.issues_left < 0 THEN :day ELSE t.starts_on END
             FROM subscription_issues AS d
             WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
                 AND t.account_id = :account_id AND t.term_id = d.term_id
-                AND (t.issues_left > 0 OR t.starts_on IS NULL)
+                AND (t.issues_left > 0 OR t.starts_on IS NULL
+                    OR (t.starts_on > :day AND t.kind <> 'opening'))
             """,
             **self._values,
             day=self._issue.date,

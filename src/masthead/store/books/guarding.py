@@ -62,6 +62,12 @@ def check_import(staging: Staging) -> None:
             f"{', '.join(of_books)}: they belong to open books: load them with the file of books, "
             "as one export"
         )
+    staging.find(
+        TABLES_BY_NAME["books"],
+        "books_id",
+        "'an account has one row of books: 1'",
+        "s.books_id <> 1",
+    )
     if connection.row(
         "SELECT 1 FROM subscribers WHERE account_id = :account_id LIMIT 1", account_id=account_id
     ):

@@ -114,7 +114,9 @@ class Lines:
         grace: Sequence[int] = ()
         if found is None:
             found = self._begin(line, recipient, publication, first)
-        elif not found.is_own:
+        elif found.is_own:
+            _, grace = self._state(found, publication, line)
+        else:
             has_left, grace = self._state(found, publication, line)
             if has_left and first is not None:
                 raise RefusedOrder(

@@ -32,6 +32,10 @@ DIGITAL = ("keyline", "copies", "email", "first_name", "last_name")
 
 # Unlimited subscriptions have no last issue.
 _KEYLINE = "CAST(s.subscriber_id AS TEXT) || ' ' || coalesce(s.date_expired, '-')"
+_NAME = """
+    CASE WHEN coalesce(a.first_name, '') = '' AND coalesce(a.last_name, '') = ''
+        AND coalesce(a.company, '') = '' THEN r.{name} ELSE a.{name} END
+    """
 _FROM = """
     FROM mailing_list_entries AS e
     JOIN subscriptions AS s
@@ -54,6 +58,7 @@ def mark_written(
     *,
     mailing_list_id: int | None = None,
     deed: audit.Deed | None = None,
+    dry_run: bool = False,
 ) -> Written:
     """Note that a list's file is written, after which its issue stays closed; return the list.
 
@@ -61,7 +66,7 @@ def mark_written(
     that no file is of deliveries which were undone; and the audit log has each time. Raises what
     ``operation`` and ``find_issue`` do, and BadInput if the issue has no such list.
     """
-    with operation(store, account_id, deed) as running:
+    with operation(store, account_id, deed, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         if issue.mailing_list_id is None:
             how = "was closed without one" if issue.closed_at else "is not closed"
@@ -98,7 +103,8 @@ def rows_of(
     """Yield the rows of a list's file, one by one, from one snapshot.
 
     Printed copies (Print and Both) have the columns :data:`PRINTED`, with the address in force on
-    the issue's date, by country and postal code; the others :data:`DIGITAL`, by subscription.
+    the issue's date, by country and postal code; the others :data:`DIGITAL`, by subscription. An
+    address without a name or company gets the reader's name.
     """
     if digital:
         sql = f"""
@@ -109,15 +115,18 @@ def rows_of(
             ORDER BY e.subscription_id
             """
     else:
-        address = ", ".join(f"a.{name}" for name in PRINTED[2:])
+        names = ", ".join(_NAME.format(name=name) for name in PRINTED[2:4])
+        address = ", ".join(f"a.{name}" for name in PRINTED[4:])
         sql = f"""
-            SELECT {_KEYLINE}, e.copies, {address} {_FROM}
+            SELECT {_KEYLINE}, e.copies, {names}, {address} {_FROM}
+            JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             JOIN subscription_issues AS d ON d.account_id = :account_id
                 AND d.subscription_id = e.subscription_id AND d.issue_id = :issue_id
             LEFT JOIN addresses AS a
                 ON a.account_id = :account_id AND a.address_id = d.address_id
             {_OF_LIST} AND e.type IN ('Print', 'Both')
-            ORDER BY a.country_name, a.zip_code, e.subscription_id
+            ORDER BY coalesce(a.country_name, ''), coalesce(a.zip_code, ''), e.subscription_id
             """
     values = {"account_id": account_id, "mailing_list_id": written.mailing_list_id}
     if not digital:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from masthead.circulation.amounts import decimal
 from masthead.circulation.opening import UNLIMITED, OpeningTerm, opening_terms
 from masthead.errors import BadInput
 from masthead.store import audit
@@ -19,6 +20,7 @@ from masthead.store.database import Row, Store
 __all__ = ["Balance", "Opened", "open_books"]
 
 _BATCH_ROWS = 5_000
+_FILLED = ("terms", "revenue", "issues", "subscriptions", "subscription_kinds")
 _SHOWN_MAX = 100
 _TERM = (
     "term_id",
@@ -86,8 +88,13 @@ def open_books(
         unearned = sum(each.unearned for each in balances)
         running.say(
             f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
-            f"issues left, {unearned} cents unearned, {closed} issues closed"
+            f"issues left, {decimal(unearned)} unearned, {closed} issues closed"
         )
+    if not dry_run:
+        # Otherwise PostgreSQL would take them for small tables, and the next closing for minutes.
+        with store.writer() as connection:
+            for table in _FILLED:
+                connection.analyze(table)
     return Opened(balances, closed)
 
 

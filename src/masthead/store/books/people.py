@@ -129,8 +129,8 @@ def _add(books: Operation, person: Person, prefix: str) -> int:
     if not person.is_named:
         raise RefusedOrder(
             f"{prefix}subscriber_id",
-            f"who is it? A subscriber by {prefix}subscriber_id, or a new one by "
-            f"{prefix}email or {prefix}last_name",
+            f"nobody {'gets' if prefix else 'pays for'} it: name a subscriber by the id, or "
+            "somebody new by email address or last name",
         )
     subscriber_id = next_ids(books.connection, books.account_id, "subscribers")
     values: dict[str, int | str | None] = {

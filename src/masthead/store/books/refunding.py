@@ -6,8 +6,7 @@
 
 from typing import NamedTuple
 
-from masthead.circulation.amounts import decimal
-from masthead.circulation.cancelling import tax_of
+from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.refunding import (
     Held,
     Item,
@@ -15,8 +14,8 @@ from masthead.circulation.refunding import (
     net_of,
     paid_gross,
     taken,
+    tax_of,
 )
-from masthead.contract.kinds import Number
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, terms_of_order
@@ -144,13 +143,10 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
         )
     (row,) = (row for row in rows if row[1] == item_id)
     paid_on, _, product_id, net, tax, refunded, refund_date = row
-    found = _Stored(item_id, product_id, _cents(net), _cents(tax), refunded, refund_date)
+    found = _Stored(
+        item_id, product_id, stored_cents(net), stored_cents(tax), refunded, refund_date
+    )
     return found, paid_on is not None
-
-
-def _cents(number: str) -> int:
-    """Return the cents of a number of an order; parts of a cent, of imported ones, are dropped."""
-    return int(Number().read(number) * 100)
 
 
 def _held(books: Operation, term: Term) -> Held:

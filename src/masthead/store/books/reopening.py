@@ -97,9 +97,14 @@ class _Undoing:
         """Raise BadInput, with the names, where a term has ended or moved since."""
         rows = self._connection.rows(
             f"""
-            SELECT t.term_id, t.subscription_id, t.ended_at IS NOT NULL
+            SELECT t.term_id, t.subscription_id, t.ended_at IS NOT NULL, r.subscriber_id,
+                r.first_name, r.last_name
             FROM {self._keys} AS k JOIN terms AS t
                 ON t.account_id = :account_id AND t.term_id = k.other
+            JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
+            JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             WHERE t.ended_at >= :closed_at OR t.moved_at >= :closed_at ORDER BY t.term_id
             """,
             account_id=self._running.account_id,
@@ -108,14 +113,21 @@ class _Undoing:
         if not rows:
             return
         names = [
-            f"term {term_id} of subscription {subscription_id} was "
+            f"term {term_id} of subscription {subscription_id} of "
+            f"{' '.join(filter(None, names)) or 'subscriber'} ({subscriber_id}) was "
             f"{'ended' if has_ended else 'merged into another subscriber'}"
-            for term_id, subscription_id, has_ended in rows[:_NAMED_MAX]
+            for term_id, subscription_id, has_ended, subscriber_id, *names in rows[:_NAMED_MAX]
         ]
         if len(rows) > _NAMED_MAX:
             names.append(f"and {len(rows) - _NAMED_MAX} more such terms")
         raise BadInput(
-            "\n".join([f"{self._issue.title} cannot be reopened, for since it was closed:", *names])
+            "\n".join(
+                [
+                    f"{self._issue.title} cannot be reopened: terms that would get an issue back "
+                    "are not as they were when it was closed",
+                    *names,
+                ]
+            )
         )
 
     def run(self) -> Reopened:
@@ -123,6 +135,7 @@ class _Undoing:
         self._begin_again()
         self._give_back()
         self._remove_deliveries()
+        self._begin_terms_again()
         lists = self._remove_lists()
         newest = newest_closed(self._running, self._issue.publication_id)
         earn_by_months(self._running, self._issue, newest.date if newest else None)
@@ -167,6 +180,21 @@ class _Undoing:
                 WHERE account_id = :account_id AND mailing_list_id IN ({_LISTS})""",
                 **self._values,
             )
+
+    def _begin_terms_again(self) -> None:
+        """Let each unlimited term begin with the earliest issue that is still out of it."""
+        self._connection.change(
+            f"""
+            UPDATE terms AS t SET starts_on = (
+                SELECT min(i.date) FROM subscription_issues AS d
+                JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = d.issue_id
+                WHERE d.account_id = :account_id AND d.term_id = t.term_id)
+            FROM {self._keys} AS k
+            WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues < 0
+                AND t.kind <> 'opening'
+            """,
+            account_id=self._running.account_id,
+        )
 
     def _remove_lists(self) -> int:
         """Open the issue and remove its lists, which the change feed tells; return how many."""

@@ -1,0 +1,269 @@
+"""The books of the demo: they are opened, and a morning's work is done in them.
+
+After it there is something to see for each command of circulation: orders that are paid and not, a
+gift, a suspension, a temporary address, letters, lists of closed issues, a refund. All is done by
+the operations that the commands run, and for the same readers on whatever day. Nobody new orders,
+since a new reader's renewal code is drawn by lot.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import date, timedelta
+
+from masthead.circulation.amounts import decimal
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.sample_data.demo_history import sample
+from masthead.store import Store, open_store, system_clock
+from masthead.store.audit import Deed
+from masthead.store.books import (
+    addressing,
+    cancelling,
+    extending,
+    ordering,
+    paying,
+    refunding,
+    renewing,
+    suspending,
+)
+from masthead.store.books.closing import Grace, close_issue, make_gap_list
+from masthead.store.books.issue import issues_of
+from masthead.store.books.looking import (
+    Person as Seen,
+)
+from masthead.store.books.looking import (
+    Subscription,
+    look_at_subscriber,
+    look_at_subscription,
+)
+from masthead.store.books.opening import open_books
+from masthead.store.books.operation import Operation, operation, reading
+from masthead.store.reading import subscriptions
+
+__all__ = ["work_a_morning"]
+
+_MINUTE_US = 60 * 1_000_000
+_BEGINS_MINUTES_AGO = 240
+_MINUTES_BETWEEN = 4
+
+_HARBOR, _WEEKLY, _GARDEN = 1, 2, 3
+_A_YEAR_OF_HARBOR, _HARBOR_UNLIMITED, _HARBOR_TRIAL = 11, 16, 62
+_A_YEAR_OF_WEEKLY, _WEEKLY_DIGITAL = 21, 24
+_A_YEAR_OF_GARDEN, _HARBOR_AND_GARDEN, _TIDE_TABLES = 31, 61, 501
+
+_ISSUES_MIN = 5
+_SUBSCRIPTIONS_MAX = 10_000
+_GRACE_DAYS = 60
+_SUNNY_DAYS = (20, 110)
+_HOLIDAY_DAYS = (30, 75)
+_SOUTH = {
+    "address": "4 Palm Court",
+    "city": "Sarasota",
+    "state": "FL",
+    "zip_code": "34236",
+    "country_name": "United States",
+    "country_abbreviation": "US",
+}
+
+
+def work_a_morning(database: str, account_id: int, by: Deed) -> None:
+    """Open the books of the demo's account and work in them, by a clock of some hours ago.
+
+    ``by`` is written to the audit log. The account has the data of the last night and no books.
+    """
+    clock = _Clock()
+    with closing(open_store(database, clock=clock)) as store:
+        open_books(store, account_id, by=by)
+        _Morning(store, account_id, by, clock.go_on).work()
+
+
+class _Clock:
+    """The clock of the morning: behind the real one, less so with each piece of work."""
+
+    def __init__(self) -> None:
+        self._behind_us = _BEGINS_MINUTES_AGO * _MINUTE_US
+
+    def __call__(self) -> int:
+        return system_clock() - self._behind_us
+
+    def go_on(self) -> None:
+        """Let some minutes pass."""
+        self._behind_us = max(0, self._behind_us - _MINUTES_BETWEEN * _MINUTE_US)
+
+
+class _Morning:
+    """The work, piece by piece; each reader has to do with one piece only."""
+
+    def __init__(self, store: Store, account_id: int, by: Deed, go_on: Callable[[], None]) -> None:
+        self._store = store
+        self._account_id = account_id
+        self._by = by
+        self._go_on = go_on
+        self._used = {sample().subscriber_id}
+
+    def work(self) -> None:
+        """Do all of it, in an order in which one thing leads to another."""
+        self._letters(_HARBOR)
+        for reference in (None, "SHOP-1001"):
+            self._order(self._with_letter(), Item(_A_YEAR_OF_HARBOR), reference=reference)
+        self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY))
+        self._order(self._without(_WEEKLY), Item(_WEEKLY_DIGITAL))
+        self._order(self._without(_HARBOR), Item(_HARBOR_UNLIMITED))
+        self._order(self._without(_HARBOR), Item(_A_YEAR_OF_HARBOR), is_paid=False)
+        gift = Item(_A_YEAR_OF_GARDEN, recipient=Person(self._without(_GARDEN)))
+        self._order(self._without(_GARDEN), gift)
+        several = Item(_HARBOR_AND_GARDEN), Item(product_id=_TIDE_TABLES)
+        payer = self._without(_HARBOR)
+        billed = self._order(payer, *several, is_paid=False, reference="SHOP-1002")
+        trial = self._order(self._without(_HARBOR), Item(_HARBOR_TRIAL))
+        self._desk()
+
+        weekly = self._next_issue(_WEEKLY)
+        self._close(weekly, grace_issues=2)
+        late = Item(_A_YEAR_OF_WEEKLY, first_issue=weekly)
+        self._order(self._without(_WEEKLY), late)
+        self._go_on()
+        make_gap_list(self._store, self._account_id, weekly, deed=self._by)
+        self._close(self._next_issue(_HARBOR), grace_issues=1)
+        self._order(self._in_grace(), Item(_A_YEAR_OF_WEEKLY))
+        self._pay(billed)
+        self._refund(trial)
+        self._letters(_WEEKLY)
+
+    def _desk(self) -> None:
+        """Answer the telephone: suspensions, another address, a lost copy, a cancellation."""
+        away, holiday = self._running(_WEEKLY), self._running(_WEEKLY)
+        moving, lost, leaving = (self._running(_HARBOR) for _ in range(3))
+        with self._operation() as books:
+            suspending.suspend(books, away)
+        with self._operation() as books:
+            suspending.suspend(books, holiday, *_days(books, _HOLIDAY_DAYS))
+        with self._operation() as books:
+            addressing.move_for_a_while(books, moving, _SOUTH, *_days(books, _SUNNY_DAYS))
+        with self._operation() as books:
+            extending.extend(books, lost, 1)
+        with self._operation() as books:
+            cancelling.cancel(books, leaving, refund=True)
+
+    @contextmanager
+    def _operation(self) -> Iterator[Operation]:
+        self._go_on()
+        with operation(self._store, self._account_id, self._by) as books:
+            yield books
+
+    def _order(
+        self, subscriber_id: int, *items: Item, is_paid: bool = True, reference: str | None = None
+    ) -> int:
+        """Take an order of a reader; return its id."""
+        order = Order(
+            Person(subscriber_id),
+            items,
+            reference=reference,
+            is_paid=is_paid,
+            payment_type="Credit Card" if is_paid else "Bill Me",
+        )
+        with self._operation() as books:
+            placed = ordering.place(books, order)
+            ordering.finish(books, [placed])
+            books.say(
+                f"order {placed.order_id} of subscriber {subscriber_id}: {decimal(placed.cents)}, "
+                f"{'paid' if is_paid else 'not paid'}"
+            )
+        return placed.order_id
+
+    def _pay(self, order_id: int) -> None:
+        with self._operation() as books:
+            paid = paying.pay(books, order_id, "Check")
+            ordering.refresh_subscriptions(books, paid.subscriptions)
+            books.say(f"order {order_id} was paid")
+
+    def _refund(self, order_id: int) -> None:
+        with self._operation() as books:
+            done = refunding.refund(books, order_id)
+            ordering.refresh_subscriptions(books, done.subscriptions)
+            books.say(f"order {order_id} was refunded: {decimal(done.cents)}")
+
+    def _letters(self, publication_id: int) -> None:
+        with self._operation() as books:
+            renewing.record_sent(books, publication_id)
+
+    def _close(self, issue_id: int, grace_issues: int) -> None:
+        self._go_on()
+        with reading(self._store, self._account_id) as found:
+            since = date.fromisoformat(found.today) - timedelta(_GRACE_DAYS)
+        grace = Grace(grace_issues, since.isoformat())
+        close_issue(self._store, self._account_id, issue_id, grace=grace, deed=self._by)
+
+    def _next_issue(self, publication_id: int) -> int:
+        """Return the id of the issue that is closed next."""
+        with reading(self._store, self._account_id) as found:
+            issues = issues_of(found, publication_id)
+        return next(issue.issue_id for issue in issues if not issue.closed_at)
+
+    def _running(self, publication_id: int) -> int:
+        """Return a subscription of one printed copy that has issues left, of a reader's own."""
+        filters: dict[str, int | str] = {
+            "publication_id": publication_id,
+            "type": "Print",
+            "copies": 1,
+            "min_issues_left": _ISSUES_MIN,
+        }
+
+        def fits(seen: Subscription, _: Seen) -> bool:
+            left = seen.fields["paid_issues_left"]
+            return isinstance(left, int) and left >= _ISSUES_MIN and seen.mailing == seen.billing
+
+        subscription_id, _ = self._picked(filters, fits)
+        return subscription_id
+
+    def _with_letter(self) -> int:
+        """Return a reader of printed copies of the monthly who was sent a letter."""
+        _, subscriber_id = self._picked(
+            {"publication_id": _HARBOR, "type": "Print", "max_issues_left": _ISSUES_MIN},
+            lambda seen, _: bool(seen.sent),
+        )
+        return subscriber_id
+
+    def _in_grace(self) -> int:
+        """Return a reader of printed copies of the weekly who got its last issue in grace."""
+        _, subscriber_id = self._picked(
+            {"publication_id": _WEEKLY, "type": "Print", "issues_left": 0},
+            lambda seen, _: any(is_grace for *_, is_grace in seen.received[:1]),
+        )
+        return subscriber_id
+
+    def _without(self, publication_id: int) -> int:
+        """Return a reader of something else who has never had a publication."""
+        with reading(self._store, self._account_id) as found:
+            name = issues_of(found, publication_id)[0].publication
+        _, subscriber_id = self._picked(
+            {}, lambda _, person: all(row[1] != name for row in person.subscriptions)
+        )
+        return subscriber_id
+
+    def _picked(
+        self, filters: Mapping[str, int | str], fits: Callable[[Subscription, Seen], bool]
+    ) -> tuple[int, int]:
+        """Return the first subscription that fits, and its reader.
+
+        That is a reader who is not deleted and was not picked before. ``filters`` are those of
+        operation 7.
+        """
+        with reading(self._store, self._account_id) as found:
+            where = found.connection, self._account_id
+            for row in subscriptions(*where, filters, after=0, limit=_SUBSCRIPTIONS_MAX):
+                seen = look_at_subscription(*where, row[0])
+                subscriber_id = seen.fields["subscriber_id"]
+                if not isinstance(subscriber_id, int) or subscriber_id in self._used:
+                    continue
+                person = look_at_subscriber(*where, subscriber_id)
+                if person.fields["delete_date"] is None and fits(seen, person):
+                    self._used.add(subscriber_id)
+                    return row[0], subscriber_id
+        raise LookupError(f"no subscription of the demo fits {filters}")
+
+
+def _days(books: Operation, ahead: tuple[int, int]) -> tuple[str, str]:
+    """Return the first and the last day, given as days from today."""
+    today = date.fromisoformat(books.today)
+    first, last = ((today + timedelta(days)).isoformat() for days in ahead)
+    return first, last

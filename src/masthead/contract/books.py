@@ -1,0 +1,139 @@
+"""The records of the tables that only the books have (circulation, "What is stored in addition").
+
+``masthead.contract.records`` lists them among the tables. Amounts are whole cents, -1 ``issues``
+are unlimited.
+"""
+
+import datetime as dt
+from typing import Annotated
+
+from msgspec import Struct
+
+from masthead.contract import kinds
+from masthead.contract.shapes import DateOrNull, DateTimeOrNull, IdOrNull, IntegerOrNull, Key, Text
+
+__all__ = [
+    "Books",
+    "Bundle",
+    "BundleLine",
+    "Cents",
+    "Count",
+    "Product",
+    "RenewalEffort",
+    "RenewalSent",
+    "Revenue",
+    "Suspension",
+    "TemporaryAddress",
+    "Term",
+]
+
+Count = Annotated[int, kinds.Integer()]
+Cents = Annotated[int, kinds.Integer(0)]
+Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
+TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
+RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
+RequiredDate = Annotated[dt.date, kinds.Date()]
+
+
+class Books(Struct):
+    """The one row of an account that keeps its books here (mode ``here``); ``opened_at`` in UTC."""
+
+    books_id: Key
+    opened_on: RequiredDate
+    opened_at: DateTimeOrNull
+
+
+class Bundle(Struct):
+    """An offer of one or more publications; its price is the sum of its lines' prices."""
+
+    bundle_id: Key
+    name: Text
+    active: Annotated[bool, kinds.Bool(when_missing=1)]
+    price: Cents
+    tax: Cents
+
+
+class BundleLine(Struct):
+    """What a bundle gives of one publication; -1 ``issues`` are unlimited."""
+
+    bundle_id: Key
+    line_number: Key
+    publication_id: Key
+    issues: Count
+    type: Medium
+    copies: Annotated[int, kinds.Integer(1)]
+    price: Cents
+
+
+class Product(Struct):
+    """Something else that is sold, such as a book."""
+
+    product_id: Key
+    name: Text
+    active: Annotated[bool, kinds.Bool(when_missing=1)]
+    price: Cents
+    tax: Cents
+
+
+class Term(Struct):
+    """So many issues of a subscription for a price; -1 ``issues`` are unlimited."""
+
+    term_id: Key
+    subscription_id: Key
+    order_item_id: IdOrNull
+    issues: Count
+    issues_left: Count
+    price: Cents
+    paid_on: DateOrNull
+    kind: TermKind
+    months: IntegerOrNull
+    starts_on: DateOrNull
+    ended_at: DateTimeOrNull
+    moved_at: DateTimeOrNull
+
+
+class Revenue(Struct):
+    """Money of a term that was received, earned or refunded; rows are only ever added."""
+
+    revenue_id: Key
+    term_id: Key
+    issue_id: IdOrNull
+    kind: RevenueKind
+    cents: Count
+    booked_on: RequiredDate
+
+
+class Suspension(Struct):
+    """Days on which a subscription gets no issue; the last day included, null while it is open."""
+
+    suspension_id: Key
+    subscription_id: Key
+    from_date: RequiredDate
+    to_date: DateOrNull
+
+
+class TemporaryAddress(Struct):
+    """Where a subscription's issues go on some days; the last day included."""
+
+    temporary_address_id: Key
+    subscription_id: Key
+    address_id: Key
+    from_date: RequiredDate
+    to_date: RequiredDate
+
+
+class RenewalEffort(Struct):
+    """A publication's letter to its subscribers, due at so many issues left."""
+
+    publication_id: Key
+    effort: Key
+    issues_left: Count
+
+
+class RenewalSent(Struct):
+    """An effort that a subscription was sent for a term."""
+
+    term_id: Key
+    effort: Key
+    subscription_id: Key
+    sent_on: RequiredDate

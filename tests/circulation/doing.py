@@ -1,0 +1,274 @@
+"""An account whose books are kept by the product: each operation as the model names it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from masthead.circulation.ordering import NOBODY, Item, Order, Person
+from masthead.store import accounts, open_store
+from masthead.store.audit import Deed
+from masthead.store.books import (
+    addressing,
+    cancelling,
+    catalogue,
+    extending,
+    joining,
+    ordering,
+    paying,
+    refunding,
+    renewing,
+    subscription,
+    suspending,
+)
+from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
+from masthead.store.books.mail_file import mark_written
+from masthead.store.books.opening import open_books
+from masthead.store.books.operation import operation
+from masthead.store.books.reopening import reopen_issue
+from tests.circulation.beginning import TODAY, begin, rows_of
+from tests.circulation.desk import Desk, moment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import date
+
+    from masthead.store.database import Value
+    from tests.circulation.model_records import Asked
+    from tests.servers import Store
+
+__all__ = ["ADA", "Office", "prepare"]
+
+ADA = Deed("ada", "proof")
+BETWEEN_US = 10_000_000
+"""Between two operations, so that each has its own second."""
+
+
+class Office(Desk):
+    """The account; ``meanwhile`` is called at each reading of the clock, within operations too."""
+
+    def __init__(self, url: str) -> None:
+        self.account_id = 1
+        self.now = moment(f"{TODAY}")
+        self.meanwhile: Callable[[], None] | None = None
+        self.store = open_store(url, clock=self._clock)
+        self._stack = ExitStack()
+        self.connection = self._stack.enter_context(self.store.writer())
+        """For all that is only read, since to connect each time takes longer than to read."""
+
+    def leave(self) -> None:
+        """Close the database."""
+        self._stack.close()
+        self.store.close()
+
+    def rows(self, sql: str, **values: Value) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, which may use ``:account_id``."""
+        return self.connection.rows(sql, account_id=self.account_id, **values)
+
+    def _clock(self) -> int:
+        if self.meanwhile is not None:
+            happening, self.meanwhile = self.meanwhile, None
+            happening()
+            self.meanwhile = happening
+        self.now += 1
+        return self.now
+
+    def step(self, days: int = 0) -> None:
+        """Let some seconds pass, or days."""
+        self.now += BETWEEN_US + days * 86_400_000_000
+
+    def _do(self, operate: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        with operation(self.store, self.account_id, ADA) as books:
+            return operate(books, *given, **named)
+
+    # Issues
+
+    def close(self, issue: int, grace_issues: int = 0, since: date | None = None) -> object:
+        return self._close(issue, grace_issues, since, is_preview=False)
+
+    def preview(self, issue: int, grace_issues: int = 0, since: date | None = None) -> object:
+        return self._close(issue, grace_issues, since, is_preview=True)
+
+    def _close(
+        self, issue: int, grace_issues: int, since: date | None, *, is_preview: bool
+    ) -> object:
+        grace = Grace(grace_issues, f"{since}" if since else None)
+        made = close_issue(
+            self.store, self.account_id, issue, grace=grace, deed=ADA, dry_run=is_preview
+        )
+        return _made(made)
+
+    def gap(self, issue: int) -> object:
+        return _made(make_gap_list(self.store, self.account_id, issue, deed=ADA))
+
+    def reopen(self, issue: int) -> object:
+        return tuple(reopen_issue(self.store, self.account_id, issue, deed=ADA))
+
+    def file(self, issue: int) -> None:
+        mark_written(self.store, self.account_id, issue, deed=ADA)
+
+    # Orders
+
+    def order(
+        self,
+        payer: int | None,
+        address: int | str | None,
+        asked: tuple[Asked, ...],
+        *,
+        is_paid: bool,
+        reference: str | None = None,
+    ) -> object:
+        who = _person(payer, address)
+        order = Order(
+            who._replace(last_name="Somebody new") if payer is None else who,
+            [_item(each) for each in asked],
+            reference=reference,
+            is_paid=is_paid,
+        )
+        return self._do(_order, order)
+
+    def pay(self, order: int) -> None:
+        self._do(_pay, order)
+
+    def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
+        return self._do(_refund, order, item_id, amount)
+
+    # Subscriptions
+
+    def cancel(self, key: int, *, refund: bool) -> None:
+        self._do(cancelling.cancel, key, refund=refund)
+
+    def extend(self, key: int, issues: int) -> None:
+        self._do(extending.extend, key, issues)
+
+    def suspend(self, key: int, first: date | None = None, last: date | None = None) -> None:
+        self._do(suspending.suspend, key, _text(first), _text(last))
+
+    def resume(self, key: int, resumed: date | None = None) -> None:
+        self._do(suspending.resume, key, _text(resumed))
+
+    def move(
+        self,
+        key: int,
+        address: int | str,
+        first: date | None = None,
+        last: date | None = None,
+    ) -> None:
+        to = address if isinstance(address, int) else {"address": address}
+        if first:
+            self._do(addressing.move_for_a_while, key, to, f"{first}", f"{last}")
+        else:
+            self._do(addressing.move, key, to)
+
+    def go_back(self, key: int, resumed: date | None = None) -> None:
+        self._do(addressing.go_back, key, _text(resumed))
+
+    def set(self, key: int, **values: int | str) -> None:
+        self._do(subscription.set_values, key, values)
+
+    def merge(self, kept: int, gone: int) -> None:
+        self._do(joining.join, kept, gone)
+
+    # Renewals
+
+    def set_effort(self, publication: int, effort: int, issues_left: int) -> None:
+        self._do(renewing.set_effort, renewing.Point(publication, effort, issues_left))
+
+    def remove_effort(self, publication: int, effort: int) -> None:
+        self._do(renewing.remove_effort, publication, effort)
+
+    def select(self, publication: int) -> object:
+        return self._do(_select, publication)
+
+    # The plan
+
+    def plan(self, publication: int, day: date) -> None:
+        self._do(catalogue.add_issue, {"publication_id": publication, "date": f"{day}"})
+
+    def move_issue(self, issue: int, day: date) -> None:
+        self._do(catalogue.set_issue, issue, {"date": f"{day}"})
+
+    def remove_issue(self, issue: int) -> None:
+        self._do(catalogue.remove_issue, issue)
+
+    def set_publication(self, publication: int, **values: int | str) -> None:
+        self._do(catalogue.set_values, "publication", publication, values)
+
+    def offer_bundle(self, bundle: int, *, is_active: bool) -> None:
+        self._do(catalogue.set_active, "bundle", bundle, is_active=is_active)
+
+
+def _text(day: date | None) -> str | None:
+    return f"{day}" if day else None
+
+
+def _made(made: MailingList) -> object:
+    return made.mailing_list_id, made.entries, {each[0]: each.why for each in made.exceptions}
+
+
+def _person(subscriber: int | None, address: int | str | None) -> Person:
+    if isinstance(address, str):
+        city = {"address": address} if address else {"city": "Nowhere"}
+        return Person(subscriber, address=city)
+    return Person(subscriber, address_id=address)
+
+
+def _item(asked: Asked) -> Item:
+    named = asked.recipient is not None or asked.address is not None
+    return Item(
+        bundle_id=asked.bundle,
+        product_id=asked.product,
+        recipient=_person(asked.recipient, asked.address) if named else NOBODY,
+        is_new=asked.is_new,
+        first_issue=asked.first_issue,
+        price=asked.price,
+        tax=asked.tax,
+    )
+
+
+# As the commands do it.
+
+
+def _order(books: Any, order: Order) -> int:
+    placed = ordering.place(books, order)
+    ordering.finish(books, [placed])
+    if not placed.is_known or placed.was_paid:
+        books.say(f"order {placed.order_id}")
+    return placed.order_id
+
+
+def _pay(books: Any, order: int) -> None:
+    paid = paying.pay(books, order)
+    ordering.refresh_subscriptions(books, paid.subscriptions)
+    books.say(f"order {order} was paid")
+
+
+def _refund(books: Any, order: int, item_id: int, amount: int | None) -> int:
+    done = refunding.refund(books, order, item_id, amount)
+    ordering.refresh_subscriptions(books, done.subscriptions)
+    books.say(f"item {item_id} was refunded")
+    return done.cents
+
+
+def _select(books: Any, publication: int) -> object:
+    rows = renewing.letters(books.connection, books.account_id, books.today, publication)
+    letters = [dict(zip(renewing.LETTER, row, strict=True)) for row in rows]
+    assert renewing.record_sent(books, publication) == len(letters)
+    return {
+        each["subscription_id"]: (each["effort"], each["issues_left"], each["to_subscriber_id"])
+        for each in letters
+    }
+
+
+def prepare(kind: Store) -> str:
+    """Return the URL of a new database whose account is that of ``beginning``, with open books."""
+    url = kind.new_database("circulation")
+    office = Office(url)
+    try:
+        accounts.add_account(office.store, {"account_id": 1})
+        for table, rows in rows_of(begin()).items():
+            office.put_many(table, rows)
+        open_books(office.store, 1, by=ADA)
+    finally:
+        office.leave()
+    return url

@@ -1,0 +1,290 @@
+"""Ways in which the books can be kept wrong, each of which can be planted into the product.
+
+Every one is a mistake that somebody could make. A plant gets what undoes it, and returns how often
+the mistake was made since: one that is never reached proves nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from masthead.circulation import expiry, refunding
+from masthead.store import audit, deletions
+from masthead.store.books import (
+    cancelling,
+    closing,
+    forecasting,
+    lining,
+    offering,
+    ordering,
+    paying,
+    reopening,
+)
+from masthead.store.books import refunding as store_refunding
+from masthead.store.books.serving import Serving
+from masthead.store.postgresql_connection import PostgresStoreConnection
+from masthead.store.sqlite import SqliteStoreConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    from masthead.store import Connection
+
+    Times = Callable[[], int]
+    Plant = Callable[[pytest.MonkeyPatch], Times]
+
+__all__ = ["FAULTS"]
+
+
+def _sql(pattern: str, by: str, *, only: str = "") -> Plant:
+    """Return what lets the store run other SQL wherever ``pattern`` stands in a statement.
+
+    ``only`` is what such a statement has too.
+    """
+
+    def plant(patch: pytest.MonkeyPatch) -> Times:
+        times = [0]
+        for kind, name in product(
+            (SqliteStoreConnection, PostgresStoreConnection), ("rows", "change", "stream")
+        ):
+            run = getattr(kind, name)
+
+            def other(self: Connection, sql: str, /, run: Any = run, **values: Any) -> Any:
+                if re.search(only, sql):
+                    sql, count = re.subn(pattern, by, sql)
+                    times[0] += count
+                return run(self, sql, **values)
+
+            patch.setattr(kind, name, other)
+        return lambda: times[0]
+
+    return plant
+
+
+def _call(where: Any, name: str, instead: Callable[..., Any]) -> Plant:
+    """Return what takes the place of a function; it gets the function and what that was given."""
+
+    def plant(patch: pytest.MonkeyPatch) -> Times:
+        times = [0]
+        right = getattr(where, name)
+
+        def wrong(*given: Any, **named: Any) -> Any:
+            times[0] += 1
+            return instead(right, *given, **named)
+
+        patch.setattr(where, name, wrong)
+        return lambda: times[0]
+
+    return plant
+
+
+def _nothing(_right: Any, *_given: Any, **_named: Any) -> int:
+    return 0
+
+
+def _gap_without_suspensions(
+    right: Any, serving: Serving, running: Any, issue: Any, *more: Any
+) -> None:
+    right(serving, running, issue, *more)
+    if issue.closed_at:
+        serving._more = re.sub(
+            r"AND\s+NOT EXISTS \(\s+SELECT 1 FROM suspensions.*?\)\)",
+            "",
+            serving._more,
+            flags=re.DOTALL,
+        )
+
+
+def _nothing_taken_back(right: Any, net: int, terms: Any) -> Any:
+    return [
+        each._replace(refunded=min(each.refunded, term.unearned), earned=max(each.earned, 0))
+        for each, term in zip(right(net, terms), terms, strict=True)
+    ]
+
+
+def _oldest(right: Any, lines: lining.Lines, key: tuple[int, int, str]) -> Any:
+    newest = right(lines, key)
+    rows = lines._books.connection.rows(
+        """
+        SELECT min(subscription_id) FROM subscriptions WHERE account_id = 1
+            AND subscriber_id = :who AND publication_id = :what AND type = :type
+            AND cancelled_on IS NULL
+        """,
+        who=key[0],
+        what=key[1],
+        type=key[2],
+    )
+    return newest and newest._replace(subscription_id=rows[0][0])
+
+
+_EARNED = r"t\.price \* \(t\.issues - t\.issues_left \+ (-?[01])\) / t\.issues"
+
+FAULTS: dict[str, Plant] = {
+    # Closing
+    "a delivery takes an issue for each copy": _sql(
+        r"THEN t\.issues_left - 1",
+        """THEN t.issues_left - (SELECT s.copies FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.subscription_id = d.subscription_id)""",
+    ),
+    "a delivery takes an issue from the newest term": _sql(
+        r"SELECT min\(o\.term_id\)", "SELECT max(o.term_id)"
+    ),
+    "closing forgets suspensions": _sql(
+        r"(FROM suspensions AS a WHERE)", r"\1 FALSE AND", only="AS c"
+    ),
+    "a gap list forgets suspensions": _call(Serving, "__init__", _gap_without_suspensions),
+    "the last day of a suspension is none of it": _sql(r"a\.to_date >= :day", "a.to_date > :day"),
+    "readers who are deleted are served": _sql(r"AND r\.delete_date IS NULL", ""),
+    "subscriptions are served before they begin": _sql(r"AND s\.begins_on <= :day", ""),
+    "credit is ignored": _sql(
+        r"NOT\s+\(t\.price > 0 AND t\.paid_on IS NULL AND :credit", "NOT (FALSE AND :credit"
+    ),
+    "credit is one issue more": _sql(r":credit <= CASE", ":credit < CASE"),
+    "copies are sent to nowhere": _sql(r"c\.type IN \('Print', 'Both'\)", "c.type IN ('Both')"),
+    "temporary addresses are forgotten": _sql(
+        r"coalesce\(\(\s+SELECT min\(w\.address_id\)",
+        "coalesce((SELECT CAST(NULL AS BIGINT)",
+        only="AS c",
+    ),
+    "the last day of a temporary address is none of it": _sql(
+        r"w\.to_date >= :day", "w.to_date > :day"
+    ),
+    "a term that is not paid counts as paid": _sql(
+        r"AND t\.term_id = d\.term_id AND t\.price > 0 AND t\.paid_on IS NOT NULL\)",
+        "AND t.term_id = d.term_id AND t.price > 0)",
+    ),
+    "a closing is not noted in the issue": _sql(
+        r"SET closed_at = :now, mailing_list_id = :mailing_list_id",
+        "SET closed_at = :now, mailing_list_id = NULLIF(:mailing_list_id, 2)",
+    ),
+    "a preview changes something": _call(
+        closing,
+        "operation",
+        lambda right, *given, **named: right(*given, **{**named, "dry_run": False}),
+    ),
+    # Grace
+    "one grace issue too many": _sql(r"(i\.date > c\.last_regular\)\s*) <(?!=)", r"\1 <="),
+    "grace ignores when the last issue was": _sql(
+        r"(s\.date_expired|c\.last_regular) >= :since", r"(\1 >= :since OR \1 < :since)"
+    ),
+    "grace ignores the campaign": _sql(
+        r"AND s\.renew_campaign_active = 1", "", only="last_regular"
+    ),
+    "grace is counted twice": _call(lining, "covered", lambda right, *given: [*right(*given)] * 2),
+    "grace is never counted": _call(lining, "covered", lambda *_: ()),
+    # Money
+    "each share is rounded": _sql(
+        rf"\({_EARNED} - {_EARNED}\)",
+        r"((2 * t.price + t.issues) / (2 * t.issues) * (\1 - (\2)))",
+    ),
+    "revenue is booked before a term was paid": _sql(
+        r"CASE WHEN t\.paid_on > :day THEN t\.paid_on ELSE :day END", ":day"
+    ),
+    "a payment earns nothing of what was delivered": _call(paying, "_earned", _nothing),
+    "unlimited terms earn nothing when an issue is closed": _call(
+        closing, "earn_by_months", lambda *_: 1 << 40
+    ),
+    "an unlimited term begins with the latest issue": _sql(
+        r"(OR \(t\.starts_on) > :day", r"\1 < :day"
+    ),
+    "what a refund is above what is unearned is not taken back": _call(
+        store_refunding, "taken", _nothing_taken_back
+    ),
+    "a refund forgets its tax": _call(refunding, "tax_of", _nothing),
+    "a refund leaves the issues": _sql(
+        r"SET issues_left = 0, ended_at = :now",
+        "SET issues_left = issues_left, ended_at = :now",
+        only="AND order_item_id = :item_id",
+    ),
+    "cancelling with a refund earns what is unearned": _call(
+        cancelling, "_book", lambda right, books, _kind, terms: right(books, "earned", terms)
+    ),
+    "a discount goes to the first line": _call(
+        offering, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
+    ),
+    # Orders
+    "an order does not set the copies": _sql(
+        r"SET copies = :copies, last", "SET copies = copies + 0 * :copies, last"
+    ),
+    "late_start is ignored": _call(
+        lining, "begins_on", lambda right, _late, *given: right("next", *given)
+    ),
+    "a renewal goes to the oldest subscription": _call(lining.Lines, "_newest", _oldest),
+    "a renewal goes to a cancelled subscription": _sql(
+        r"AND type = :type AND cancelled_on IS NULL", "AND type = :type"
+    ),
+    "--new is ignored": _call(
+        lining.Lines,
+        "add_term",
+        lambda right, lines, number, item_id, purchase_id, offer, *more: right(
+            lines,
+            number,
+            item_id,
+            purchase_id,
+            offer._replace(item=offer.item._replace(is_new=False)),
+            *more,
+        ),
+    ),
+    "an order comes again whatever its content": _call(ordering, "digest", lambda *_: ""),
+    "a gift goes to the donor": _call(
+        ordering._Placing, "_recipient", lambda _right, placing, _number: placing._payer
+    ),
+    # Reopening
+    "reopening forgets the revenue": _call(reopening, "earn_by_deliveries", _nothing),
+    "reopening gives no issue back": _sql(
+        r"SET issues_left = t\.issues_left \+ 1", "SET issues_left = t.issues_left"
+    ),
+    "reopening ignores what was refunded since": _call(reopening._Undoing, "check_terms", _nothing),
+    "reopening leaves the beginning of those who have renewed since": _call(
+        reopening._Undoing, "_begin_again", _nothing
+    ),
+    "lists that are gone are in the feed with the commit before": _call(
+        deletions,
+        "note",
+        lambda right, connection, account_id, commit_id, *more, **named: right(
+            connection, account_id, commit_id - 1, *more, **named
+        ),
+    ),
+    # Ends
+    "the end ignores a suspension": _call(
+        forecasting,
+        "with_issues_left",
+        lambda right, calendar, left, begins, missed, _away: right(
+            calendar, left, begins, missed, ()
+        ),
+    ),
+    "the end ignores issues that a gap list brings": _call(
+        forecasting._Forecast, "_keep_missed", _nothing
+    ),
+    "the end ignores how many issues a year has": _call(
+        expiry, "dates_beyond", lambda right, last, _year: right(last, 12)
+    ),
+    "closing forecasts nothing anew": _call(closing, "_forecast_after_closing", _nothing),
+    # Merging, renewals, and what all operations do
+    "merging forgets the terms": _sql(
+        r"UPDATE terms SET moved_at = :now WHERE",
+        "UPDATE terms SET moved_at = :now WHERE FALSE AND",
+    ),
+    "merging forgets the purchases": _sql(
+        r"(UPDATE purchases SET subscriber_id = :kept, commit_id = :commit_id\s+WHERE)",
+        r"\1 FALSE AND",
+    ),
+    "an effort is skipped": _sql(r"min\(e\.effort\) AS effort", "max(e.effort) AS effort"),
+    "letters ignore the campaign": _sql(
+        r"AND s\.renew_campaign_active = 1", "", only="next_efforts"
+    ),
+    "the letter of a gift goes to the reader": _sql(
+        r"coalesce\(o\.subscriber_id, b\.subscriber_id\)",
+        "coalesce(NULL * o.subscriber_id, d.subscriber_id)",
+    ),
+    "changed balances are not in the feed": _sql(
+        r"(unearned_revenue = n\.unearned, commit_id) = :commit_id",
+        r"\1 = s.commit_id + 0 * :commit_id",
+    ),
+    "an operation is not in the audit log": _call(audit, "record", _nothing),
+}
+"""How each is planted, by what is wrong then."""

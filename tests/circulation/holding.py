@@ -1,0 +1,106 @@
+"""What must hold after each operation (circulation, "What must hold"), asked of the tables alone.
+
+Number 2, that the tables are what the model says, is ``shown.compare``; number 5 is a benchmark,
+and number 6 has ``test_two_operators``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from masthead.store.books.mail_file import Written, rows_of
+from tests.circulation.shown import Differs
+
+if TYPE_CHECKING:
+    from tests.circulation.desk import Desk
+
+__all__ = ["check_files", "check_money", "check_revenue", "journal"]
+
+Revenue = list[tuple[int | str | None, ...]]
+
+
+def journal(desk: Desk) -> tuple[int, int]:
+    """Return the newest commit of the feed, and how many entries the audit log has (number 1)."""
+    ((commit, entries),) = desk.rows(
+        """
+        SELECT (SELECT max(commit_id) FROM commits WHERE account_id = :account_id),
+            (SELECT count(*) FROM audit WHERE account_id = :account_id)
+        """
+    )
+    return commit, entries
+
+
+def check_revenue(desk: Desk, before: Revenue) -> Revenue:
+    """Return the rows of revenue; raise Differs unless those from before are the first of them."""
+    rows = desk.rows("SELECT * FROM revenue WHERE account_id = :account_id ORDER BY revenue_id")
+    if rows[: len(before)] != before:
+        raise Differs("rows of revenue were changed or deleted")
+    return rows
+
+
+def check_money(desk: Desk) -> None:
+    """Raise Differs unless received = earned + refunded + unearned, to the cent (number 3).
+
+    For each term nothing is below 0, and what is unearned is only of terms that go on; for each
+    subscription it is what the column says.
+    """
+    rows = desk.rows(
+        """
+        SELECT s.subscription_id, s.unearned_revenue, t.term_id, t.issues_left,
+            sum(CASE r.kind WHEN 'received' THEN r.cents ELSE 0 END),
+            sum(CASE r.kind WHEN 'earned' THEN r.cents ELSE 0 END),
+            sum(CASE r.kind WHEN 'refunded' THEN r.cents ELSE 0 END)
+        FROM subscriptions AS s
+        JOIN terms AS t ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
+        JOIN revenue AS r ON r.account_id = t.account_id AND r.term_id = t.term_id
+        WHERE s.account_id = :account_id
+        GROUP BY s.subscription_id, s.unearned_revenue, t.term_id, t.issues_left
+        """
+    )
+    shown: dict[int, str] = {}
+    unearned: dict[int, int] = {}
+    for key, column, term, left, received, earned, refunded in rows:
+        rest = received - earned - refunded
+        if min(earned, refunded, rest) < 0 or (rest and not left):
+            raise Differs(f"term {term}: {received} received, {earned} earned, {refunded} refunded")
+        shown[key] = column
+        unearned[key] = unearned.get(key, 0) + int(rest)
+    for key, cents in unearned.items():
+        if shown[key] != f"{cents // 100}.{cents % 100:02}":
+            raise Differs(f"subscription {key} shows {shown[key]}, and {cents} cents are unearned")
+
+
+def check_files(desk: Desk) -> None:
+    """Raise Differs unless a list's entries = the rows of its files = its count (number 4).
+
+    The main list of an issue and its gap lists have no subscription in common.
+    """
+    lists = desk.rows(
+        """
+        SELECT l.mailing_list_id, l.count, i.issue_id FROM list_downloads AS l
+        JOIN issues AS i ON i.account_id = l.account_id
+            AND i.mailing_list_id = coalesce(l.parent_mailing_list_id, l.mailing_list_id)
+        WHERE l.account_id = :account_id ORDER BY l.mailing_list_id
+        """
+    )
+    entries = desk.rows(
+        """
+        SELECT mailing_list_id, subscription_id FROM mailing_list_entries
+        WHERE account_id = :account_id
+        """
+    )
+    of_issue: dict[int, list[int]] = {}
+    for number, count, issue in lists:
+        own = [key for list_id, key in entries if list_id == number]
+        of_issue.setdefault(issue, []).extend(own)
+        written = 0
+        for digital in (False, True):
+            with rows_of(
+                desk.store, desk.account_id, issue, Written(number, ""), digital=digital
+            ) as rows:
+                written += sum(1 for _ in rows)
+        if not len(own) == written == count:
+            raise Differs(f"list {number} has {len(own)} entries, {written} rows, and says {count}")
+    for issue, keys in of_issue.items():
+        if len(set(keys)) != len(keys):
+            raise Differs(f"somebody is on two lists of issue {issue}")

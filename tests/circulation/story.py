@@ -1,0 +1,151 @@
+"""A sequence of operations that touches every rule, on the account of ``beginning``.
+
+What each step must give is not said here: the model says it. It is short, so that each planted
+mistake costs a second.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from tests.circulation.beginning import FREE, LONG, ONE_PRINTED, TWO_COPIES, TWO_LINES
+from tests.circulation.beginning import UNLIMITED_DIGITAL as EBB_FOREVER
+from tests.circulation.model_records import Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.circulation.proving import Proof
+
+__all__ = ["REFUSED", "STORY", "tell"]
+
+Step = tuple[str, dict[str, Any]]
+REFUSED = "refused"
+TIDE, EBB = 1, 2
+
+
+def _order(payer: int | None, *asked: Asked, is_paid: bool = True, **more: Any) -> Step:
+    return "order", {"payer": payer, "address": None, "asked": asked, "is_paid": is_paid, **more}
+
+
+def _days(count: int) -> Step:
+    return "pass_days", {"days": count}
+
+
+def _no(name: str, **given: Any) -> Step:
+    """A step that is refused."""
+    return f"{REFUSED} {name}", given
+
+
+def _day(month: int, day: int) -> date:
+    return date(2026, month, day)
+
+
+STORY: list[Step] = [
+    ("set_effort", {"publication": TIDE, "effort": 1, "issues_left": 2}),
+    ("set_effort", {"publication": TIDE, "effort": 2, "issues_left": 1}),
+    ("set_effort", {"publication": TIDE, "effort": 3, "issues_left": -1}),
+    # Subscriptions 6 to 13: two lines, one of a copy twice; a gift that is not paid; unlimited and
+    # digital; a discount; somebody new; a free issue beside a product; two lines once more, on
+    # credit, with a discount that leaves remainders.
+    _order(1, Asked(TWO_LINES)),
+    _order(1, Asked(ONE_PRINTED, recipient=2, address="2 Lane"), is_paid=False, reference="shop-1"),
+    _order(3, Asked(EBB_FOREVER)),
+    _order(3, Asked(LONG, price=700, tax=1)),
+    _order(None, Asked(TWO_COPIES, address="New Street")),
+    _order(2, Asked(product=1), Asked(FREE, address=""), is_paid=False),
+    _no("order", payer=5, address=None, asked=(Asked(FREE),), is_paid=True),
+    _order(1, Asked(TWO_LINES, price=334, tax=7, is_new=True), is_paid=False),
+    # The same reference: once more, and with other content.
+    _order(1, Asked(ONE_PRINTED, recipient=2, address="2 Lane"), is_paid=False, reference="shop-1"),
+    _no("order", payer=1, address=None, asked=(Asked(LONG),), is_paid=True, reference="shop-1"),
+    ("select", {"publication": TIDE}),
+    ("select", {"publication": TIDE}),
+    ("suspend", {"key": 3, "first": _day(3, 1), "last": _day(3, 20)}),
+    ("suspend", {"key": 9}),
+    _no("suspend", key=9, first=_day(4, 1), last=_day(5, 1)),
+    _no("suspend", key=1, first=_day(3, 2), last=_day(3, 1)),
+    ("move", {"key": 1, "address": 6, "first": _day(2, 20), "last": _day(3, 1)}),
+    ("set", {"key": 2, "copies": 3}),
+    ("set", {"key": 5, "copies": 2}),
+    ("preview", {"issue": 3, "grace_issues": 2, "since": _day(1, 1)}),
+    _no("close", issue=4),
+    _no("gap", issue=3),
+    # March: subscription 5 has grace, the unpaid ones their first issue.
+    ("close", {"issue": 3, "grace_issues": 2, "since": _day(1, 1)}),
+    _no("close", issue=3),
+    ("close", {"issue": 8}),
+    _days(25),
+    # Late starts: the newest closed issue of EBB, the next one of TIDE. Subscription 5 renews late,
+    # and its grace comes out of the renewal.
+    _order(2, Asked(TWO_LINES)),
+    _order(4, Asked(ONE_PRINTED)),
+    ("gap", {"issue": 8}),
+    ("gap", {"issue": 3}),
+    # The oldest term first, and the newest subscription of the same kind.
+    _order(1, Asked(TWO_LINES, price=90, tax=9)),
+    _order(1, Asked(ONE_PRINTED)),
+    ("close", {"issue": 9}),
+    # What is unlimited begins with the earliest issue, in whatever order they come.
+    ("resume", {"key": 9, "resumed": _day(2, 19)}),
+    ("gap", {"issue": 9}),
+    ("gap", {"issue": 8}),
+    ("close", {"issue": 4, "grace_issues": 2, "since": _day(1, 1)}),
+    ("select", {"publication": TIDE}),
+    # Whoever has renewed since begins with what was reopened. It closes again.
+    _order(6, Asked(TWO_COPIES)),
+    ("reopen", {"issue": 4}),
+    _no("remove_issue", issue=4),
+    ("close", {"issue": 4, "grace_issues": 1, "since": _day(2, 1)}),
+    ("reopen", {"issue": 9}),
+    ("move_issue", {"issue": 9, "day": _day(3, 31)}),
+    ("close", {"issue": 9}),
+    # Payments and refunds: below, at, and above what is unearned.
+    _days(40),
+    ("pay", {"order": 2}),
+    _no("pay", order=2),
+    ("gap", {"issue": 4}),
+    ("refund", {"order": 4, "item_id": 4, "amount": 100}),
+    ("refund", {"order": 1, "item_id": 1}),
+    ("refund", {"order": 5, "item_id": 5, "amount": 535}),
+    _no("refund", order=3, item_id=3, amount=5000),
+    _no("reopen", issue=4),
+    ("cancel", {"key": 8, "refund": True}),
+    ("cancel", {"key": 2, "refund": False}),
+    _no("extend", key=2, issues=1),
+    ("extend", {"key": 3, "issues": 2}),
+    _order(2, Asked(ONE_PRINTED)),
+    ("set", {"key": 6, "campaign": 0}),
+    ("set_publication", {"publication": EBB, "issues_per_year": 26}),
+    ("plan", {"publication": TIDE, "day": _day(7, 15)}),
+    ("suspend", {"key": 5, "first": _day(6, 1), "last": _day(6, 30)}),
+    ("close", {"issue": 5, "grace_issues": 1, "since": _day(3, 1)}),
+    ("gap", {"issue": 5}),
+    # Subscription 1 had the issue out of a term that is merged now.
+    ("merge", {"kept": 3, "gone": 1}),
+    _no("merge", kept=3, gone=1),
+    _no("reopen", issue=5),
+    ("select", {"publication": TIDE}),
+    _days(30),
+    ("close", {"issue": 6, "grace_issues": 1, "since": _day(3, 1)}),
+    ("file", {"issue": 6}),
+    _no("reopen", issue=6),
+    ("select", {"publication": TIDE}),
+    ("close", {"issue": 10}),
+    # Grace ends: by the date of the last issue, and by how many there were since.
+    ("close", {"issue": 7, "grace_issues": 1, "since": _day(5, 15)}),
+    ("close", {"issue": 12, "grace_issues": 1, "since": _day(5, 15)}),
+]
+"""The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
+
+
+def tell(proof: Proof, steps: Sequence[Step] = STORY) -> None:
+    """Do the steps; raise Differs where the books are not what the model says."""
+    for name, given in steps:
+        if name == "pass_days":
+            proof.pass_days(**given)
+            continue
+        is_refused = name.startswith(REFUSED)
+        result = proof.do(name.removeprefix(REFUSED).strip(), **given)
+        assert (result == REFUSED) == is_refused, (name, given, result)

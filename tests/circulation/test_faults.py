@@ -1,0 +1,108 @@
+"""The story finds each planted mistake: the proof is worth something only if it can fail."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import date
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.circulation.beginning import FREE, TWO_COPIES
+from tests.circulation.doing import prepare
+from tests.circulation.faults import FAULTS
+from tests.circulation.model_records import Asked
+from tests.circulation.proving import proving
+from tests.circulation.shown import Differs
+from tests.circulation.story import REFUSED, tell
+from tests.feed.places import place_of
+from tests.long import LONG, LONG_ON_SQLITE, ONLY_LONG, SHORT_ON_SQLITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.feed.places import Place
+    from tests.servers import Store
+
+ALWAYS_FOUND = {
+    "a delivery takes an issue for each copy",
+    "a delivery takes an issue from the newest term",
+    "a gap list forgets suspensions",
+    "credit is ignored",
+    "temporary addresses are forgotten",
+    "a preview changes something",
+    "one grace issue too many",
+    "grace is counted twice",
+    "each share is rounded",
+    "revenue is booked before a term was paid",
+    "an unlimited term begins with the latest issue",
+    "what a refund is above what is unearned is not taken back",
+    "a refund forgets its tax",
+    "an order does not set the copies",
+    "late_start is ignored",
+    "a renewal goes to a cancelled subscription",
+    "reopening forgets the revenue",
+    "reopening leaves the beginning of those who have renewed since",
+    "the end ignores a suspension",
+    "merging forgets the terms",
+    "letters ignore the campaign",
+    "changed balances are not in the feed",
+    "an operation is not in the audit log",
+}
+"""Faults that the short form plants too: some of each kind of rule."""
+
+
+@pytest.fixture(scope="module")
+def place(store: Store) -> Iterator[Place]:
+    with closing(place_of(store, prepare(store))) as found:
+        yield found
+
+
+@SHORT_ON_SQLITE
+def test_the_story_is_what_the_model_says(place: Place) -> None:
+    """circulation, "What must hold"; decisions, "The beginning of an unlimited term"."""
+    with proving(place.begin()) as proof:
+        tell(proof)
+    place.end()
+
+
+@LONG_ON_SQLITE
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
+)
+def test_the_story_finds_each_fault(
+    place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with proving(place.begin()) as proof:
+        times = FAULTS[fault](monkeypatch)
+        with pytest.raises(Differs):
+            tell(proof)
+        monkeypatch.undo()
+        assert times(), "the mistake was never made"
+    place.end()
+
+
+@SHORT_ON_SQLITE
+def test_grace_that_one_item_cannot_take_comes_out_of_the_next(place: Place) -> None:
+    """decisions, "Grace in an order with several items"."""
+    free, long = Asked(FREE), Asked(TWO_COPIES)
+    with proving(place.begin()) as proof:
+        proof.do("set", key=5, type="Digital")
+        for issue in (3, 4):
+            proof.do("close", issue=issue, grace_issues=2, since=date(2026, 1, 1))
+        proof.do("order", payer=4, address=None, asked=(free, long), is_paid=True)
+        terms = proof.books.terms_of(5)
+        assert [proof.books.left(term) for term in terms] == [0, 1]
+    place.end()
+
+
+@SHORT_ON_SQLITE
+def test_an_issue_for_which_was_booked_stays_in_the_plan(place: Place) -> None:
+    """decisions, "A reopened issue with revenue stays in the plan"."""
+    with proving(place.begin()) as proof:
+        proof.do("close", issue=3)
+        proof.do("reopen", issue=3)
+        assert proof.do("remove_issue", issue=3) == REFUSED
+        proof.do("move_issue", issue=3, day=date(2026, 3, 2))
+    place.end()

@@ -1,0 +1,73 @@
+"""Who is named on a printed copy (circulation, "The mail file")."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.loading.mail_files import Wanted, write_mail_file
+from masthead.store.books.closing import close_issue
+from tests.circulation.desk import DEED, Desk, at_desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.servers import Store
+
+ADDRESSES = (
+    {"first_name": "Ada", "last_name": "Ames-Bell", "company": None},
+    {"first_name": None, "last_name": "", "company": None},
+    {"first_name": None, "last_name": None, "company": "Ames & Daughters"},
+    {"first_name": None, "last_name": "Bell", "company": None},
+)
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """Ada Ames has a subscription at each of the addresses; an issue is to be closed."""
+    with at_desk(store) as found:
+        found.put("publications", publication_id=1, name="Tide")
+        found.put("issues", issue_id=1, publication_id=1, name="No. 1", date="2026-02-01")
+        found.put("subscribers", subscriber_id=1, first_name="Ada", last_name="Ames")
+        for number, named in enumerate(ADDRESSES, 1):
+            found.put("addresses", address_id=number, subscriber_id=1, address="1 Quay", **named)
+            found.put(
+                "subscriptions",
+                subscription_id=number,
+                subscriber_id=1,
+                publication_id=1,
+                mailing_address_id=number,
+                type="Print",
+                copies=1,
+                begins_on="2026-01-01",
+                renew_campaign_active=0,
+            )
+            found.put(
+                "terms",
+                term_id=number,
+                subscription_id=number,
+                issues=3,
+                issues_left=3,
+                price=0,
+                kind="free",
+            )
+        found.refresh()
+        yield found
+
+
+def test_an_address_without_a_name_gets_the_readers(desk: Desk, tmp_path: Path) -> None:
+    """Addresses of the system before often have none, and a label needs one."""
+    close_issue(desk.store, 1, 1, deed=DEED)
+    file = tmp_path / "mail.csv"
+    assert write_mail_file(desk.store, 1, Wanted(1), file, by=DEED) == len(ADDRESSES)
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = [(r["first_name"], r["last_name"], r["company"]) for r in csv.DictReader(opened)]
+    assert rows == [
+        ("Ada", "Ames-Bell", ""),
+        ("Ada", "Ames", ""),
+        ("", "", "Ames & Daughters"),
+        ("", "Bell", ""),
+    ]

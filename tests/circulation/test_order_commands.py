@@ -1,0 +1,320 @@
+"""``masthead catalogue``, ``order`` and ``issue`` as they are typed, on both stores."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.servers import masthead
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.servers import Store
+
+_numbers = itertools.count()
+TODAY = datetime.now(UTC).date()
+MONTHS = [date(TODAY.year + (TODAY.month + n - 1) // 12, (TODAY.month + n - 1) % 12 + 1, 1)
+          for n in range(1, 5)]  # fmt: skip
+SUBSCRIBERS = "subscriber_id,first_name,last_name,email\n1,Ada,Ames,ada@example.org\n"
+ADDRESSES = (
+    "address_id,subscriber_id,address,city,zip_code,country_name\n1,1,12 Elm,Salem,97301,US\n"
+)
+
+
+@pytest.fixture
+def shop(store: Store, tmp_path: Path) -> Iterator[str]:
+    """An account with open books, a publication of four planned issues, and three offers."""
+    url = store.new_database(f"counter-{next(_numbers)}")
+    (tmp_path / "subscribers.csv").write_text(SUBSCRIBERS, encoding="utf-8")
+    (tmp_path / "addresses.csv").write_text(ADDRESSES, encoding="utf-8")
+    masthead("accounts", "add", "1", database=url)
+    run(url, "import", tmp_path)
+    run(url, "books", "open")
+    run(url, "catalogue", "publication", "add", "Tide")
+    for number, day in enumerate(MONTHS, 1):
+        planned = ("--publication=1", f"--date={day}", f"--number={number}")
+        run(url, "catalogue", "issue", "add", f"No. {number}", *planned)
+    run(url, "catalogue", "bundle", "add", "A year", "--line=1:12:Print:35.00", "--tax=2.45")
+    run(url, "catalogue", "bundle", "add", "For life", "--line=1:unlimited:Digital:300")
+    run(url, "catalogue", "product", "add", "Mug", "--price=9")
+    yield url
+    store.drop_database(url)
+
+
+def run(database: str, *arguments: Any) -> list[str]:
+    """Run a command for the account; return the lines that it prints."""
+    return masthead(*arguments, "--account=1", database=database).stdout.splitlines()
+
+
+def refused(database: str, *arguments: Any, exit_status: int = 1) -> str:
+    """Run a command that must be refused; return what it says."""
+    return masthead(*arguments, "--account=1", database=database, exit_status=exit_status).stderr
+
+
+def summaries(database: str) -> list[str]:
+    """Return the summaries of the audit log."""
+    printed = masthead("audit", "--format=json", database=database).stdout
+    return [json.loads(line)["summary"] for line in printed.splitlines()]
+
+
+def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
+    assert run(shop, "catalogue", "publication", "list") == [
+        (
+            "1\tTide\t12 issues a year\tlate start: next\tgrace counts: no\tcredit: 1 issues\t"
+            "unlimited terms: 12 months"
+        )
+    ]
+    assert run(shop, "catalogue", "bundle", "list") == [
+        "1\tA year\t35.00 and tax 2.45",
+        "  publication 1: 12 issues, Print, 35.00",
+        "2\tFor life\t300.00 and tax 0.00",
+        "  publication 1: unlimited, Digital, 300.00",
+    ]
+    assert run(shop, "catalogue", "publication", "set", 1, "--grace-counts") == [
+        "publication 1: changed grace_counts"
+    ]
+    assert run(shop, "catalogue", "bundle", "set", 1, "--price=36") == [
+        "bundle 1: changed price, lines"
+    ]
+    assert run(shop, "catalogue", "bundle", "set", 1, "--price=36") == [
+        "nothing changed: it is so already"
+    ]
+    assert run(shop, "catalogue", "bundle", "retire", 2) == ["bundle 2 was retired"]
+    assert len(run(shop, "catalogue", "bundle", "list")) == 2
+    assert run(shop, "catalogue", "bundle", "list", "--all")[2].endswith("\tretired")
+    assert run(shop, "catalogue", "bundle", "set", 2, "--active") == ["bundle 2: changed active"]
+    assert run(shop, "catalogue", "publication", "retire", 1) == [
+        "retired with publication 1: bundles 1, 2"
+    ]
+    assert run(shop, "catalogue", "product", "list") == ["1\tMug\t9.00 and tax 0.00"]
+    assert run(shop, "catalogue", "product", "set", 1, "--tax=0.63") == ["product 1: changed tax"]
+    issue = f"1\tpublication 1\t{MONTHS[0]}\tNo. 1 (no. 1)\tplanned"
+    assert run(shop, "catalogue", "issue", "list")[0] == issue
+    assert run(shop, "catalogue", "issue", "set", 1, "--name=January") == ["issue 1: changed name"]
+    assert run(shop, "catalogue", "issue", "retire", 4) == ["issue 4 was taken out of the plan"]
+    assert len(run(shop, "catalogue", "issue", "list")) == 3
+    assert summaries(shop)[-1] == "issue 4 was taken out of the plan"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("bundle", "add", "B", "--line=9:12:Print:1"), "account 1 has no publication 9"),
+        (("bundle", "add", "B", "--line=1:12:Print:1", "--price=2"), "the bundle's is 2.00"),
+        (("bundle", "add", "B", "--line=1:12:Print:1", "--line=1:6:Print:1"), "one line for it"),
+        (("bundle", "set", "9", "--price=2"), "has no bundle 9"),
+        (("product", "retire", "9"), "has no product 9"),
+        (("issue", "set", "9", "--name=x"), "has no issue 9"),
+        (("issue", "add", "x", "--publication=9", "--date=2190-01-01"), "has no publication 9"),
+    ],
+)
+def test_what_the_catalogue_cannot_hold_is_refused(
+    shop: str, arguments: tuple[str, ...], said: str
+) -> None:
+    before = summaries(shop)
+    assert said in refused(shop, "catalogue", *arguments)
+    assert summaries(shop) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("catalogue", "bundle", "add", "B"), "--line"),
+        (("catalogue", "bundle", "add", "B", "--line=1:12:Print"), "publication:issues:type:price"),
+        (("catalogue", "bundle", "add", "B", "--line=1:12:Paper:1"), "'Paper' is no type"),
+        (("catalogue", "bundle", "add", "B", "--line=1:0:Print:1"), "'0' is no number"),
+        (("catalogue", "bundle", "add", "B", "--line=1:1:Print:1.005"), "1.005 has 3 decimals"),
+        (("catalogue", "bundle", "set", "1"), "--line"),
+        (("catalogue", "product", "add", "P", "--price=1.005"), "1.005 has 3 decimals"),
+        (("order", "add", "--subscriber=1"), "--bundle"),
+        (("order", "add", "--subscriber=1", "--bundle=1", "--price=-1"), "'-1' is no amount"),
+        (("order", "add", "--subscriber=1", "--product=1", "--new"), "are for bundles"),
+        (("order", "show"), "its id, or --reference"),
+        (("order", "refund", "1", "--amount=1.005"), "1.005 has 3 decimals"),
+    ],
+)  # fmt: skip
+def test_wrong_usage_is_said(shop: str, arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused(shop, *arguments, exit_status=2)
+
+
+def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
+    add = ("order", "add", "--subscriber=1", "--bundle=1", "--reference=W-7")
+    assert run(shop, *add, "--dry-run") == [
+        "order 1 of subscriber 1: 37.45, not paid; subscriptions 1",
+        "nothing was changed: this was a dry run",
+    ]
+    assert "has no order 1" in refused(shop, "order", "show", 1)
+    run(shop, *add)
+    assert run(shop, *add) == ["the reference is that of order 1 already: nothing changed"]
+    assert run(shop, "order", "pay", 1, "--payment-type=check") == [
+        "order 1 was paid: received 35.00 without tax, earned 0.00 of it at once"
+    ]
+    assert "already" in refused(shop, "order", "pay", 1)
+    shown = run(shop, "order", "show", "--reference=w-7")
+    assert "payment_type: check" in shown
+    assert shown[-2:] == [
+        "item 1: bundle 1 A year, 37.45 of which tax 2.45",
+        (
+            f"  term 1: subscription 1 of subscriber 1, Tide, 12 of 12 issues left, 35.00 paid on "
+            f"{TODAY}: earned 0.00, refunded 0.00, unearned 35.00"
+        ),
+    ]
+    said = "more than can be refunded of item 1: at most 37.45"
+    assert said in refused(shop, "order", "refund", 1, "--amount=37.46")
+    assert run(shop, "order", "refund", 1, "--amount=30") == [
+        "item 1 of order 1: refund 30.00, of which tax 1.96; 12 issues end; 6.96 is kept and earned"
+    ]
+    assert [each.partition(":")[0] for each in summaries(shop)[-3:]] == [
+        "order 1 of subscriber 1",
+        "order 1 was paid",
+        "item 1 of order 1",
+    ]
+
+
+def test_somebody_new_orders_a_gift(shop: str) -> None:
+    who = ("--email=cleo@example.org", "--first-name=Cleo", "--last-name=Day", "--address=3 Oak")
+    gift = ("--recipient-last-name=Fox", "--recipient-address=1 Pine", "--recipient-city=Reno")
+    assert run(shop, "order", "add", *who, *gift, "--bundle=1", "--product=1", "--paid") == [
+        "order 1 of subscriber 2: 46.45, paid; subscriptions 1"
+    ]
+    shown = run(shop, "subscription", "show", 1)
+    assert "mailing address 3: Fox, 1 Pine, Reno" in shown
+    assert "billing address 2: Cleo Day, 3 Oak" in shown
+
+
+ORDERS = (
+    "external_reference,email,last_name,bundle_id,product_id,price,paid,recipient_last_name\n"
+    "W-1,ada@example.org,Ames,1,,,1,\n"
+    "W-2,fox@example.org,Fox,2,,250.00,,\n"
+    "W-2,fox@example.org,Fox,,1,,,\n"
+    "W-3,ada@example.org,Ames,1,,,1,Hart\n"
+)
+
+
+def test_a_shops_file_is_loaded_again_and_again(shop: str, tmp_path: Path) -> None:
+    """circulation, "Order"."""
+    file = tmp_path / "orders.csv"
+    file.write_text(ORDERS, encoding="utf-8")
+    assert run(shop, "order", "import", file, "--dry-run") == [
+        "3 orders added, 0 that were there paid, 0 there already and unchanged",
+        "nothing was changed: this was a dry run",
+    ]
+    count = len(summaries(shop))
+    assert run(shop, "order", "import", file) == [
+        "3 orders added, 0 that were there paid, 0 there already and unchanged"
+    ]
+    assert summaries(shop)[count:] == ["3 orders of 333.90 were added, 0 that were there were paid"]
+    assert run(shop, "order", "import", file) == [
+        "0 orders added, 0 that were there paid, 3 there already and unchanged",
+        "nothing changed",
+    ]
+    assert len(summaries(shop)) == count + 1
+    file.write_text(ORDERS.replace("250.00,,", "250.00,1,").replace(",,1,,,", ",,1,,1,"))
+    assert run(shop, "order", "import", file) == [
+        "0 orders added, 1 that were there paid, 2 there already and unchanged"
+    ]
+    lines = [
+        {"external_reference": "N-1", "subscriber_id": 1, "bundle_id": 1, "paid": True},
+        {"external_reference": "N-2", "subscriber_id": 1, "product_id": 1},
+    ]
+    other = tmp_path / "orders.ndjson"
+    other.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    assert run(shop, "order", "import", other)[0].startswith("2 orders added")
+
+
+def test_a_file_with_a_wrong_row_loads_nothing(shop: str, tmp_path: Path) -> None:
+    file = tmp_path / "orders.csv"
+    good = "W-1,ada@example.org,Ames,1,,,1,\n"
+    for row, said in (
+        ("W-9,ada@example.org,Ames,9,,,1,\n", "orders.csv:3: bundle_id: account 1 has no bundle 9"),
+        ("W-9,ada@example.org,Ames,1,,1.005,1,\n", "orders.csv:3: price: 1.005 has 3 decimals"),
+        ("W-9,,,1,,,1,\n", "orders.csv:3: subscriber_id: nobody pays for it"),
+        (",ada@example.org,Ames,1,,,1,\n", "orders.csv:3: external_reference: missing"),
+        ("W-1,ada@example.org,Ames,1,,,,\n", "orders.csv:3: paid: differs from line 2"),
+    ):
+        file.write_text(ORDERS.splitlines(keepends=True)[0] + good + row, encoding="utf-8")
+        message = refused(shop, "order", "import", file)
+        assert said in message
+        assert "nothing was changed" in message
+    assert "has no order with the reference 'W-1'" in refused(
+        shop, "order", "show", "--reference=W-1"
+    )
+    file.write_text("external_reference,colour\nW-1,red\n", encoding="utf-8")
+    assert "orders.csv:1: colour: no column of orders" in refused(shop, "order", "import", file)
+
+
+def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path: Path) -> None:
+    """circulation, "Close", "Gap", "Reopen" and "The mail file"."""
+    run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
+    run(shop, "order", "add", "--email=cleo@example.org", "--bundle=1", "--paid")
+    preview = run(shop, "issue", "close", 1, "--preview")
+    assert preview == [
+        "list 1, Tide No. 1: 1 entries",
+        "  Print, paid: 1 entries, 1 copies",
+        "1 exception, which got nothing and lost nothing:",
+        "  subscription 2 of subscriber 2: it has no address",
+        "nothing was changed: this was a dry run",
+    ]
+    assert "No. 1" in refused(shop, "issue", "close", 2)
+    assert run(shop, "issue", "close", 1) == preview[:-1]
+    assert "list 1" in refused(shop, "issue", "close", 1)
+    assert "is not closed" in refused(shop, "issue", "gap", 2)
+    run(shop, "subscription", "address", 2, "--address=3 Oak", "--city=Dover", "--zip-code=03820")
+    assert run(shop, "issue", "gap", 1)[0] == "list 2, Tide No. 1: 1 entries"
+    assert run(shop, "issue", "gap", 1) == ["nobody is to get the issue now: no list was made"]
+    assert run(shop, "issue", "reopen", 1) == ["2 deliveries of 2 lists undone"]
+    assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries")
+    file = tmp_path / "mail.csv"
+    dry = [f"{file}: 2 rows", "nothing was changed: this was a dry run"]
+    assert run(shop, "issue", "file", 1, file, "--dry-run") == dry
+    assert not file.exists()
+    assert run(shop, "issue", "file", 1, file) == dry[:1]
+    with file.open(encoding="utf-8", newline="") as opened:
+        rows = list(csv.DictReader(opened))
+    assert [row["address"] for row in rows] == ["3 Oak", "12 Elm"]
+    assert "it stays closed" in refused(shop, "issue", "reopen", 1)
+    listed = run(shop, "issue", "list")
+    assert ["closed" in line for line in listed] == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("subscription", "suspend", "1", "--from=2190-02-01", "--to=2190-01-01"), "before"),
+        (("subscription", "suspend", "9"), "has no subscription 9"),
+        (("order", "add", "--subscriber=9", "--bundle=1"), "has no subscriber 9"),
+        (("issue", "close", "9"), "has no issue 9"),
+    ],
+)
+def test_bad_data_is_one_sentence_and_changes_nothing(
+    shop: str, arguments: tuple[str, ...], said: str
+) -> None:
+    run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
+    before = summaries(shop)
+    message = refused(shop, *arguments)
+    assert said in message
+    assert len(message.splitlines()) == 1
+    assert summaries(shop) == before
+
+
+def test_books_that_are_not_open_are_named(store: Store) -> None:
+    url = store.new_database(f"counter-{next(_numbers)}")
+    try:
+        masthead("accounts", "add", "1", database=url)
+        for words in (
+            ("order", "add", "--subscriber=1", "--bundle=1"),
+            ("issue", "close", "1"),
+            ("catalogue", "product", "add", "Mug", "--price=1"),
+            ("renewals", "select", "--preview"),
+            ("report", "liability"),
+        ):
+            assert "`masthead books open --account 1`" in refused(url, *words), words
+    finally:
+        store.drop_database(url)

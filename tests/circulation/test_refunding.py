@@ -1,0 +1,54 @@
+"""What refunds of an item give back together (circulation, "Money")."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.circulation.refunding import Held, Item, net_of, paid_gross, taken
+
+
+def refunds(item: Item, terms: list[Held], amounts: list[int]) -> list[tuple[int, int]]:
+    """Refund amounts one after the other; return net and tax of each, and check the terms."""
+    found = []
+    for amount in amounts:
+        net = net_of(item, amount, terms)
+        booked = taken(net, terms)
+        terms = [
+            Held(term.received, term.earned + each.earned, term.refunded + each.refunded)
+            for term, each in zip(terms, booked, strict=True)
+        ]
+        assert sum(each.refunded for each in booked) == net
+        assert all(term.unearned == 0 and min(term) >= 0 for term in terms)
+        item = item._replace(refunded=item.refunded + amount)
+        found.append((net, amount - net))
+    return found
+
+
+def test_three_parts_are_the_whole_to_the_cent() -> None:
+    """decisions, "Refunds in parts"."""
+    item = Item(3500, 245, 3500, 0)
+    found = refunds(item, [Held(3500, 875, 0)], [1249, 1248, 1248])
+    assert found == [(1167, 82), (1166, 82), (1167, 81)]
+    assert [sum(column) for column in zip(*found, strict=True)] == [3500, 245]
+
+
+@given(
+    prices=st.lists(st.integers(1, 10_000), min_size=1, max_size=3),
+    tax=st.integers(0, 3_000),
+    earned=st.integers(0, 100),
+    cuts=st.lists(st.integers(0, 100), max_size=4),
+)
+def test_parts_add_up_to_all_that_was_paid(
+    prices: list[int], tax: int, earned: int, cuts: list[int]
+) -> None:
+    """decisions, "Refunds in parts": whatever the parts, and whatever was earned before."""
+    net = sum(prices)
+    item = Item(net, tax, net, 0)
+    assert paid_gross(item) == net + tax
+    bounds = [0, *sorted((net + tax) * cut // 100 for cut in cuts), net + tax]
+    amounts = [after - before for before, after in pairwise(bounds)]
+    found = refunds(item, [Held(price, price * earned // 100, 0) for price in prices], amounts)
+    assert [sum(column) for column in zip(*found, strict=True)] == [net, tax]

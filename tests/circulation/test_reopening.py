@@ -1,0 +1,75 @@
+"""An issue is reopened after an order that came since it was closed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.store.books import ordering
+from masthead.store.books.closing import close_issue
+from masthead.store.books.operation import operation
+from masthead.store.books.reopening import reopen_issue
+from tests.circulation.desk import DEED, Desk, at_desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from masthead.store.database import Value
+    from tests.servers import Store
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """Ada has one issue left, which is that of February, and is paid."""
+    with at_desk(store) as found:
+        found.to("2026-01-15")
+        found.put("publications", publication_id=1, name="Tide")
+        closed = {"closed_at": "2026-01-01 00:00:00"}
+        found.put("issues", issue_id=1, publication_id=1, name="1", date="2026-01-01", **closed)
+        found.put("issues", issue_id=2, publication_id=1, name="2", date="2026-02-01")
+        found.put("subscribers", subscriber_id=1, last_name="Ames", last_name_folded="ames")
+        found.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
+        found.put(
+            "subscriptions",
+            subscription_id=1,
+            subscriber_id=1,
+            publication_id=1,
+            mailing_address_id=1,
+            type="Print",
+            copies=1,
+            begins_on="2026-01-02",
+            renew_campaign_active=1,
+        )
+        paid: dict[str, Value] = {"price": 300, "paid_on": "2026-01-01", "kind": "opening"}
+        found.put("terms", term_id=1, subscription_id=1, issues=1, issues_left=1, **paid)
+        booked: dict[str, Value] = {"kind": "received", "cents": 300, "booked_on": "2026-01-01"}
+        found.put("revenue", revenue_id=1, term_id=1, **booked)
+        found.put("bundles", bundle_id=1, name="Tide for a year", price=3500, tax=0)
+        line: dict[str, Value] = {"issues": 12, "type": "Print", "copies": 1, "price": 3500}
+        found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
+        found.refresh()
+        yield found
+
+
+def state(desk: Desk) -> tuple[str, str, str, list[int]]:
+    """Return when the subscription begins and ends, what is unearned, and what each term has."""
+    row = desk.subscription(1)
+    left = [term["issues_left"] for term in desk.table("terms")]
+    return row["begins_on"], row["date_expired"], row["unearned_revenue"], left
+
+
+def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk: Desk) -> None:
+    """decisions, "Reopening and an order since"."""
+    close_issue(desk.store, 1, 2, deed=DEED)
+    with operation(desk.store, 1, DEED) as books:
+        placed = ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))
+        ordering.finish(books, [placed])
+    closed = state(desk)
+    assert closed == ("2026-02-02", "2027-02-28", "35.00", [0, 12])
+    reopen_issue(desk.store, 1, 2, deed=DEED)
+    assert state(desk) == ("2026-02-01", "2027-02-28", "38.00", [1, 12])
+    assert close_issue(desk.store, 1, 2, deed=DEED).entries == 1
+    begins, *others = state(desk)
+    assert (begins, others) == ("2026-02-01", [*closed[1:]])
