@@ -10,7 +10,8 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from tests.circulation.model import UNLIMITED, Books
+from tests.circulation.model import UNLIMITED
+from tests.circulation.model_operations import Books
 from tests.circulation.model_records import (
     Address,
     Delivery,

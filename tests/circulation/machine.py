@@ -18,7 +18,7 @@ from tests.circulation.proving import Proof
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from tests.circulation.model import Books
+    from tests.circulation.model_operations import Books
     from tests.feed.places import Place
 
 __all__ = ["Sequences", "sequences"]

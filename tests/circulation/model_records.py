@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
 T = TypeVar("T")
@@ -234,7 +235,7 @@ class Records:
     """By term and effort."""
 
 
-def add(table: dict[int, T], record: T, taken: set[int] = frozenset()) -> int:  # type: ignore[assignment]
+def add(table: dict[int, T], record: T, taken: Iterable[int] = ()) -> int:
     """Add a record with the next id, which is above all that the table has or had; return it."""
     number = max({0, *table, *taken}) + 1
     table[number] = record

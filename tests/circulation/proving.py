@@ -17,7 +17,7 @@ from tests.circulation.shown import Differs, compare, of_model, of_store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.circulation.model import Books
+    from tests.circulation.model_operations import Books
     from tests.circulation.shown import Shown
 
 __all__ = ["Proof", "proving"]

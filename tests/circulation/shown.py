@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from masthead.store.database import Connection
-    from tests.circulation.model import Books
+    from tests.circulation.model_operations import Books
 
 __all__ = ["Differs", "compare", "of_model", "of_store"]
 

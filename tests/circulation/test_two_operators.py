@@ -24,7 +24,7 @@ from tests.long import LONG, SHORT_ON_SQLITE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.circulation.model import Books
+    from tests.circulation.model_operations import Books
     from tests.circulation.shown import Shown
     from tests.feed.places import Place
     from tests.servers import Store

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.cli import cli
+from tests.cli.books_commands import books_commands, write_orders
 from tests.cli.test_usage import COMMANDS
 from tests.conftest import KINDS
 from tests.loading.publisher import SMALL
@@ -39,6 +40,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "accounts export": (),
     "import": ("in", "--account=1"),
     "export": ("out", "--account=1"),
+    **books_commands("."),
     "erase": ("--account=1", "--subscriber=1", "--yes"),
     "subscriber-data": ("--account=1", "--subscriber=2"),
     "audit": (),
@@ -72,6 +74,7 @@ def test_no_thread_lives_on_when_a_command_has_ended(
     (tmp_path / "in").mkdir()
     for name, text in SMALL.items():
         (tmp_path / "in" / name).write_text(text, encoding="utf-8")
+    write_orders(tmp_path)
     database = store.new_database("ends")
     run("accounts", "add", "1", database=database)
     for name, arguments in ARGUMENTS.items():

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from masthead.cli import cli
 from masthead.store import find_store
 from masthead.store.migrations import newest
+from tests.cli.books_commands import books_commands, write_orders
 from tests.cli.running import address_of, lines_until, make_certificate, running, workers_of
 from tests.cli.test_workers import TURNS_MAX, wait
 from tests.later import HIDES_KEYS, VERSION, knowing, later_version, say_version
@@ -51,6 +52,7 @@ ARGUMENTS = {
     "loads": [],
     "remove": ["subscribers", "1", "--account=1"],
     "subscriber-data": ["--account=1", "--subscriber=1"],
+    **{words: [*given] for words, given in books_commands("{}").items()},
 }
 # What is for a database of any version or of Citus, and what says that it migrates.
 OTHERS = {
@@ -103,6 +105,7 @@ def schema(database: str) -> int:
 
 def arguments(command: str, folder: Path) -> list[str]:
     (folder / "subscribers.csv").write_text("subscriber_id\n1\n")
+    write_orders(folder)
     return [*command.split(), *(each.format(folder) for each in ARGUMENTS[command])]
 
 

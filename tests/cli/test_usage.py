@@ -11,6 +11,7 @@ import pytest
 from masthead.cli import cli
 from masthead.settings import SETTINGS
 from masthead.store import open_store
+from tests.cli.books_commands import BOOKS_COMMANDS
 from tests.loading.publisher import SMALL
 from tests.servers import masthead, run
 
@@ -68,6 +69,10 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "audit",
         "loads",
         "remove",
+        *BOOKS_COMMANDS,
+        *("books", "catalogue", "order", "subscription", "subscriber", "issue", "renewals"),
+        *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
+        *("renewals efforts", "report"),
     }
 
 

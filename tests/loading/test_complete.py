@@ -12,6 +12,7 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.limits import Limit
 from masthead.loading.load import Options, load
 from masthead.store import erasing
+from masthead.store.books.guarding import BOOKS
 from tests.loading.changed import marked_since, noted_since, stamps_of
 from tests.loading.publisher import SMALL
 
@@ -372,6 +373,9 @@ def test_accounts_are_never_complete(small: Publisher) -> None:
         ("list_downloads", "2,", {}, {"listdownloads": [2]}),
         ("subscriptions", "1,", {"list_downloads": [1]}, {"subscriptions": [1]}),
         ("publications", "2,", {}, {}),
+        ("bundle_lines", "7,", {}, {}),
+        ("products", "1,", {}, {}),
+        ("renewal_efforts", "1,", {}, {}),
         ("issues", "1,", {}, {}),
         ("subscription_issues", "1,", {}, {}),
     ],
@@ -406,4 +410,5 @@ def test_another_account_keeps_its_rows(new_publisher: Callable[[], Publisher]) 
 
 def test_each_table_has_been_looked_at() -> None:
     """A later table needs its own row in the tests above."""
-    assert {f"{table.name}.csv" for table in TABLES} == set(SMALL)
+    tables = {f"{table.name}.csv" for table in TABLES if table.name not in BOOKS}
+    assert tables == set(SMALL)

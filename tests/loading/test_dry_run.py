@@ -147,9 +147,9 @@ def test_it_shows_what_a_complete_file_lacks(small: Publisher) -> None:
     assert [(row.what, row.table, row.key) for row in dry.shown] == [
         ("changed", "subscribers", {"subscriber_id": 1}),
         ("removed", "subscribers", {"subscriber_id": 2}),
-        ("removed", "subscription_issues", {"subscription_id": 1, "issue_id": 1}),
         ("removed", "orders", {"order_id": 1}),
         ("removed", "order_items", {"order_item_id": 1}),
+        ("removed", "subscription_issues", {"subscription_id": 1, "issue_id": 1}),
     ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from masthead.contract.records import TABLES
 from masthead.errors import BadUsage, NotFound
 from masthead.loading.load import load
+from masthead.store.books.guarding import BOOKS
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
 
@@ -29,7 +30,7 @@ def test_every_table_is_loaded_in_files_of_any_order(
         assert all(count.inserted for count in loaded.counts.values())
         stored.append(publisher.everything())
     assert stored[0] == stored[1]
-    assert all(stored[0][table.name] for table in TABLES)
+    assert all(stored[0][table.name] for table in TABLES if table.name not in BOOKS)
 
 
 def test_rows_of_one_table_may_stand_in_several_files(publisher: Publisher) -> None:

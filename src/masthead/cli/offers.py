@@ -292,14 +292,14 @@ def list_products(account: int | None, database: str, *, with_retired: bool) -> 
 
 def _add_retire(group: click.Group, thing: str) -> None:
     @group.command("retire", help=f"Take a {thing} off the offer; orders that have it keep it.")
-    @click.argument("key", type=ID, metavar=f"{thing.upper()}_ID")
+    @click.argument("number", type=ID, metavar=f"{thing.upper()}_ID")
     @dry_run
     @desk
-    def retire(key: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    def retire(number: int, account: int | None, database: str, *, dry_run: bool) -> None:
         def do(books: Operation) -> str:
-            if not catalogue.set_active(books, thing, key, is_active=False):
-                return f"nothing changed: {thing} {key} is retired already"
-            return f"{thing} {key} was retired"
+            if not catalogue.set_active(books, thing, number, is_active=False):
+                return f"nothing changed: {thing} {number} is retired already"
+            return f"{thing} {number} was retired"
 
         written(account, database, do, dry_run=dry_run)
 

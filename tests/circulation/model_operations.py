@@ -1,0 +1,381 @@
+"""The operations of the model beside closing: orders, refunds, service, renewals and the plan.
+
+``model.py`` has the rules that they go by.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from tests.circulation.model import DAY, UNLIMITED, Rules, check, rounded
+from tests.circulation.model_records import (
+    Address,
+    Asked,
+    Issue,
+    Item,
+    Line,
+    Offer,
+    Order,
+    Person,
+    Purchase,
+    Sent,
+    Span,
+    Subscription,
+    Term,
+    add,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["Books"]
+
+
+class Books(Rules):
+    """The books of an account: the rules, and all operations."""
+
+    # Orders
+
+    def order(
+        self,
+        payer: int | None,
+        address: int | str | None,
+        asked: tuple[Asked, ...],
+        *,
+        is_paid: bool,
+        reference: str | None = None,
+    ) -> object:
+        """Take an order, unless its reference is there; then at most book its payment."""
+        content = payer, address, asked
+        for number, known in self.orders.items():
+            if reference is not None and known.reference == reference:
+                check(known.content == content)
+                if is_paid and known.paid_on is None and not self.has_ended(number):
+                    self.pay(number)
+                return number
+        check(all(self.offer(each).active for each in asked))
+        who = self.person(payer, address)
+        taken = Order(who.subscriber, content, reference, who.address)
+        number = add(self.orders, taken)
+        people = [self.recipient(each, who) for each in asked]
+        taken.is_gift = any(each.subscriber != who.subscriber for each in people)
+        begun: dict[tuple[int, int, str], int] = {}
+        goes_to = [self.take(number, *pair, who, begun) for pair in zip(asked, people, strict=True)]
+        taken.mailing = next((each for each in goes_to if each is not None), who.address)
+        if is_paid:
+            self.book_payment(number)
+        return number
+
+    def offer(self, asked: Asked) -> Offer:
+        return self.products[asked.product] if asked.product else self.bundles[asked.bundle or 0]
+
+    def person(self, subscriber: int | None, address: int | str | None) -> Person:
+        """Find the subscriber, or add one; the address that is named, or else the newest one."""
+        subscriber = subscriber or add(self.subscribers, True)
+        check(self.subscribers[subscriber])
+        own = [n for n, each in self.addresses.items() if each.subscriber == subscriber]
+        if isinstance(address, str):
+            same = [n for n in own if self.addresses[n].street == address]
+            address = max(same, default=0) or add(self.addresses, Address(subscriber, address))
+        check(address is None or self.addresses[address].subscriber == subscriber)
+        return Person(subscriber, address, address or max(own, default=None))
+
+    def recipient(self, asked: Asked, payer: Person) -> Person:
+        if asked.recipient is None and asked.address is None:
+            return payer
+        return self.person(asked.recipient or payer.subscriber, asked.address)
+
+    def take(
+        self,
+        order: int,
+        asked: Asked,
+        reader: Person,
+        payer: Person,
+        begun: dict[tuple[int, int, str], int],
+    ) -> int | None:
+        """Take an item; return the address to which it goes."""
+        offer = self.offer(asked)
+        net = offer.price if asked.price is None else asked.price
+        tax = offer.tax if asked.tax is None else asked.tax
+        item = Item(order, asked.bundle, asked.product, net, tax)
+        number = add(self.items, item)
+        if asked.bundle is None:
+            return None
+        is_gift = reader.subscriber != payer.subscriber
+        purchase = Purchase(payer.subscriber, asked.bundle, item.gross, is_gift, payer.address)
+        item.purchase = add(self.purchases, purchase)
+        if asked.first_issue:
+            first = self.issues[asked.first_issue]
+            newest = self.newest_closed(first.publication)
+            check(first.publication in {line.publication for line in offer.lines})
+            check(newest is None or first.date >= self.issues[newest].date)
+        goes_to = [
+            self.take_line(number, asked, line, cents, reader, payer, begun)
+            for line, cents in spread(net, offer.lines)
+        ]
+        purchase.shipping = next((each for each in goes_to if each is not None), None)
+        return purchase.shipping
+
+    def take_line(
+        self,
+        number: int,
+        asked: Asked,
+        line: Line,
+        cents: int,
+        reader: Person,
+        payer: Person,
+        begun: dict[tuple[int, int, str], int],
+    ) -> int | None:
+        """Extend the reader's newest subscription of that publication and type, or begin one."""
+        wanted = reader.subscriber, line.publication, line.type
+        same = [n for n, s in self.subscriptions.items() if s.cancelled_on is None
+                and wanted == (s.subscriber, s.publication, s.type)]  # fmt: skip
+        newest = 0 if asked.is_new else max(same, default=0)
+        key = begun.get(wanted, newest)
+        chosen = self.issues.get(asked.first_issue or 0)
+        first = chosen.date if chosen and chosen.publication == line.publication else None
+        if not key:
+            begins = first or self.begins(line.publication)
+            found = Subscription(*wanted, begins, self.today, reader.address, payer.address)
+            key = add(self.subscriptions, found)
+        elif wanted not in begun:
+            found = self.subscriptions[key]
+            check(not (first and self.issues_left(key)))
+            if not self.issues_left(key):
+                begins = first or self.begins(line.publication)
+                found.begins_on = max(begins, found.begins_on or begins)
+            found.renewed = self.today
+            found.mailing, found.billing = (
+                reader.named or found.mailing,
+                payer.named or found.billing,
+            )
+        begun[wanted] = key
+        found = self.subscriptions[key]
+        found.copies, found.last_bundle = line.copies, asked.bundle
+        found.last_purchase = self.items[number].purchase
+        self.add_term(Term(key, number, line.issues, cents, "paid" if cents else "free"))
+        return found.mailing
+
+    def has_ended(self, order: int) -> bool:
+        """Whether nothing is left to pay for: what had a price was refunded or cancelled."""
+        items = {n: item for n, item in self.items.items() if item.order == order}
+        priced = [self.terms[n] for n in self.terms_of_items(items) if self.terms[n].price]
+        is_sold = any(item.product and not item.refunded_on for item in items.values())
+        return not is_sold and bool(priced) and all(term.ended or term.paid_on for term in priced)
+
+    def pay(self, order: int) -> None:
+        """Receive what an order costs, net, and earn what has been delivered of it."""
+        check(self.orders[order].paid_on is None and not self.has_ended(order))
+        self.book_payment(order)
+
+    def book_payment(self, order: int) -> None:
+        self.orders[order].paid_on = self.today
+        for number in self.terms_of_items(n for n, i in self.items.items() if i.order == order):
+            term = self.terms[number]
+            if term.price and not term.ended:
+                term.paid_on = self.today
+                self.book(number, None, "received", term.price, self.today)
+                self.settle(number)
+
+    # Refunds, and the end of a subscription
+
+    def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
+        """Refund an item, tax included; return how much. What is unearned goes first."""
+        item, terms = self.items[item_id], self.terms_of_items([item_id])
+        paid = sum(self.terms[n].price for n in terms if self.is_paid(n)) if terms else item.net
+        paid += item.tax if paid == item.net else rounded(item.tax * paid, item.net)
+        most = max(paid - item.refunded, 0) if self.orders[order].paid_on else 0
+        unearned = sum(map(self.unearned, terms))
+        default = unearned + rounded(item.tax * unearned, item.net) if terms else most
+        amount = min(default, most) if amount is None else amount
+        is_over = all(self.terms[n].ended for n in terms) if terms else item.refunded_on
+        check(0 <= amount <= most and (amount or not is_over))
+        kept = sum(self.booked(n, "received") - self.booked(n, "refunded") for n in terms)
+        rest = kept if amount == most else min(rounded(amount * item.net, item.gross), kept)
+        for take_back in (False, True):
+            for number in terms:
+                part = min(
+                    self.booked(number, "earned") if take_back else self.unearned(number), rest
+                )
+                self.book(number, None, "earned", -part if take_back else 0, self.today)
+                self.book(number, None, "refunded", part, self.today)
+                rest -= part
+        item.refunded, item.refunded_on = item.refunded + amount, self.today
+        self.end(terms)
+        return amount
+
+    def end(self, terms: Iterable[int]) -> None:
+        """End terms: their issues go, and what stays unearned is earned."""
+        for number in terms:
+            self.book(number, None, "earned", self.unearned(number), self.today)
+            self.terms[number].ended = self.terms[number].ended or self.moment
+
+    def cancel(self, key: int, *, refund: bool) -> None:
+        """End a subscription; with ``refund`` what is unearned goes back, with its tax."""
+        found, terms = self.subscriptions[key], self.terms_of(key)
+        check(found.cancelled_on is None)
+        found.cancelled_on = self.today
+        backs: dict[int, int] = {}
+        for number in terms if refund else []:
+            back, item_id = self.unearned(number), self.terms[number].item
+            self.book(number, None, "refunded", back, self.today)
+            if item_id and back:
+                backs[item_id] = backs.get(item_id, 0) + back
+        self.end(terms)
+        for item_id, back in backs.items():
+            item = self.items[item_id]
+            tax = min(rounded(item.tax * back, item.net), item.gross - item.refunded - back)
+            item.refunded += back + max(tax, 0)
+            if all(self.terms[n].ended for n in self.terms_of_items([item_id])):
+                item.refunded_on = self.today
+
+    # Service
+
+    def changeable(self, key: int) -> Subscription:
+        check(self.subscriptions[key].cancelled_on is None)
+        return self.subscriptions[key]
+
+    def extend(self, key: int, issues: int) -> None:
+        """Add a free term."""
+        found, left = self.changeable(key), self.issues_left(key)
+        check(left != UNLIMITED)
+        if not left:
+            found.begins_on = max(self.begins(found.publication), found.begins_on or date.min)
+        self.add_term(Term(key, None, issues, 0, "extension"))
+
+    def add_span(self, spans: dict[int, Span], span: Span) -> None:
+        last = span.last or date.max
+        check(span.first <= last)
+        check(not any(span.subscription == s.subscription and s.first <= last
+                      and span.first <= (s.last or date.max) for s in spans.values()))  # fmt: skip
+        add(spans, span)
+
+    def end_span(self, spans: dict[int, Span], key: int, resumed: date | None) -> None:
+        """End the span that lasts today, or the next one, before ``resumed``."""
+        self.changeable(key)
+        resumed = resumed or self.today
+        own = sorted((s.first, n) for n, s in spans.items() if s.subscription == key
+                     and (s.last or date.max) >= self.today)  # fmt: skip
+        check(own and (spans[own[0][1]].last or date.max) >= resumed)
+        span = spans.pop(own[0][1])
+        if resumed > span.first:
+            spans[own[0][1]] = span._replace(last=resumed - DAY)
+
+    def suspend(self, key: int, first: date | None = None, last: date | None = None) -> None:
+        newest = self.newest_closed(self.changeable(key).publication)
+        closed = self.issues[newest].date if newest else date.min
+        first = first or max(self.today, closed + DAY)
+        check(first > closed)
+        self.add_span(self.suspensions, Span(key, first, last))
+
+    def resume(self, key: int, resumed: date | None = None) -> None:
+        self.end_span(self.suspensions, key, resumed)
+
+    def move(
+        self,
+        key: int,
+        address: int | str,
+        first: date | None = None,
+        last: date | None = None,
+    ) -> None:
+        """Give another address, for good or for a while."""
+        found = self.changeable(key)
+        if isinstance(address, str):
+            check(address and self.subscribers[found.subscriber])
+            address = add(self.addresses, Address(found.subscriber, address))
+        check(self.addresses[address].subscriber == found.subscriber)
+        if first:
+            self.add_span(self.aways, Span(key, first, last, address))
+        else:
+            found.mailing = address
+
+    def go_back(self, key: int, resumed: date | None = None) -> None:
+        self.end_span(self.aways, key, resumed)
+
+    def set(self, key: int, **values: int | str) -> None:
+        for name, value in values.items():
+            setattr(self.changeable(key), name, value)
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Move all of one subscriber to another."""
+        check(kept != gone and self.subscribers[kept] and self.subscribers[gone])
+        self.subscribers[gone] = False
+        for number, term in self.terms.items():
+            if self.subscriptions[term.subscription].subscriber == gone:
+                self.terms[number].moved = self.moment
+        for table in (self.subscriptions, self.addresses, self.orders, self.purchases):
+            for record in table.values():
+                record.subscriber = kept if record.subscriber == gone else record.subscriber
+
+    # Renewals
+
+    def set_effort(self, publication: int, effort: int, issues_left: int) -> None:
+        self.efforts[publication, effort] = issues_left
+
+    def remove_effort(self, publication: int, effort: int) -> None:
+        check(self.efforts.pop((publication, effort), None) is not None)
+
+    def select(self, publication: int) -> object:
+        """Note the letters that are due; return their efforts, issues left, and to whom they go."""
+        letters = {}
+        for key, found in sorted(self.subscriptions.items()):
+            left, terms = self.issues_left(key), self.terms_of(key)
+            may = found.publication == publication and found.campaign and self.is_running(key)
+            if not may or not terms or left == UNLIMITED or self.is_suspended(key, self.today):
+                continue
+            last = self.last_regular(key) or date.max
+            closed = self.issues_of(publication, closed=True)
+            left = left or -sum(self.issues[issue].date > last for issue in closed)
+            waiting = [e for p, e in sorted(self.efforts) if p == publication
+                       and (terms[-1], e) not in self.sent]  # fmt: skip
+            if waiting and left <= self.efforts[publication, waiting[0]]:
+                self.sent[terms[-1], waiting[0]] = Sent(key, self.today)
+                letters[key] = waiting[0], left, self.writes_to(key)
+        return letters
+
+    def writes_to(self, key: int) -> int:
+        """The donor of a gift, or else the reader."""
+        found = self.subscriptions[key]
+        items = [item for n in reversed(self.terms_of(key)) if (item := self.terms[n].item)]
+        donor = self.orders[self.items[items[0]].order].subscriber if items else None
+        if not items and found.billing:
+            donor = self.addresses[found.billing].subscriber
+        return donor if donor and self.subscribers[donor] else found.subscriber
+
+    # The plan
+
+    def plan(self, publication: int, day: date) -> None:
+        self.check_day(publication, day)
+        add(self.issues, Issue(publication, day))
+
+    def move_issue(self, issue: int, day: date) -> None:
+        check(not self.issues[issue].closed)
+        self.check_day(self.issues[issue].publication, day)
+        self.issues[issue].date = day
+
+    def remove_issue(self, issue: int) -> None:
+        check(not self.issues[issue].closed)
+        check(all(row.issue != issue for row in self.revenue))
+        del self.issues[issue]
+
+    def check_day(self, publication: int, day: date) -> None:
+        """Issues close in the order of their dates."""
+        newest = self.newest_closed(publication)
+        check(newest is None or day > self.issues[newest].date)
+
+    def set_publication(self, publication: int, **values: int | str) -> None:
+        for name, value in values.items():
+            setattr(self.publications[publication], name, value)
+
+    def offer_bundle(self, bundle: int, *, is_active: bool) -> None:
+        self.bundles[bundle].active = is_active
+
+
+def spread(net: int, lines: Sequence[Line]) -> list[tuple[Line, int]]:
+    """Spread a price over lines by their prices; the last one takes the remainder."""
+    weights = (
+        [line.price for line in lines] if any(line.price for line in lines) else [1] * len(lines)
+    )
+    parts = [net * weight // sum(weights) for weight in weights[:-1]]
+    return list(zip(lines, [*parts, net - sum(parts)], strict=True))

@@ -1,0 +1,77 @@
+"""Each command of the books, with arguments that work on the small publisher, in this order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["BOOKS_COMMANDS", "books_commands", "write_orders"]
+
+BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
+    "books open": (),
+    "books show": (),
+    "catalogue publication add": ("Ebb",),
+    "catalogue publication list": (),
+    "catalogue publication set": ("1", "--credit-issues=2"),
+    "catalogue publication retire": ("2",),
+    "catalogue issue add": ("May", "--publication=1", "--date=2190-05-01"),
+    "catalogue issue list": (),
+    "catalogue issue set": ("2", "--name=June"),
+    "catalogue issue retire": ("2", "--dry-run"),
+    "catalogue bundle add": ("Half a year", "--line=1:6:Digital:20"),
+    "catalogue bundle list": (),
+    "catalogue bundle set": ("7", "--tax=1.00"),
+    "catalogue bundle retire": ("7", "--dry-run"),
+    "catalogue product add": ("Pen", "--price=3"),
+    "catalogue product list": (),
+    "catalogue product set": ("1", "--tax=0.20"),
+    "catalogue product retire": ("1",),
+    "order add": ("--subscriber=2", "--bundle=7"),
+    "order import": ("{}/orders.csv",),
+    "order show": ("2",),
+    "order pay": ("2",),
+    "subscriber find": ("ada",),
+    "subscriber show": ("1",),
+    "subscriber duplicates": (),
+    "subscriber merge": ("1", "--into=2", "--dry-run"),
+    "subscription show": ("1",),
+    "subscription set": ("1", "--copies=2"),
+    "subscription suspend": ("1", "--from=2190-08-01"),
+    "subscription resume": ("1",),
+    "subscription extend": ("1",),
+    "subscription address": ("1", "--address=1 Quay"),
+    "issue list": (),
+    "issue close": ("2",),
+    "issue gap": ("2",),
+    "issue reopen": ("2", "--dry-run"),
+    "issue file": ("2", "{}/mail.csv"),
+    "renewals efforts set": ("2", "--publication=1", "--issues-left=1"),
+    "renewals efforts list": (),
+    "renewals efforts remove": ("2", "--publication=1"),
+    "renewals select": ("--preview",),
+    "report press-run": ("2",),
+    "report circulation": ("2",),
+    "report liability": (),
+    "report expiries": (),
+    "report renewals": (),
+    "order refund": ("2",),
+    "subscription cancel": ("1",),
+}
+"""The words that call it, and the arguments beside the account; ``{}`` is a folder."""
+
+
+def books_commands(folder: str) -> dict[str, tuple[str, ...]]:
+    """Return the commands with all of their arguments; the folder takes the place of ``{}``."""
+    return {
+        words: (*(each.format(folder) for each in arguments), "--account=1")
+        for words, arguments in BOOKS_COMMANDS.items()
+    }
+
+
+def write_orders(folder: Path) -> None:
+    """Write the file of orders that one of the commands loads."""
+    (folder / "orders.csv").write_text(
+        "external_reference,subscriber_id,bundle_id\nA-1,1,7\n", encoding="utf-8"
+    )
