@@ -111,7 +111,8 @@ ON_CITUS = tests/store tests/loading tests/feed \
 		files formats generate guess limits mapped_rows mapping sizes xlsx) \
 	$(addprefix tests/mirror/test_,deletions.py passes.py verify.py) \
 	$(wildcard tests/api/test_golden_*.py) \
-	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py
+	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py \
+	$(addprefix tests/circulation/test_,closing.py opening.py operation.py orders.py reopening.py)
 
 test-citus: install-dev
 	@.ci/citus

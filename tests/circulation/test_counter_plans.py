@@ -298,11 +298,22 @@ READING: dict[str, Callable[[Connection], object]] = {
     "subscription show": lambda database: look_at_subscription(database, 1, 77),
     "subscriber show": lambda database: look_at_subscriber(database, 1, 77),
     "subscriber duplicates": lambda database: list(finding.duplicates(database, 1, of=77)),
+<<<<<<< HEAD
     **{
         f"subscriber find {[*filter(None, sought)]}": partial(find, sought=sought)
         for sought in FOUND_BY
     },
+=======
+>>>>>>> bench20
 }
+
+
+def sought_by(sought: Sought) -> Callable[[Connection], object]:
+    """Return what finds a reader by what is known of one."""
+    return lambda database: check_found(finding.find(database, 1, sought, limit=20))
+
+
+READING |= {f"subscriber find {[*filter(None, each)]}": sought_by(each) for each in FOUND_BY}
 
 
 def check_found(found: list[finding.Found]) -> None:
