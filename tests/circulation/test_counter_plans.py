@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -286,25 +285,12 @@ WRITING: dict[str, Callable[[Operation], object]] = {
     "address": lambda books: addressing.add_address(books, 2_000, {"address": "9 Elm"}),
     "subscriber merge": lambda books: joining.join(books, 2_100, 2_200),
 }
-
-
-def find(database: Connection, sought: finding.Sought) -> None:
-    check_found(finding.find(database, 1, sought, limit=20))
-
-
 READING: dict[str, Callable[[Connection], object]] = {
     "order show": lambda database: show_order(database, 1, 77),
     "order show, by the reference": lambda database: show_order(database, 1, reference="WEB-77"),
     "subscription show": lambda database: look_at_subscription(database, 1, 77),
     "subscriber show": lambda database: look_at_subscriber(database, 1, 77),
     "subscriber duplicates": lambda database: list(finding.duplicates(database, 1, of=77)),
-<<<<<<< HEAD
-    **{
-        f"subscriber find {[*filter(None, sought)]}": partial(find, sought=sought)
-        for sought in FOUND_BY
-    },
-=======
->>>>>>> bench20
 }
 
 
