@@ -53,5 +53,8 @@ def later_version(folder: Path, sql: str | None = HIDES_KEYS) -> dict[str, str]:
 def say_version(folder: Path, version: str) -> None:
     """Let what is installed in the folder be of that version."""
     file = folder / "masthead" / "__init__.py"
+    # Python takes compiled code for current if the source has its size and, in whole seconds, time.
+    for compiled in file.parent.glob("__pycache__/__init__.*.pyc"):
+        compiled.unlink()
     found = masthead.__version__ if VERSION not in file.read_text() else VERSION
     file.write_text(file.read_text().replace(f'"{found}"', f'"{version}"'))

@@ -103,6 +103,18 @@ ROWS = {
     "terms (account_id, term_id, subscription_id, issues, issues_left, price, kind)": (
         f"a, n, n, 12, 4, 100, 'paid' FROM {MANY}"
     ),
+    "revenue (account_id, revenue_id, term_id, kind, cents, booked_on)": (
+        f"a, n, n, 'received', 100, '2026-01-01' FROM {MANY}"
+    ),
+    "suspensions (account_id, suspension_id, subscription_id, from_date)": (
+        f"a, n, n, '2026-07-01' FROM {MANY}"
+    ),
+    """temporary_addresses (account_id, temporary_address_id, subscription_id, address_id,
+        from_date, to_date)""": f"a, n, n, n, '2026-07-01', '2026-07-31' FROM {MANY}",
+    "renewals_sent (account_id, term_id, effort, subscription_id, sent_on)": (
+        f"a, n, 1, n, '2026-06-01' FROM {MANY}"
+    ),
+    "erasures (account_id, subscriber_id, erased_at)": (f"a, n, '2026-06-01 08:00:00' FROM {FEW}"),
     "deletions (account_id, entity, record_id, commit_id)": (
         "a, (ARRAY['subscriptions', 'addresses', 'purchases', 'listdownloads', 'orders'])"
         f"[1 + n % 5], 500 + n, 1001 + n / 100 FROM {MANY}"
@@ -195,10 +207,10 @@ def nodes(node: Node) -> Iterator[Node]:
 
 @contextmanager
 def asking(
-    served: Store, ask: Callable[[Connection], object], *, as_a_stream: bool = False
+    opened: Store, ask: Callable[[Connection], object], *, as_a_stream: bool = False
 ) -> Iterator[tuple[Connection, list[tuple[str, dict[str, Any]]]]]:
-    """A server's connection that speaks for the account 1, and the statements of the question."""
-    with served.reader() as database:
+    """A connection that speaks for the account 1, and the statements of the question."""
+    with opened.reader() as database:
         database.set_tenant(1)
         with database.snapshot() if as_a_stream else nullcontext():
             with statements(database) as found:
@@ -236,16 +248,16 @@ def test_a_point_lookup_finds_its_rows_by_an_index(
             assert_finds_by_index(plan(database, sql, values, for_any=for_any))
 
 
-def test_what_is_held_of_one_subscriber_is_found_by_an_index(served: Store) -> None:
-    """decisions, "Personal data: what is held"."""
-    with asking(served, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
+def test_what_is_held_of_one_subscriber_is_found_by_an_index(large: Publisher) -> None:
+    """decisions, "Personal data: what is held": the operator reads it, as no server may."""
+    with asking(large.store, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
         scans = [node for sql, values in found for node in plan(database, sql, values)]
     # The account's fields, their options and its lists are few, and read as a whole. Entries of
     # lists are looked up list by list, unless there are hardly more of them than lists, as here.
     whole = {"custom_fields", "custom_field_options", "list_downloads", "mailing_list_entries"}
-    scans = [x for x in scans if "Index Name" in x and x["Relation Name"] not in whole]
+    scans = [x for x in scans if x.get("Relation Name") not in {None, *whole}]
     assert_finds_by_index(scans)
-    used = {scan["Index Name"] for scan in scans if "subscriber_id" in columns_of(scan)}
+    used = {scan["Index Name"] for scan in scans if "subscriber_id" in scan.get("Index Cond", "")}
     assert {"orders_by_subscriber", "purchases_by_subscriber"} <= used
 
 
@@ -257,8 +269,7 @@ def test_what_is_erased_of_one_subscriber_is_found_by_an_index(large: Publisher)
             OF_ONE_SUBSCRIBER["erased"](database)
         scans = [node for sql, values in found for node in plan(database, sql, values)]
         database.script("ROLLBACK")
-    tables_scanned = {x["Relation Name"] for x in scans if x["Node Type"] == "Seq Scan"}
-    assert tables_scanned <= {"erasures"}  # it has one row here
+    assert not {x["Relation Name"] for x in scans if x["Node Type"] == "Seq Scan"}
     used = {x["Index Name"] for x in scans if "subscriber_id" in x.get("Index Cond", "")}
     assert {"orders_by_subscriber", "purchases_by_subscriber"} <= used
 
