@@ -28,7 +28,7 @@ from masthead.settings import ServerSettings
 from masthead.store import find_store
 from masthead.store.migrations import steps
 
-__all__ = ["bind", "serve"]
+__all__ = ["serve"]
 
 _log = get_logger()
 
@@ -41,28 +41,6 @@ _SIGNALS_EVERY_S = 1
 
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Variable with the folder of prometheus_client, which reads it when it is imported."""
-
-
-def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
-    """Return a socket that listens on ``host`` and ``port`` (0: any free port).
-
-    ``flag`` is the option that sets the port. Raises BadUsage if the port is in use or the host is
-    not an address of this machine.
-    """
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, UnicodeError) as error:
-        number = error.errno if isinstance(error, OSError) else None
-        reason = os.strerror(number) if number and number > 0 else str(error)
-        raise BadUsage(
-            f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
-            f"Choose another one with {flag}"
-        ) from error
-    if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # Connections inherit it: Linux closes one whose client acknowledges no data for this time.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
-    return listener
 
 
 def serve(
@@ -84,6 +62,9 @@ def serve(
     first or later (decisions, "Workers").
     """
     configure_logs(settings.log_format)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        # Connections inherit it: Linux closes one whose client acknowledges no data for this time.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
     store = find_store(settings.database, read_url=settings.read_database)
     if migrated := steps(store.open_to_serve()):
         _log.info(migrated)

@@ -6,14 +6,15 @@ import socket
 import click
 import msgspec
 
-from masthead.api.server import bind, serve
+from masthead.api.server import serve
 from masthead.cli.demo import DEMO_CREDENTIALS, DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import server_settings, setting
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
+from masthead.listening import bind
 from masthead.settings import SETTINGS, ServerSettings
 
-__all__ = ["demo", "openapi", "serve_command"]
+__all__ = ["base_url_of", "demo", "is_loopback", "openapi", "serve_command"]
 
 
 @click.command("serve")
@@ -24,33 +25,35 @@ def serve_command(settings: ServerSettings) -> None:
         raise BadUsage("give both --certificate and --certificate-key, or neither")
     context = click.get_current_context()
     listener = context.with_resource(bind(settings.host, settings.port))
-    base_url = _base_url(listener, settings.host, is_tls=bool(settings.certificate))
+    base_url = base_url_of(listener, settings.host, is_tls=bool(settings.certificate))
     metrics = None
     if settings.metrics_port is not None:
         flag = SETTINGS["metrics_port"].flag
         metrics = context.with_resource(bind("127.0.0.1", settings.metrics_port, flag=flag))
 
     def ready() -> None:
-        if not (settings.behind_proxy or settings.certificate or _is_loopback(listener)):
+        if not (settings.behind_proxy or settings.certificate or is_loopback(listener)):
             click.echo(
                 "warning: this serves credentials and personal data over plain HTTP to other "
                 "machines; let a proxy speak TLS (--behind-proxy), or give a --certificate",
                 err=True,
             )
         if metrics:
-            metrics_url = _base_url(metrics, "127.0.0.1", is_tls=False)
+            metrics_url = base_url_of(metrics, "127.0.0.1", is_tls=False)
             click.echo(f"numbers for Prometheus on {metrics_url}/metrics")
         click.echo(f"Masthead serves on {base_url}")
 
     serve(listener, settings, metrics=metrics, ready=ready)
 
 
-def _base_url(listener: socket.socket, host: str, *, is_tls: bool) -> str:
+def base_url_of(listener: socket.socket, host: str, *, is_tls: bool) -> str:
+    """Return the URL of a server, with the port that it listens at."""
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if is_tls else 'http'}://{shown}:{listener.getsockname()[1]}"
 
 
-def _is_loopback(listener: socket.socket) -> bool:
+def is_loopback(listener: socket.socket) -> bool:
+    """Return whether only this machine reaches a server."""
     return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
@@ -70,7 +73,7 @@ def demo(port: int, database: str) -> None:
     A second start keeps its data.
     """
     listener = click.get_current_context().with_resource(bind("127.0.0.1", port))
-    base_url = _base_url(listener, "127.0.0.1", is_tls=False)
+    base_url = base_url_of(listener, "127.0.0.1", is_tls=False)
     make_demo(database)
     settings = ServerSettings(database=database)
     serve(

@@ -15,7 +15,7 @@ from masthead.store import Store, accounts, audit
 from masthead.store.reading import Answer
 from masthead.store.subscriber_data import Books, Held, Row, held_of
 
-__all__ = ["subscriber_data"]
+__all__ = ["record_of", "subscriber_data"]
 
 Record = dict[str, object]
 
@@ -34,10 +34,11 @@ def subscriber_data(
             held = held_of(connection, account_id, subscriber_id)
     summary = f"gave out what is held of subscriber {subscriber_id}"
     audit.record_reading(store, by, summary, account_id=account_id)
-    return msgspec.json.format(encode(_object(held)), indent=2).decode()
+    return msgspec.json.format(encode(record_of(held)), indent=2).decode()
 
 
-def _object(held: Held) -> Record:
+def record_of(held: Held) -> Record:
+    """Return all data of a subscriber by name, as the interface shows them."""
     *subscriber, changed_at = held.subscriber
     modified_date = changed_at and format_second(changed_at)
     return {

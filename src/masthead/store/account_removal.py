@@ -24,11 +24,12 @@ OF_AN_ACCOUNT = (
     "commits",
     "epochs",
     "api_keys",
+    "operators",
 )
 """The tables with rows of an account, without ``accounts``, in the order in which they are emptied:
 a row goes before those that it refers to."""
 
-COUNTERS = ("login_failures", "key_uses")
+COUNTERS = ("login_failures", "key_uses", "operator_sessions")
 """The tables of what servers count, which an embedded database has in another file."""
 
 STAGED = (*(table.name for table in TABLES), "erasures", "problems", "keys", "natural_keys")

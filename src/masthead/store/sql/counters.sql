@@ -21,3 +21,13 @@ CREATE TABLE IF NOT EXISTS key_uses (
     used_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, key_hash)
 ) STRICT, WITHOUT ROWID;
+
+-- Who is signed in to the console. token_hash: SHA-256 of the token that the browser has.
+CREATE TABLE IF NOT EXISTS operator_sessions (
+    account_id INTEGER NOT NULL,
+    token_hash TEXT NOT NULL,
+    operator_id INTEGER NOT NULL,
+    begun_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, token_hash)
+) STRICT, WITHOUT ROWID;

@@ -39,6 +39,20 @@ CREATE TABLE api_keys (
 );
 CREATE INDEX api_keys_by_account ON api_keys (account_id);
 
+-- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
+-- before sessions_from have ended.
+CREATE TABLE operators (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    operator_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    name_lower TEXT COLLATE "C" NOT NULL,
+    role TEXT COLLATE "C" NOT NULL CHECK (role IN ('clerk', 'manager', 'finance', 'viewer')),
+    password_hash TEXT COLLATE "C" NOT NULL,
+    sessions_from BIGINT NOT NULL,
+    PRIMARY KEY (account_id, operator_id)
+);
+CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
+
 -- The fingerprint of the right secret key. Its row is the lock of accounts and API secrets.
 CREATE TABLE secret_key (fingerprint TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
@@ -126,6 +140,16 @@ CREATE TABLE key_uses (
     key_hash TEXT COLLATE "C" NOT NULL,
     used_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, key_hash)
+);
+
+-- Who is signed in to the console. token_hash: SHA-256 of the token that the browser has.
+CREATE TABLE operator_sessions (
+    account_id BIGINT NOT NULL,
+    token_hash TEXT COLLATE "C" NOT NULL,
+    operator_id BIGINT NOT NULL,
+    begun_at BIGINT NOT NULL,
+    used_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, token_hash)
 );
 
 -- visible_at: NULL until the commit is stamped.
@@ -1143,6 +1167,8 @@ BEGIN
         'epochs',
         'login_failures',
         'key_uses',
+        'operators',
+        'operator_sessions',
         'commits',
         'books',
         'publications',

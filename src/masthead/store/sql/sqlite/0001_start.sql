@@ -37,6 +37,20 @@ CREATE TABLE api_keys (
 ) STRICT;
 CREATE INDEX api_keys_by_account ON api_keys (account_id);
 
+-- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
+-- before sessions_from have ended.
+CREATE TABLE operators (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    operator_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_lower TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('clerk', 'manager', 'finance', 'viewer')),
+    password_hash TEXT NOT NULL,
+    sessions_from INTEGER NOT NULL,
+    PRIMARY KEY (account_id, operator_id)
+) STRICT;
+CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
+
 -- The fingerprint of the right secret key.
 CREATE TABLE secret_key (fingerprint TEXT NOT NULL PRIMARY KEY) STRICT;
 

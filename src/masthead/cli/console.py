@@ -1,0 +1,152 @@
+"""``masthead console`` and ``operators``."""
+
+import secrets
+import sys
+
+import click
+
+from masthead.cli.audit import deed
+from masthead.cli.desk import ID, account_of
+from masthead.cli.options import setting
+from masthead.cli.serving import base_url_of, is_loopback
+from masthead.cli.stores import opened
+from masthead.console.server import serve
+from masthead.errors import BadUsage
+from masthead.listening import bind
+from masthead.store import operators
+from masthead.store.operators import Role
+
+__all__ = ["console_command", "operators_group"]
+
+_ROLE = click.Choice(operators.ROLES)
+
+
+@click.command("console")
+@setting("host")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8002,
+    show_default=True,
+    envvar="MASTHEAD_CONSOLE_PORT",
+    show_envvar=True,
+    help="TCP port to listen at; 0 takes any that is free.",
+)
+@setting("behind_proxy")
+@setting("log_format")
+@setting("database")
+def console_command(
+    host: str, port: int, log_format: str, database: str, *, behind_proxy: bool
+) -> None:
+    """Serve the console, for the publisher's own people, until SIGTERM.
+
+    It is a process of its own, which may write: keep it on this machine, or behind the house's
+    proxy (--behind-proxy) that speaks TLS. `masthead operators add` lets somebody in.
+    """
+    listener = click.get_current_context().with_resource(bind(host, port))
+    base_url = base_url_of(listener, host, is_tls=False)
+    store = opened(database)
+
+    def ready() -> None:
+        if not (behind_proxy or is_loopback(listener)):
+            click.echo(
+                "warning: the console sends passwords and personal data over plain HTTP to other "
+                "machines; let a proxy speak TLS (--behind-proxy)",
+                err=True,
+            )
+        click.echo(f"the console is on {base_url}")
+
+    serve(listener, store, log_format=log_format, behind_proxy=behind_proxy, ready=ready)
+
+
+@click.group("operators")
+def operators_group() -> None:
+    """The publisher's people who sign in to the console."""
+
+
+_generate = click.option(
+    "--generate", is_flag=True, help="Make a password up, and print it this once."
+)
+
+
+@operators_group.command("add")
+@click.argument("name")
+@click.option("--role", type=_ROLE, required=True, help="What the operator may do.")
+@_generate
+@setting("account", kind=ID)
+@setting("database")
+def add(name: str, role: Role, account: int | None, database: str, *, generate: bool) -> None:
+    """Let NAME sign in to the console for an account.
+
+    A viewer looks; a clerk takes orders and serves subscribers; finance books payments and refunds
+    and reads the log; a manager does all of it, closes issues, sends renewals and gives partners
+    access. The password, of at least 10 characters, is asked for, or read from standard input where
+    nobody can be asked.
+    """
+    store, account_id = opened(database), account_of(account)
+    password = _password(generate=generate)
+    operators.add_operator(store, account_id, name, role, password, by=deed())
+    click.echo(f"operator {name!r} of account {account_id} was added as {role}")
+    if generate:
+        click.echo(f"password: {password}")
+
+
+@operators_group.command("list")
+@setting("account", kind=ID)
+@setting("database")
+def list_(account: int | None, database: str) -> None:
+    """List the operators of all accounts, or of one."""
+    with opened(database).writer() as connection:
+        found = operators.operators_of(connection, account)
+    for each in found:
+        click.echo(f"account {each.account_id}\t{each.name}\t{each.role}")
+    if not found:
+        click.echo("no operators: `masthead operators add` adds one")
+
+
+@operators_group.command("set")
+@click.argument("name")
+@click.option("--role", type=_ROLE, help="What the operator may do from now on.")
+@click.option("--new-password", is_flag=True, help="Give a new password, as when one is added.")
+@_generate
+@setting("account", kind=ID)
+@setting("database")
+def set_(
+    name: str,
+    role: Role | None,
+    account: int | None,
+    database: str,
+    *,
+    new_password: bool,
+    generate: bool,
+) -> None:
+    """Change the role or the password of NAME, who is signed out everywhere."""
+    if role is None and not (new_password or generate):
+        raise BadUsage("say what to change: --role, --new-password or --generate")
+    store, account_id = opened(database), account_of(account)
+    password = _password(generate=generate) if new_password or generate else None
+    operators.set_operator(store, account_id, name, role=role, password=password, by=deed())
+    click.echo(f"operator {name!r} of account {account_id} was changed, and is signed out")
+    if generate:
+        click.echo(f"password: {password}")
+
+
+@operators_group.command("remove")
+@click.argument("name")
+@setting("account", kind=ID)
+@setting("database")
+def remove(name: str, account: int | None, database: str) -> None:
+    """Take the access of NAME away, at once. What the audit log says of NAME stays."""
+    account_id = account_of(account)
+    operators.remove_operator(opened(database), account_id, name, by=deed())
+    click.echo(f"operator {name!r} of account {account_id} was removed, and is signed out")
+
+
+def _password(*, generate: bool) -> str:
+    """Return a password: made up, asked for, or the first line of standard input."""
+    if generate:
+        return secrets.token_urlsafe(12)
+    if sys.stdin.isatty():
+        password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+        return password
+    return sys.stdin.readline().rstrip("\n")

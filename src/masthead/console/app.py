@@ -1,0 +1,307 @@
+"""The application of the console, and the path of a request through it.
+
+:func:`_respond` shows the path from top to bottom. Where a request can be refused:
+
+=====  =========================================================================================
+ 413   the form is larger than :data:`FORM_BYTES_MAX`
+ 403   a form that another site sent, one with a wrong token, or an action of another role
+ 303   nobody is signed in, and a page was asked for: to the sign-in
+ 401   nobody is signed in any more, and a form was sent: what was typed is kept
+ 404   an unknown path, or an id that the account does not have
+ 400   bad input that the page itself does not show beside its field
+ 409   the account's books are kept elsewhere, and the page writes
+ 503   the database is away: what was typed is kept
+ 500   any other fault: an id of it, which the log has too
+=====  =========================================================================================
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from secrets import compare_digest, token_hex
+from time import perf_counter_ns
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from masthead.console.pages import PAGES, sign_in
+from masthead.console.templating import template
+from masthead.console.visit import Page, Visit, form_token
+from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
+from masthead.log import get_logger
+from masthead.store import Store
+from masthead.store.operators import find_session
+
+__all__ = ["FORM_BYTES_MAX", "create_app"]
+
+FORM_BYTES_MAX = 256 * 1024
+"""A form has a few addresses and notes."""
+
+_FIELDS_MAX = 500
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_NOT_SHOWN = {"form_token", "seen"}
+_log = get_logger()
+
+
+def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
+    """Return the console over an open database.
+
+    ``behind_proxy``: a proxy speaks TLS, so cookies are for that alone.
+    """
+    routes = [
+        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        *(
+            Route(path, _endpoint(path), methods=["GET", "POST"])
+            for path in dict.fromkeys(page.path for page in PAGES)
+        ),
+        Route("/sign-in", _sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", _sign_out, methods=["POST"]),
+        Route("/health", lambda _: PlainTextResponse("ok\n"), methods=["GET"]),
+    ]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
+    app.state.store = store
+    app.state.cookie = sign_in.Cookie(is_secure=behind_proxy)
+    app.add_middleware(_Logged)
+    app.add_middleware(_Headed)
+    return app
+
+
+class _Headed:
+    """Adds the headers of every response; a response's own win."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def headed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message["headers"]}
+                message["headers"] += [
+                    (name.lower().encode(), value.encode())
+                    for name, value in _HEADERS.items()
+                    if name.lower().encode() not in own
+                ]
+            await send(message)
+
+        await self._app(scope, receive, headed if scope["type"] == "http" else send)
+
+
+class _Logged:
+    """Logs a line for each request, without its query, and answers 500 to an unexpected fault."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = perf_counter_ns()
+        status = 0
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception:
+            fault = token_hex(8)
+            _log.exception("a page failed", fault=fault)
+            if status:
+                raise
+            await _problem(500, "Something went wrong", _fault_sentence(fault))(
+                scope, receive, noted
+            )
+        finally:
+            route = scope.get("route")
+            _log.info(
+                "page",
+                method=scope["method"],
+                path=getattr(route, "path", "unknown"),
+                status=status,
+                duration_ms=round((perf_counter_ns() - begun) / 1_000_000, 1),
+            )
+
+
+def _fault_sentence(fault: str) -> str:
+    return f"It was not your fault. Nothing was changed. The log has it under {fault}."
+
+
+def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
+    pages = {page.method: page for page in PAGES if page.path == path}
+
+    async def respond(request: Request) -> Response:
+        page = pages.get("GET" if request.method == "HEAD" else request.method)
+        if page is None:
+            return _problem(405, "Not here", "This page answers to another method.")
+        return await _with_form(request, lambda form: _respond(request, page, form))
+
+    return respond
+
+
+def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
+    """Return the response of a page: this is the path of a request; it runs in a thread."""
+    store: Store = request.app.state.store
+    cookie: sign_in.Cookie = request.app.state.cookie
+    if page.method == "POST" and not is_own_site(request):
+        return _problem(403, "Refused", "Another site sent this form. Nothing was changed.")
+    try:
+        session = cookie.read(request)
+        operator = find_session(store, session)
+        if operator is None:
+            return _nobody(request, page, form)
+        request.state.session = session
+        if page.method == "POST" and not compare_digest(
+            form.get("form_token", ""), form_token(session)
+        ):
+            return _kept(
+                403, "Refused", "This form is not of your session. Open the page again.", form, ""
+            )
+        visit = Visit(request, store, operator, form)
+        if not visit.may(page.action):
+            return _problem(
+                403, "Not yours to do", f"As {operator.role} you cannot {page.action.value}."
+            )
+        if page.writes and not visit.keeps_books:
+            return _problem(409, "Books are elsewhere", ELSEWHERE)
+        return page.respond(visit)
+    except StoreUnavailable as error:
+        return _away(request, page, form, error)
+    except NotFound as error:
+        return _problem(404, "Not found", f"{_sentence(error)}.")
+    except BadInput as error:
+        return _kept(400, "Not possible", f"{_sentence(error)}. Nothing was changed.", form, "")
+    except MastheadError as error:
+        return _kept(409, "Not possible", f"{_sentence(error)}. Nothing was changed.", form, "")
+
+
+ELSEWHERE = (
+    "The books of this account are kept elsewhere: its data comes from files. "
+    "`masthead books open` keeps them here."
+)
+"""Why what writes is absent for an account in mode ``elsewhere``."""
+
+
+def _sentence(error: MastheadError) -> str:
+    text = str(error).rstrip(".")
+    return text[:1].upper() + text[1:]
+
+
+def is_own_site(request: Request) -> bool:
+    """Return whether a form was sent from a page of this site (Fetch Metadata, RFC 6454)."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = request.headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+
+
+def _nobody(request: Request, page: Page, form: dict[str, str]) -> Response:
+    if page.method == "POST":
+        return _kept(
+            401,
+            "Your session has ended",
+            "Sign in again in another tab, and go back to the form.",
+            form,
+            "",
+        )
+    asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/sign-in?next={quote(asked, safe='')}", 303)
+
+
+def _away(request: Request, page: Page, form: dict[str, str], error: StoreUnavailable) -> Response:
+    _log.error("the database is away", reason=type(error).__name__)
+    response = _kept(
+        503,
+        "The database is away",
+        "It does not answer now. Nothing was changed; try again in a moment.",
+        form,
+        request.url.path if page.method == "POST" else "",
+    )
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+def _problem(status: int, title: str, sentence: str) -> Response:
+    return _kept(status, title, sentence, {}, "")
+
+
+def _kept(status: int, title: str, sentence: str, form: dict[str, str], again: str) -> Response:
+    """Return a page that says what is wrong; it needs no database, and keeps what was typed.
+
+    ``again`` is the path that the same form can be sent to again; "" if that is of no use.
+    """
+    typed = {name: value for name, value in form.items() if name not in _NOT_SHOWN and value}
+    hidden = {name: value for name, value in form.items() if name in _NOT_SHOWN}
+    body = template("problem").render(
+        title=title, sentence=sentence, typed=typed, hidden=hidden, again=again
+    )
+    return HTMLResponse(body, status)
+
+
+async def _with_form(request: Request, respond: Callable[[dict[str, str]], Response]) -> Response:
+    """Read the form, then respond in a thread: whatever asks the database may wait for it."""
+    body = b""
+    if request.method == "POST":
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > FORM_BYTES_MAX:
+                return _problem(413, "Too much", "The form is larger than any page of the console.")
+    try:
+        pairs = parse_qsl(
+            body.decode(), keep_blank_values=True, max_num_fields=_FIELDS_MAX, errors="strict"
+        )
+    except ValueError:
+        return _problem(400, "Not possible", "The form could not be read. Nothing was changed.")
+    return await run_in_threadpool(respond, {name: value.strip() for name, value in pairs})
+
+
+async def _sign_in(request: Request) -> Response:
+    def respond(form: dict[str, str]) -> Response:
+        if request.method == "POST" and not is_own_site(request):
+            return _problem(403, "Refused", "Another site sent this form.")
+        try:
+            return sign_in.respond(request, form)
+        except StoreUnavailable:
+            return _problem(503, "The database is away", "It does not answer now. Try again.")
+
+    return await _with_form(request, respond)
+
+
+async def _sign_out(request: Request) -> Response:
+    def respond(form: dict[str, str]) -> Response:
+        cookie: sign_in.Cookie = request.app.state.cookie
+        session = cookie.read(request)
+        if not is_own_site(request) or not compare_digest(
+            form.get("form_token", ""), form_token(session)
+        ):
+            return _problem(403, "Refused", "Another site sent this form.")
+        return sign_in.sign_out(request)
+
+    return await _with_form(request, respond)
+
+
+async def _http_error(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 404:
+        return _problem(404, "Not found", "There is no such page.")
+    return _problem(status, "Not possible", "This page does not answer that.")

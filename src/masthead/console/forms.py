@@ -1,0 +1,156 @@
+"""Forms: what was typed, what is wrong with it, and whether somebody else changed it meanwhile.
+
+A form that is refused is shown again with all that was typed. A form that changes a record carries,
+as ``seen``, what its fields were when it was opened.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import msgspec
+
+from masthead.circulation.amounts import cents_of
+from masthead.errors import BadInput, MastheadError
+
+__all__ = ["Change", "Form", "StaleError", "changed_since", "seen_of"]
+
+_ID_MAX = 2**63 - 1
+
+
+class Form:
+    """The values of a form and the errors of its fields; '' is the form as a whole."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = dict(values)
+        self.errors: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        """Return what was typed into a field; '' if nothing was."""
+        return self.values.get(name, "")
+
+    def refuse(self, field: str, sentence: str) -> None:
+        """Note an error of a field; the first one of a field stays."""
+        self.errors.setdefault(field, sentence)
+
+    @contextmanager
+    def refusing(self, field: str = "") -> Iterator[None]:
+        """Note what the block refuses, as an error of the field; the block is then left."""
+        try:
+            yield
+        except BadInput as error:
+            self.refuse(field, _sentence(error))
+
+    def text(
+        self, name: str, label: str, *, characters_max: int = 255, required: bool = False
+    ) -> str:
+        """Return a text."""
+        value = self[name]
+        if required and not value:
+            self.refuse(name, f"{label} is needed.")
+        if len(value) > characters_max:
+            self.refuse(name, f"{label} has {len(value)} characters; {characters_max} fit.")
+        return value
+
+    def number(
+        self, name: str, label: str, *, at_least: int = 0, at_most: int = _ID_MAX
+    ) -> int | None:
+        """Return a whole number, or None where nothing was typed."""
+        value = self[name]
+        if not value:
+            return None
+        if not value.lstrip("-").isascii() or not value.lstrip("-").isdigit():
+            self.refuse(name, f"{label} is a whole number.")
+            return None
+        number = int(value[:20])
+        if not at_least <= number <= at_most:
+            self.refuse(name, f"{label} is a number from {at_least:,} to {at_most:,}.")
+            return None
+        return number
+
+    def day(self, name: str, label: str) -> str | None:
+        """Return a day as ``YYYY-MM-DD``, or None where nothing was typed."""
+        value = self[name]
+        if not value:
+            return None
+        try:
+            day = dt.date.fromisoformat(value).isoformat()
+        except ValueError:
+            day = ""
+        if day != value:
+            self.refuse(name, f"{label} is a day, such as 2026-11-24.")
+            return None
+        return value
+
+    def amount(self, name: str, label: str) -> int | None:
+        """Return an amount in cents, or None where nothing was typed."""
+        if not self[name]:
+            return None
+        try:
+            return cents_of(self[name])
+        except ValueError as error:
+            self.refuse(name, f"{label}: {error}.")
+            return None
+
+    def choice(self, name: str, label: str, choices: tuple[str, ...]) -> str:
+        """Return one of the choices, the first where nothing was chosen."""
+        value = self[name] or choices[0]
+        if value not in choices:
+            self.refuse(name, f"{label} is one of {', '.join(choices)}.")
+        return value
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.errors
+
+
+class Change(NamedTuple):
+    """A field that somebody else changed since a form was opened."""
+
+    field: str
+    opened: str
+    now: str
+    typed: str
+
+
+class StaleError(MastheadError):
+    """Somebody else has changed the record since the form was opened."""
+
+    def __init__(self, changes: list[Change]) -> None:
+        super().__init__("somebody else has changed this since you opened it")
+        self.changes = changes
+
+
+def seen_of(values: Mapping[str, object]) -> str:
+    """Return what a form carries of the record that it shows."""
+    return msgspec.json.encode({name: _text(value) for name, value in values.items()}).decode()
+
+
+def changed_since(form: Form, values: Mapping[str, object]) -> None:
+    """Raise StaleError where the record is not any more what the form had shown.
+
+    Called in the operation that changes it, so that nothing comes between. What was typed and is
+    there already is no change.
+    """
+    try:
+        seen = msgspec.json.decode(form["seen"] or "{}", type=dict[str, str])
+    except msgspec.DecodeError as error:
+        raise BadInput("the form was not sent as it was shown: open the page again") from error
+    found = [
+        Change(name, seen.get(name, ""), now, form[name])
+        for name, now in ((name, _text(value)) for name, value in values.items())
+        if seen.get(name, "") != now
+    ]
+    if found:
+        raise StaleError(found)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def _sentence(error: MastheadError) -> str:
+    text = str(error).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,76 @@
+"""Find: one box for whatever a person at the telephone knows."""
+
+import re
+from collections.abc import Iterator
+
+from starlette.responses import Response
+
+from masthead.console.visit import Visit, get
+from masthead.store import Connection
+from masthead.store.books import finding
+from masthead.store.books.finding import Found, Sought
+from masthead.store.console_facts import exists
+
+__all__ = ["pages"]
+
+_SHOWN = 30
+_CODE_MAX = 5
+_ID = re.compile(r"[0-9]{1,18}")
+_KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
+
+
+def find(visit: Visit) -> Response:
+    """Show who fits.
+
+    What is known is a name or its beginnings, an email address, a postal code or its beginning, a
+    renewal code, the number of an order or a subscriber, an order's reference, or a keyline.
+    """
+    text = visit.query.get("q", "")
+    found: list[Found] = []
+    orders: list[int] = []
+    if text:
+        with visit.reading() as connection:
+            found = _found(connection, visit.account_id, text)
+            orders = _orders(connection, visit.account_id, text)
+    return visit.page(
+        "find", text=text, found=found[:_SHOWN], orders=orders, is_more=len(found) > _SHOWN
+    )
+
+
+def _found(connection: Connection, account_id: int, text: str) -> list[Found]:
+    found: dict[int, Found] = {}
+    if keyline := _KEYLINE.fullmatch(text):
+        return [*finding.people(connection, account_id, (int(keyline[1]),)).values()]
+    if _ID.fullmatch(text):
+        found |= finding.people(connection, account_id, (int(text),))
+    for sought in _meanings(text):
+        for each in finding.find(connection, account_id, sought, limit=_SHOWN + 1):
+            found.setdefault(each.subscriber_id, each)
+    return list(found.values())
+
+
+def _meanings(text: str) -> Iterator[Sought]:
+    """Yield what the text can mean, what it says most exactly first."""
+    if "@" in text:
+        yield Sought(email=text)
+        return
+    has_digit = any(character.isdigit() for character in text)
+    if len(text) <= _CODE_MAX and " " not in text:
+        yield Sought(renewal_code=text)
+    if " " not in text:
+        yield Sought(order=text)
+    if has_digit:
+        yield Sought(zip_code=text)
+        if " " in text:
+            yield Sought(street=text)
+    else:
+        yield Sought(name=text)
+
+
+def _orders(connection: Connection, account_id: int, text: str) -> list[int]:
+    if _ID.fullmatch(text) and exists(connection, account_id, "orders", int(text)):
+        return [int(text)]
+    return []
+
+
+pages = [get("/find", find)]

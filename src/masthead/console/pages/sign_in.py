@@ -1,0 +1,100 @@
+"""Signing in and out. A session's cookie is opaque; what it stands for is in the database."""
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from masthead.console.templating import template
+from masthead.store import Store, operators
+
+__all__ = ["Cookie", "respond", "sign_out"]
+
+_ID_DIGITS_MAX = 18
+_MINUTE_US = 60 * 1_000_000
+
+
+class Cookie(NamedTuple):
+    """The cookie of a session. Behind a proxy that speaks TLS it is never sent without."""
+
+    is_secure: bool
+
+    @property
+    def name(self) -> str:
+        """Its name; the prefix binds a secure one to this host (RFC 6265bis section 4.1.3)."""
+        return "__Host-masthead_session" if self.is_secure else "masthead_session"
+
+    def read(self, request: Request) -> str:
+        """Return the session, or '' without one."""
+        return request.cookies.get(self.name, "")
+
+    def write(self, response: Response, session: str) -> None:
+        """Let the browser keep the session until it is closed; '' ends it."""
+        response.set_cookie(
+            self.name,
+            session,
+            max_age=None if session else 0,
+            path="/",
+            secure=self.is_secure,
+            httponly=True,
+            samesite="strict",
+        )
+
+
+def respond(request: Request, form: dict[str, str]) -> Response:
+    """Show the form, or sign in and go to the page that was asked for.
+
+    An unknown name and a wrong password get the same answer (decisions, "Sign-in of the console").
+    """
+    store: Store = request.app.state.store
+    wanted = form.get("next") or request.query_params.get("next", "")
+    with store.reader() as connection:
+        known = operators.operators_of(connection)
+    accounts = sorted({each.account_id for each in known})
+    typed = {
+        "account": form.get("account") or request.query_params.get("account", ""),
+        "name": form.get("name", ""),
+    }
+    if request.method != "POST":
+        return _form(typed, wanted, accounts, "")
+    account = typed["account"] or (str(accounts[0]) if len(accounts) == 1 else "")
+    if not account.isascii() or not account.isdigit() or len(account) > _ID_DIGITS_MAX:
+        return _form(typed, wanted, accounts, "Give the number of the account.", 400)
+    wait_us = operators.wait_us(store, int(account), typed["name"])
+    if wait_us:
+        minutes = -(-wait_us // _MINUTE_US)
+        sentence = f"Too many wrong passwords: try again in {minutes} minutes."
+        return _form(typed, wanted, accounts, sentence, 429)
+    session = operators.sign_in(store, int(account), typed["name"], form.get("password", ""))
+    if session is None:
+        return _form(typed, wanted, accounts, "Name and password do not belong together.", 403)
+    response = RedirectResponse(_own_path(wanted), 303)
+    request.app.state.cookie.write(response, session)
+    return response
+
+
+def sign_out(request: Request) -> Response:
+    """End the session, and show the form."""
+    cookie: Cookie = request.app.state.cookie
+    operators.end_session(request.app.state.store, cookie.read(request))
+    response = RedirectResponse("/sign-in", 303)
+    cookie.write(response, "")
+    return response
+
+
+def _form(
+    typed: dict[str, str], wanted: str, accounts: list[int], error: str, status: int = 200
+) -> Response:
+    body = template("sign_in").render(
+        typed=typed, wanted=wanted, asks_account=len(accounts) != 1, error=error
+    )
+    return HTMLResponse(body, status)
+
+
+def _own_path(wanted: str) -> str:
+    """Return the path to go to; one that leads to another site is not."""
+    parts = urlsplit(wanted)
+    if parts.scheme or parts.netloc or not wanted.startswith("/") or wanted.startswith("//"):
+        return "/"
+    return "/" if "\\" in wanted else wanted

@@ -1,0 +1,40 @@
+"""A subscriber: everything that is held, in one page, with what can be done beside it."""
+
+from starlette.responses import Response
+
+from masthead.console.visit import Visit, get
+from masthead.loading.subscriber_data import record_of
+from masthead.store.books import looking
+from masthead.store.console_facts import changes_of
+from masthead.store.subscriber_data import held_of
+
+__all__ = ["pages"]
+
+_CHANGES = 50
+
+
+def subscriber(visit: Visit) -> Response:
+    """Show a subscriber with subscriptions, deliveries, orders, addresses, answers and changes."""
+    key = int(visit.ids["id"])
+    with visit.reading() as connection:
+        person = looking.look_at_subscriber(connection, visit.account_id, key)
+        held = record_of(held_of(connection, visit.account_id, key))
+        subscriptions = [
+            looking.look_at_subscription(connection, visit.account_id, row[0])
+            for row in person.subscriptions
+        ]
+        names = [f"subscriber {key}"]
+        names += [f"subscription {row[0]}" for row in person.subscriptions]
+        names += [f"order {order['order_id']}" for order in held["orders"]]  # type: ignore[attr-defined]
+        changes = changes_of(connection, visit.account_id, names, limit=_CHANGES)
+    return visit.page(
+        "subscriber",
+        person=person,
+        held=held,
+        subscriptions=subscriptions,
+        changes=changes,
+        key=key,
+    )
+
+
+pages = [get("/subscribers/{id:int}", subscriber)]

@@ -1,0 +1,96 @@
+"""Correcting a subscriber: name and email, an address where it stands, and two who are one."""
+
+from masthead.console.acts import Act, Field, State, pages_of
+from masthead.console.forms import Form
+from masthead.console.pages.subscription import ADDRESS, address_in
+from masthead.console.roles import Action
+from masthead.store import Connection
+from masthead.store.books import editing, joining
+from masthead.store.books.operation import Operation
+
+__all__ = ["pages"]
+
+
+def _edit(books: Operation, key: int, form: Form) -> str:
+    values = {
+        "first_name": form.text("first_name", "The first name", characters_max=50) or None,
+        "last_name": form.text("last_name", "The last name", characters_max=50) or None,
+        "email": form.text("email", "The email address", characters_max=50) or None,
+    }
+    if not form.is_good:
+        return ""
+    changed = editing.edit_subscriber(books, key, values)
+    return "Saved." if changed else "It is so already: nothing changed."
+
+
+def _address(connection: Connection, account_id: int, key: int) -> State:
+    subscriber_id, values = editing.address_of(connection, account_id, key)
+    return {**values, "subscriber_id": subscriber_id}
+
+
+def _edit_address(books: Operation, key: int, form: Form) -> str:
+    values = address_in(form)
+    if not form.is_good:
+        return ""
+    changed = editing.edit_address(books, key, values)
+    return "Saved." if changed else "It is so already: nothing changed."
+
+
+def _merge(books: Operation, key: int, form: Form) -> str:
+    kept = form.number("kept", "The number of the subscriber who is kept")
+    if kept is None:
+        form.refuse("kept", "The number of the subscriber who is kept is needed.")
+        return ""
+    joined = joining.join(books, kept, key)
+    moved = ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in joined._asdict().items()
+    )
+    return f"Everything of subscriber {key} moves to {kept}: {moved}."
+
+
+def _subscriber(key: int, _state: State) -> str:
+    return f"/subscribers/{key}"
+
+
+pages = pages_of(
+    Act(
+        "/subscribers/{id:int}/edit",
+        "Correct a subscriber",
+        "Save",
+        Action.SERVE,
+        (
+            Field("first_name", "First name"),
+            Field("last_name", "Last name"),
+            Field("email", "Email", "email"),
+        ),
+        editing.names_of,
+        _edit,
+        _subscriber,
+        starts_empty=False,
+    ),
+    Act(
+        "/addresses/{id:int}/edit",
+        "Correct an address",
+        "Save",
+        Action.SERVE,
+        ADDRESS,
+        _address,
+        _edit_address,
+        lambda _key, state: f"/subscribers/{state['subscriber_id']}",
+        "Where it stands, for all that goes there. To move a subscription, give it a new address.",
+        starts_empty=False,
+    ),
+    Act(
+        "/subscribers/{id:int}/merge",
+        "Merge two subscribers",
+        "Merge",
+        Action.SERVE,
+        (Field("kept", "Number of the subscriber who is kept", "number"),),
+        editing.names_of,
+        _merge,
+        _subscriber,
+        "Both are one person. Addresses, subscriptions, orders and answers move to the one who is "
+        "kept; this one is then empty and deleted.",
+        confirms=True,
+    ),
+)

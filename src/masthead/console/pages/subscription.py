@@ -1,0 +1,262 @@
+"""What is done to a subscription: copies and type, suspension, end, extension, and address."""
+
+from collections.abc import Callable
+
+from masthead.circulation.amounts import decimal
+from masthead.console.acts import Act, Field, State, pages_of
+from masthead.console.forms import Form
+from masthead.console.roles import Action
+from masthead.store import Connection
+from masthead.store.books import (
+    addressing,
+    cancelling,
+    extending,
+    looking,
+    subscription,
+    suspending,
+)
+from masthead.store.books.operation import Operation
+
+__all__ = ["ADDRESS", "address_in", "pages"]
+
+_TYPES = ("Print", "Digital", "Both")
+
+ADDRESS = (
+    Field("first_name", "First name"),
+    Field("last_name", "Last name", hint="Without a name or company: the reader's own."),
+    Field("company", "Company"),
+    Field("address", "Street"),
+    Field("zip_code", "Postal code"),
+    Field("city", "City"),
+    Field("state", "State"),
+    Field("country_name", "Country"),
+    Field("country_abbreviation", "Country code"),
+)
+"""The fields of an address."""
+
+
+def address_in(form: Form, prefix: str = "") -> dict[str, str | None]:
+    """Return the address that was typed; a field that was left empty is None."""
+    return {
+        name: form.text(f"{prefix}{name}", name.replace("_", " ").capitalize()) or None
+        for name in addressing.FIELDS
+    }
+
+
+def _state(connection: Connection, account_id: int, key: int) -> State:
+    found = looking.look_at_subscription(connection, account_id, key)
+    values = found.fields
+    return {
+        "type": values["type"],
+        "copies": values["copies"],
+        "campaign": values["renew_campaign_active"],
+        "issues_left": values["issues"],
+        "unearned_revenue": values["unearned_revenue"],
+        "cancelled_on": values["cancelled_on"],
+        "suspensions": ", ".join(
+            f"{each.first} to {each.last or '…'}" for each in found.suspensions
+        ),
+        "mailing_address": found.mailing.line if found.mailing else "",
+        "temporary_addresses": ", ".join(
+            f"{span.first} to {span.last}: {postal.line}" for span, postal in found.temporary
+        ),
+        "subscriber_id": values["subscriber_id"],
+    }
+
+
+def _back(_key: int, state: State) -> str:
+    return f"/subscribers/{state['subscriber_id']}"
+
+
+def _set(books: Operation, key: int, form: Form) -> str:
+    copies = form.number("copies", "Copies", at_least=1, at_most=1_000_000)
+    type_ = form.choice("type", "Type", _TYPES)
+    if copies is None:
+        form.refuse("copies", "Copies are needed.")
+    if not form.is_good or copies is None:
+        return ""
+    values: dict[str, int | str] = {
+        "type": type_,
+        "copies": copies,
+        "campaign": int(bool(form["campaign"] == "1")),
+    }
+    changed = subscription.set_values(books, key, values)
+    return f"Changed: {', '.join(changed)}." if changed else "It is so already: nothing changed."
+
+
+def _suspend(books: Operation, key: int, form: Form) -> str:
+    first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
+    if not form.is_good:
+        return ""
+    span = suspending.suspend(books, key, first, last)
+    until = f"to {span.last}" if span.last else "until it is resumed"
+    return f"Suspended from {span.first} {until}."
+
+
+def _resume(books: Operation, key: int, form: Form) -> str:
+    resumed = form.day("from_date", "The first day of service")
+    if not form.is_good:
+        return ""
+    ending = suspending.resume(books, key, resumed)
+    how = f"ends on {ending.last}" if ending.last else "was removed"
+    return f"The suspension from {ending.span.first} {how}."
+
+
+def _cancel(books: Operation, key: int, form: Form) -> str:
+    done = cancelling.cancel(books, key, refund=bool(form["refund"]))
+    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
+    if form["refund"]:
+        return (
+            f"{issues}; {decimal(done.refunded + done.tax)} is refunded, of which tax "
+            f"{decimal(done.tax)}. The money itself you send."
+        )
+    return f"{issues}; {decimal(done.earned)} is earned, and nothing is refunded."
+
+
+def _extend(books: Operation, key: int, form: Form) -> str:
+    issues = form.number("issues", "Issues", at_least=1, at_most=10_000)
+    if issues is None:
+        form.refuse("issues", "How many issues are needed.")
+        return ""
+    extending.extend(books, key, issues)
+    return f"{issues} free {'issue' if issues == 1 else 'issues'} more."
+
+
+def _move(books: Operation, key: int, form: Form) -> str:
+    address = address_in(form)
+    if not any(address.values()):
+        form.refuse("address", "Say where the copies are to go.")
+    if not form.is_good:
+        return ""
+    addressing.move(books, key, address)
+    return "The copies go to the new address from now on."
+
+
+def _move_for_a_while(books: Operation, key: int, form: Form) -> str:
+    address = address_in(form)
+    first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
+    for name, day, label in (
+        ("from_date", first, "The first day"),
+        ("to_date", last, "The last day"),
+    ):
+        if day is None:
+            form.refuse(name, f"{label} is needed.")
+    if not any(address.values()):
+        form.refuse("address", "Say where the copies are to go.")
+    if not form.is_good or first is None or last is None:
+        return ""
+    addressing.move_for_a_while(books, key, address, first, last)
+    return f"The copies go there from {first} to {last}."
+
+
+def _go_back(books: Operation, key: int, form: Form) -> str:
+    resumed = form.day("from_date", "The first day")
+    if not form.is_good:
+        return ""
+    ending = addressing.go_back(books, key, resumed)
+    how = f"ends on {ending.last}" if ending.last else "was removed"
+    return f"The temporary address from {ending.span.first} {how}."
+
+
+def _act(
+    name: str,
+    title: str,
+    button: str,
+    fields: tuple[Field, ...],
+    apply: Callable[[Operation, int, Form], str],
+    about: str = "",
+    *,
+    starts_empty: bool = True,
+    confirms: bool = False,
+) -> Act:
+    path = f"/subscriptions/{{id:int}}/{name}"
+    return Act(
+        path,
+        title,
+        button,
+        Action.SERVE,
+        fields,
+        _state,
+        apply,
+        _back,
+        about,
+        starts_empty,
+        confirms,
+    )
+
+
+_FROM = Field("from_date", "First day", "date", "Today if it is left empty.")
+_TO = Field("to_date", "Last day", "date")
+
+pages = pages_of(
+    _act(
+        "set",
+        "Change a subscription",
+        "Save",
+        (
+            Field("type", "Type", "choice", options=[(each, each) for each in _TYPES]),
+            Field("copies", "Copies of each issue", "number"),
+            Field(
+                "campaign",
+                "Renewals",
+                "choice",
+                options=[("1", "Ask to renew"), ("0", "Do not ask")],
+            ),
+        ),
+        _set,
+        "It holds from the next issue on that is closed.",
+        starts_empty=False,
+    ),
+    _act(
+        "suspend",
+        "Suspend a subscription",
+        "Suspend",
+        (_FROM, _TO._replace(hint="Until it is resumed if it is left empty.")),
+        _suspend,
+        "Issues dated in that time are skipped, and stay to come. Both days belong to it.",
+    ),
+    _act(
+        "resume",
+        "Resume a subscription",
+        "Resume",
+        (_FROM._replace(label="First day of service again"),),
+        _resume,
+        "Ends the suspension that lasts today, or else the next one.",
+    ),
+    _act(
+        "cancel",
+        "Cancel a subscription",
+        "Cancel the subscription",
+        (Field("refund", "Refund what is unearned, with its share of the tax", "check"),),
+        _cancel,
+        "No issue comes any more, and nobody is asked to renew.",
+        confirms=True,
+    ),
+    _act(
+        "extend",
+        "Extend a subscription",
+        "Extend",
+        (
+            Field(
+                "issues", "Free issues", "number", "Such as for a copy that was lost in the mail."
+            ),
+        ),
+        _extend,
+    ),
+    _act("address", "Move a subscription", "Move", ADDRESS, _move, "For good, from now on."),
+    _act(
+        "temporary-address",
+        "A temporary address",
+        "Save",
+        (_FROM._replace(hint=""), _TO, *ADDRESS),
+        _move_for_a_while,
+        "Issues dated in that time go there.",
+    ),
+    _act(
+        "usual-address",
+        "The usual address again",
+        "End the temporary address",
+        (_FROM._replace(label="First day at the usual address"),),
+        _go_back,
+    ),
+)

@@ -1,0 +1,35 @@
+"""What each role may do in the console; decided on the server for each request."""
+
+from enum import Enum
+
+from masthead.store.operators import Role
+
+__all__ = ["Action", "may"]
+
+
+class Action(Enum):
+    """Something that a role may do; the value is what a refusal calls it."""
+
+    LOOK = "look at this"
+    LOG = "read the log"
+    ORDER = "take orders"
+    SERVE = "change subscribers and subscriptions"
+    PAY = "book payments"
+    REFUND = "refund"
+    CLOSE = "close issues and write their files"
+    RENEW = "send renewals"
+    PARTNERS = "give partners access"
+
+
+_CLERK = {Action.LOOK, Action.ORDER, Action.SERVE, Action.PAY}
+_MAY: dict[Role, set[Action]] = {
+    "viewer": {Action.LOOK},
+    "clerk": _CLERK,
+    "finance": {Action.LOOK, Action.LOG, Action.PAY, Action.REFUND},
+    "manager": set(Action),
+}
+
+
+def may(role: Role, action: Action) -> bool:
+    """Return whether the role may do it."""
+    return action in _MAY[role]

@@ -1,0 +1,77 @@
+"""The templates in ``html``, and how they write numbers, amounts and times.
+
+What a template is not given is an error, and everything is escaped.
+"""
+
+import datetime as dt
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from masthead.circulation.amounts import decimal, stored_cents
+from masthead.contract.moments import format_second
+
+__all__ = ["template"]
+
+
+def template(name: str) -> Template:
+    """Return the template ``html/NAME.html``."""
+    return _environment().get_template(f"{name}.html")
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "html"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters.update(
+        amount=_amount, total=_total, day=_day, moment=_moment, number=_number, word=_word
+    )
+    return environment
+
+
+def _amount(cents: int | None) -> str:
+    """Return cents as an amount with thousands separated: ``1,250.00``."""
+    if cents is None:
+        return ""
+    whole, _, rest = decimal(abs(cents)).partition(".")
+    return f"{'-' if cents < 0 else ''}{int(whole):,}.{rest}"
+
+
+def _total(number: str | None) -> str:
+    """Return a total of the wire as an amount."""
+    return "" if number is None else _amount(stored_cents(str(number)))
+
+
+def _day(text: str | None) -> str:
+    """Return the day of a date or time in words: ``24 November 2026``."""
+    if not text:
+        return ""
+    try:
+        found = dt.date.fromisoformat(str(text)[:10])
+    except ValueError:  # as it was loaded
+        return str(text)
+    return f"{found.day} {found:%B %Y}"
+
+
+def _moment(microseconds: int | None) -> str:
+    """Return a time in UTC in words: ``24 November 2026, 18:35``."""
+    if microseconds is None:
+        return ""
+    text = format_second(microseconds)
+    return f"{_day(text)}, {text[11:16]}"
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _word(name: str) -> str:
+    """Return the name of a field as a label: ``Zip code``."""
+    return name.replace("_", " ").capitalize()

@@ -1,0 +1,142 @@
+"""A request of an operator, as the pages get it, and what they answer with."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from masthead.console.roles import Action, may
+from masthead.console.templating import template
+from masthead.store import Connection, Store, audit
+from masthead.store.books.operation import Operation, operation
+from masthead.store.console_facts import House, house_of
+from masthead.store.operators import Operator
+
+__all__ = ["SAID", "Page", "Visit", "form_token", "get", "post"]
+
+SAID = "masthead_said"
+"""The cookie with what a change has to say on the page that follows it."""
+
+
+class Visit:
+    """A request with its form, its operator, and the operator's account.
+
+    ``form`` has the last value of each field that was posted, without spaces at its ends, ``query``
+    the same of the query string.
+    """
+
+    def __init__(
+        self, request: Request, store: Store, operator: Operator, form: Mapping[str, str]
+    ) -> None:
+        self.request = request
+        self.store = store
+        self.operator = operator
+        self.account_id = operator.account_id
+        self.form = form
+        self.query = {name: value.strip() for name, value in request.query_params.items()}
+        self.ids = request.path_params
+
+    @cached_property
+    def house(self) -> House:
+        """The account's name, whether its books are here, and its day."""
+        return house_of(self.store, self.account_id)
+
+    @property
+    def keeps_books(self) -> bool:
+        """Whether the account's books are kept here; if not, whatever writes is absent."""
+        return self.house.mode == "here"
+
+    def may(self, action: Action) -> bool:
+        """Return whether the operator may do it."""
+        return may(self.operator.role, action)
+
+    def may_write(self, action: Action) -> bool:
+        """Return whether the operator may do it, and the books are here."""
+        return self.keeps_books and self.may(action)
+
+    def deed(self, what: str) -> audit.Deed:
+        """Return who does what for the audit log; ``what`` has no personal data but ids."""
+        return audit.Deed(self.operator.name, f"console: {what}")
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection that reads one snapshot, of the operator's account."""
+        with self.store.reader() as connection:
+            connection.set_tenant(self.account_id)
+            with connection.snapshot():
+                yield connection
+
+    def operation(self, what: str, *, dry_run: bool = False) -> AbstractContextManager[Operation]:
+        """Return an operation of the books under the operator's name (``books.operation``)."""
+        return operation(self.store, self.account_id, self.deed(what), dry_run=dry_run)
+
+    def page(self, name: str, status: int = 200, **values: Any) -> Response:
+        """Return the page of a template, with what every page shows."""
+        said = _said(self.request)
+        response = HTMLResponse(
+            template(name).render(
+                visit=self,
+                house=self.house,
+                operator=self.operator,
+                may=self.may,
+                may_write=self.may_write,
+                Action=Action,
+                form_token=form_token(self.request.state.session),
+                said=said,
+                path=self.request.url.path,
+                **values,
+            ),
+            status,
+        )
+        if said:
+            response.delete_cookie(SAID, path="/")
+        return response
+
+    def go(self, path: str, said: str = "") -> Response:
+        """Return a redirect to a page, which then shows what the change has to say."""
+        response = RedirectResponse(path, 303)
+        if said:
+            response.set_cookie(
+                SAID, quote(said), max_age=60, path="/", httponly=True, samesite="strict"
+            )
+        return response
+
+
+class Page(NamedTuple):
+    """A path of the console, what answers there, and what it takes.
+
+    ``writes``: it changes something, so the account's books must be here.
+    """
+
+    method: str
+    path: str
+    respond: Callable[[Visit], Response]
+    action: Action
+    writes: bool
+
+
+def get(path: str, respond: Callable[[Visit], Response], action: Action = Action.LOOK) -> Page:
+    """Return a page that shows something and changes nothing."""
+    return Page("GET", path, respond, action, writes=False)
+
+
+def post(
+    path: str, respond: Callable[[Visit], Response], action: Action, *, writes: bool = True
+) -> Page:
+    """Return what a form is sent to. ``writes`` is False for what is not of the books."""
+    return Page("POST", path, respond, action, writes=writes)
+
+
+def form_token(session: str) -> str:
+    """Return what each form of a session carries, so that no other site can send one."""
+    return hashlib.sha256(f"form {session}".encode()).hexdigest()
+
+
+def _said(request: Request) -> str:
+
+    return unquote(request.cookies.get(SAID, ""))

@@ -1,0 +1,27 @@
+"""The socket of a server."""
+
+import os
+import socket
+
+from masthead.errors import BadUsage
+
+__all__ = ["bind"]
+
+
+def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
+    """Return a socket that listens on ``host`` and ``port`` (0: any free port).
+
+    ``flag`` is the option that sets the port. Raises BadUsage if the port is in use or the host is
+    not an address of this machine.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        reason = os.strerror(number) if number and number > 0 else str(error)
+        raise BadUsage(
+            f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
+            f"Choose another one with {flag}"
+        ) from error
+    return listener

@@ -1,0 +1,80 @@
+"""What the console shows of an account beside what the operations of the books return."""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from masthead.contract.moments import date_in
+from masthead.store import accounts
+from masthead.store.audit import Entry
+from masthead.store.books.operation import Mode, mode_of
+from masthead.store.database import Connection, Store
+
+__all__ = ["House", "changes_of", "exists", "house_of", "log_page"]
+
+_LOOKED_AT = 5_000
+_ALL_ACCOUNTS = 0
+
+
+class House(NamedTuple):
+    """An account: its company's name, who owns its data, and the day in its time zone."""
+
+    company_name: str
+    mode: Mode
+    today: str
+
+
+def house_of(store: Store, account_id: int) -> House:
+    """Return what each page says of the account. Raises NotFound if there is none."""
+    with store.reader() as connection:
+        connection.set_tenant(account_id)
+        with connection.snapshot():
+            settings = accounts.settings_of(connection, account_id)
+            mode = mode_of(connection, account_id)
+    today = date_in(str(settings["time_zone"]), store.clock())
+    return House(str(settings["company_name"] or f"Account {account_id}"), mode, today)
+
+
+def log_page(
+    connection: Connection, account_id: int, *, before: int | None, limit: int
+) -> list[tuple[int, Entry]]:
+    """Return the entries of the audit log that an account has, the newest first, with their ids.
+
+    ``before`` is the id of the entry that the page follows; None: it is the first page.
+    """
+    older = "" if before is None else "AND entry_id < :before"
+    values = {} if before is None else {"before": before}
+    rows = connection.rows(
+        f"""
+        SELECT entry_id, at, user_name, command, account_id, summary FROM audit
+        WHERE account_id IN (:account_id, {_ALL_ACCOUNTS}) {older}
+        ORDER BY entry_id DESC LIMIT :limit
+        """,
+        account_id=account_id,
+        limit=limit,
+        **values,
+    )
+    return [(row[0], Entry(row[1], row[2], row[3], row[4] or None, row[5])) for row in rows]
+
+
+def changes_of(
+    connection: Connection, account_id: int, names: Collection[str], *, limit: int
+) -> list[Entry]:
+    """Return the newest entries of the log that name one of the things, such as ``order 7``.
+
+    It looks at the last 5,000 entries of the account.
+    """
+    named = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
+    found = log_page(connection, account_id, before=None, limit=_LOOKED_AT)
+    return [entry for _, entry in found if named.search(entry.summary)][:limit]
+
+
+def exists(connection: Connection, account_id: int, table: str, key: int) -> bool:
+    """Return whether the account has a row of ``orders`` or ``subscriptions`` with this id."""
+    column = {"subscriptions": "subscription_id", "orders": "order_id"}[table]
+    row = connection.row(
+        f"SELECT 1 FROM {table} WHERE account_id = :account_id AND {column} = :key",
+        account_id=account_id,
+        key=key,
+    )
+    return row is not None
