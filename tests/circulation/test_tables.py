@@ -14,7 +14,7 @@ from masthead.circulation.efforts import Effort, renewals
 from masthead.circulation.expiring import Expiring, Schedule, expiries
 from masthead.circulation.liability import Booked, liability, months
 from masthead.circulation.tables import Chart, Kind, Series, lines, written
-from masthead.cli.plots import draw
+from masthead.reporting.plots import draw
 
 if TYPE_CHECKING:
     from pathlib import Path

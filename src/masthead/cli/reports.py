@@ -1,6 +1,5 @@
 """``masthead report``: what the books add up to, as a table, a CSV file and a plot."""
 
-import csv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -9,15 +8,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from masthead.circulation import copies, efforts, expiring, liability
-from masthead.circulation.tables import Report, lines, written
+from masthead.circulation.tables import Report, lines
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
-from masthead.loading.export import harmless
 from masthead.private import new_file
+from masthead.reporting import reports
 from masthead.store import Connection
-from masthead.store.books import expiries, reports
+from masthead.store.books.reports import counting
 
 __all__ = ["report"]
 
@@ -83,12 +81,8 @@ def press_run(issue: int, **options: Any) -> None:
     free, or not paid yet.
     """
     with _reading(**options) as asked:
-        found, _ = reports.lists_of(asked.connection, asked.account_id, issue, asked.until)
-        served = reports.served(asked.connection, asked.account_id, found)
-    _show(
-        copies.press_run(f"Press run of {found.name}, {asked.until}", served, _lists(found)),
-        **options,
-    )
+        made = reports.press_run_of(asked.connection, asked.account_id, issue, asked.until)
+    _show(made, **options)
 
 
 @report.command("circulation")
@@ -101,18 +95,8 @@ def circulation(issue: int, **options: Any) -> None:
     digital. The issue before + additions - removals = this issue.
     """
     with _reading(**options) as asked:
-        found, before = reports.lists_of(asked.connection, asked.account_id, issue, asked.until)
-        served = reports.served(asked.connection, asked.account_id, found)
-        moves = reports.moves(asked.connection, asked.account_id, found, before)
-    before_name = before.name if before else "none"
-    notes = list(_lists(found))
-    if before and not before.lists:
-        notes.append(f"{before_name} has no mailing list here: it counts as nothing")
-    title = f"Circulation of {found.name}, {asked.until}"
-    _show(
-        copies.circulation(title, (found.name, before_name), served, moves, notes),
-        **options,
-    )
+        made = reports.circulation_of(asked.connection, asked.account_id, issue, asked.until)
+    _show(made, **options)
 
 
 @report.command("liability")
@@ -127,9 +111,14 @@ def liability_command(publication: int | None, since: str | None, **options: Any
     """
     _month(since)
     with _reading(**options) as asked:
-        booked = reports.booked(asked.connection, asked.account_id, asked.day, publication)
-    until = asked.day or "all that is booked"
-    _show(liability.liability(f"Liability, {until}", booked, since=since or ""), **options)
+        made = reports.liability_of(
+            asked.connection,
+            asked.account_id,
+            asked.day,
+            publication_id=publication,
+            since=since or "",
+        )
+    _show(made, **options)
 
 
 @report.command("expiries")
@@ -141,13 +130,10 @@ def expiries_command(**options: Any) -> None:
     publication has in a year.
     """
     with _reading(**options) as asked:
-        known = expiries.schedules(asked.connection, asked.account_id, asked.day)
-        found = (
-            expiries.expiring_now(asked.connection, asked.account_id)
-            if asked.day is None
-            else expiries.expiring_then(asked.connection, asked.account_id, asked.day, known)
+        made = reports.expiries_of(
+            asked.connection, asked.account_id, asked.until, is_today=asked.day is None
         )
-    _show(expiring.expiries(f"Expiries, {asked.until}", found, known), **options)
+    _show(made, **options)
 
 
 @report.command("renewals")
@@ -159,8 +145,8 @@ def renewals(**options: Any) -> None:
     letter that was sent before it.
     """
     with _reading(**options) as asked:
-        found = reports.efforts(asked.connection, asked.account_id, asked.until)
-    _show(efforts.renewals(f"Renewals, {asked.until}", found), **options)
+        made = reports.renewals_of(asked.connection, asked.account_id, asked.until)
+    _show(made, **options)
 
 
 @contextmanager
@@ -169,13 +155,13 @@ def _reading(
 ) -> Iterator[_Asked]:
     """Yield the account's books, in one snapshot. Raises BadUsage for wrong options.
 
-    Raises what :func:`reports.counting` does.
+    Raises what :func:`counting` does.
     """
     if account is None:
         raise BadUsage("say with --account whose report it is")
     if plot_path and plot_path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
-    with reports.counting(opened(database), account) as counted:
+    with counting(opened(database), account) as counted:
         if day is not None:
             _check_day(day, counted.today)
         yield _Asked(counted.connection, account, day, counted.today)
@@ -202,13 +188,6 @@ def _month(text: str | None) -> None:
         raise BadUsage(f"--since: {text!r} is no month, such as 2026-01")
 
 
-def _lists(issue: reports.IssueLists) -> tuple[str, ...]:
-    return tuple(
-        f"{'gap list' if is_gap else 'main list'} {list_id}: {count} entries"
-        for list_id, is_gap, count in issue.lists
-    )
-
-
 def _show(
     made: Report,
     *,
@@ -222,11 +201,7 @@ def _show(
         click.echo(line)
     if csv_path:
         with new_file(csv_path) as out:
-            writer = csv.writer(out)
-            writer.writerow(column.name for column in made.columns)
-            for row in (*made.rows, *made.totals):
-                cells = [written(c, k.kind) for c, k in zip(row, made.columns, strict=True)]
-                writer.writerow(harmless(cells) if for_spreadsheets else cells)
+            reports.write_csv(made, out, for_spreadsheets=for_spreadsheets)
     if plot_path:
         _draw(made, plot_path)
 
@@ -234,7 +209,7 @@ def _show(
 def _draw(made: Report, path: Path) -> None:
     """Draw a report's chart; raise BadUsage where the extra for it is not installed."""
     try:
-        from masthead.cli import plots  # noqa: PLC0415 - only with this option, and only its extra
+        from masthead.reporting import plots  # noqa: PLC0415 - only with this option, and only its extra
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "masthead":
             raise

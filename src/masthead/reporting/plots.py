@@ -5,7 +5,9 @@ its figures in the process, is not used.
 """
 
 import warnings
+from io import BytesIO
 from pathlib import Path
+from threading import Lock
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -15,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from masthead.circulation.tables import Chart
 from masthead.private import make_file
 
-__all__ = ["ENDINGS", "draw"]
+__all__ = ["ENDINGS", "draw", "picture"]
 
 ENDINGS = (".png", ".svg")
 """The endings of the files that can be drawn."""
@@ -24,10 +26,20 @@ _COLOURS = ("#1f5a7a", "#d98a29", "#8aa63c", "#a33b4a", "#6c5b9c", "#5f6b73", "#
 _WIDTH, _LEAST_HEIGHT, _GREATEST_HEIGHT, _LINE = 9.0, 3.2, 60.0, 0.34
 _LABEL_MAX = 40
 _DPI = 120
+_LOCK = Lock()
+"""Settings of Matplotlib and warnings are the process's."""
 
 
 def draw(chart: Chart, path: Path) -> None:
-    """Draw a chart into a file, as SVG or PNG by its ending. Raises OSError if it cannot.
+    """Draw a chart into a file, as SVG or PNG by its ending. Raises OSError if it cannot."""
+    drawn = picture(chart, path.suffix.lower()[1:])
+    path.unlink(missing_ok=True)
+    make_file(path)
+    path.write_bytes(drawn)
+
+
+def picture(chart: Chart, form: str) -> bytes:
+    """Return a chart as a file of the form ``svg`` or ``png``.
 
     The bars lie on their sides, in the order of the labels, so that long labels can be read.
     """
@@ -42,18 +54,15 @@ def draw(chart: Chart, path: Path) -> None:
             "font.size": 9,
         }
     )
-    with style, warnings.catch_warnings():
+    out = BytesIO()
+    with _LOCK, style, warnings.catch_warnings():
         # The font lacks some letters of names: they are boxes in a PNG, and text in an SVG.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
         _bars(figure.add_subplot(), chart)
-        path.unlink(missing_ok=True)
-        make_file(path)
-        figure.savefig(path, format=path.suffix.lower()[1:], metadata=_metadata(path))
-
-
-def _metadata(path: Path) -> dict[str, str | None]:
-    return {"Date": None} if path.suffix.lower() == ".svg" else {"Software": "Masthead"}
+        metadata = {"Date": None} if form == "svg" else {"Software": "Masthead"}
+        figure.savefig(out, format=form, metadata=metadata)
+    return out.getvalue()
 
 
 def _bars(axes: Axes, chart: Chart) -> None:

@@ -1,0 +1,90 @@
+"""Each report, asked of an account's books in one snapshot (circulation, "Reports").
+
+``day`` is the last day that is counted, ``YYYY-MM-DD``.
+"""
+
+import csv
+from typing import IO
+
+from masthead.circulation import copies, efforts, expiring, liability
+from masthead.circulation.tables import Report, written
+from masthead.loading.export import harmless
+from masthead.store import Connection
+from masthead.store.books import expiries, reports
+
+__all__ = [
+    "circulation_of",
+    "expiries_of",
+    "liability_of",
+    "press_run_of",
+    "renewals_of",
+    "write_csv",
+]
+
+
+def press_run_of(connection: Connection, account_id: int, issue_id: int, day: str) -> Report:
+    """Return the press run of an issue: copies by type and country. Raises NotFound."""
+    found, _ = reports.lists_of(connection, account_id, issue_id, day)
+    served = reports.served(connection, account_id, found)
+    return copies.press_run(f"Press run of {found.name}, {day}", served, _lists(found))
+
+
+def circulation_of(connection: Connection, account_id: int, issue_id: int, day: str) -> Report:
+    """Return the circulation of an issue, beside that of the issue before. Raises NotFound."""
+    found, before = reports.lists_of(connection, account_id, issue_id, day)
+    served = reports.served(connection, account_id, found)
+    moves = reports.moves(connection, account_id, found, before)
+    before_name = before.name if before else "none"
+    notes = list(_lists(found))
+    if before and not before.lists:
+        notes.append(f"{before_name} has no mailing list here: it counts as nothing")
+    title = f"Circulation of {found.name}, {day}"
+    return copies.circulation(title, (found.name, before_name), served, moves, notes)
+
+
+def liability_of(
+    connection: Connection,
+    account_id: int,
+    day: str | None,
+    *,
+    publication_id: int | None = None,
+    since: str = "",
+) -> Report:
+    """Return what is owed to readers, by publication and month, from the month ``since`` on.
+
+    ``day`` None counts all that is booked, which can be dated later than today.
+    """
+    booked = reports.booked(connection, account_id, day, publication_id)
+    return liability.liability(f"Liability, {day or 'all that is booked'}", booked, since=since)
+
+
+def expiries_of(connection: Connection, account_id: int, day: str, *, is_today: bool) -> Report:
+    """Return how many subscriptions have which issue as their last one, as of a day."""
+    known = expiries.schedules(connection, account_id, None if is_today else day)
+    found = (
+        expiries.expiring_now(connection, account_id)
+        if is_today
+        else expiries.expiring_then(connection, account_id, day, known)
+    )
+    return expiring.expiries(f"Expiries, {day}", found, known)
+
+
+def renewals_of(connection: Connection, account_id: int, day: str) -> Report:
+    """Return what the letters of renewal brought, by publication and effort."""
+    return efforts.renewals(f"Renewals, {day}", reports.efforts(connection, account_id, day))
+
+
+def _lists(issue: reports.IssueLists) -> tuple[str, ...]:
+    return tuple(
+        f"{'gap list' if is_gap else 'main list'} {list_id}: {count} entries"
+        for list_id, is_gap, count in issue.lists
+    )
+
+
+def write_csv(report: Report, out: IO[str], *, for_spreadsheets: bool = False) -> None:
+    """Write the table of a report, with its totals; ``for_spreadsheets`` without formulas."""
+    writer = csv.writer(out)
+    writer.writerow(column.name for column in report.columns)
+    for row in (*report.rows, *report.totals):
+        cells = [written(c, k.kind) for c, k in zip(row, report.columns, strict=True)]
+        writer.writerow(harmless(cells) if for_spreadsheets else cells)
