@@ -40,7 +40,7 @@ GLOBAL_TABLES = {
 
 # What a file does not have: it has no replica and is on no node, its counters are in another file,
 # its one writer needs no locks, and the rows of a load are in temporary tables.
-COUNTERS = ("login_failures", "key_uses", "operator_sessions")
+COUNTERS = ("login_failures", "key_uses", "operator_sessions", "request_counts")
 # What no operation of the interface shows (circulation, "What is stored in addition").
 OF_THE_BOOKS = {
     "books",

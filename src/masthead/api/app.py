@@ -264,6 +264,11 @@ class App:
     def log_response(self, request: Request, status: int) -> None:
         """Log and count a request whose response has ended; status 499 if there was none."""
         route = request.route
+        account_id = request.caller.account_id if hasattr(request, "caller") else None
+        if route and account_id is not None:
+            self.service.request_counts.note(
+                account_id, route.name, status, self.service.store.clock()
+            )
         self._request_log.note(
             method=request.method,
             path=route.path if route else shown_path(request.path),
@@ -275,7 +280,7 @@ class App:
                 request.header_values,
                 behind_proxy=self.service.settings.behind_proxy,
             ),
-            account=request.caller.account_id if hasattr(request, "caller") else None,
+            account=account_id,
             request_id=request.id,
         )
 

@@ -11,7 +11,7 @@ import click
 from masthead.circulation.tables import Report, lines
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
-from masthead.errors import BadUsage
+from masthead.errors import BadInput, BadUsage
 from masthead.private import new_file
 from masthead.reporting import reports
 from masthead.store import Connection
@@ -163,19 +163,11 @@ def _reading(
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
     with counting(opened(database), account) as counted:
         if day is not None:
-            _check_day(day, counted.today)
+            try:
+                reports.check_day(day, counted.today)
+            except BadInput as error:
+                raise BadUsage(f"--day: {error}") from None
         yield _Asked(counted.connection, account, day, counted.today)
-
-
-def _check_day(day: str, today: str) -> None:
-    try:
-        is_date = date.fromisoformat(day).isoformat() == day
-    except ValueError:
-        is_date = False
-    if not is_date:
-        raise BadUsage(f"--day: {day!r} is no date, such as {today}")
-    if day > today:
-        raise BadUsage(f"--day: {day} is still to come; today is {today}")
 
 
 def _month(text: str | None) -> None:

@@ -30,13 +30,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from masthead.console.figures import Counting
 from masthead.console.pages import PAGES, sign_in
 from masthead.console.templating import template
 from masthead.console.visit import Page, Visit, form_token
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import get_logger
 from masthead.store import Store
-from masthead.store.operators import find_session
+from masthead.store.operators import Operator, find_session
 
 __all__ = ["FORM_BYTES_MAX", "create_app"]
 
@@ -76,6 +77,7 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
     app.state.store = store
+    app.state.counting = Counting(store)
     app.state.cookie = sign_in.Cookie(is_secure=behind_proxy)
     app.add_middleware(_Logged)
     app.add_middleware(_Headed)
@@ -160,38 +162,60 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
 
 def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
     """Return the response of a page: this is the path of a request; it runs in a thread."""
-    store: Store = request.app.state.store
-    cookie: sign_in.Cookie = request.app.state.cookie
-    if page.method == "POST" and not is_own_site(request):
-        return _problem(403, "Refused", "Another site sent this form. Nothing was changed.")
     try:
-        session = cookie.read(request)
-        operator = find_session(store, session)
-        if operator is None:
-            return _nobody(request, page, form)
-        request.state.session = session
-        if page.method == "POST" and not compare_digest(
-            form.get("form_token", ""), form_token(session)
-        ):
-            return _kept(
-                403, "Refused", "This form is not of your session. Open the page again.", form, ""
-            )
-        visit = Visit(request, store, operator, form)
-        if not visit.may(page.action):
-            return _problem(
-                403, "Not yours to do", f"As {operator.role} you cannot {page.action.value}."
-            )
-        if page.writes and not visit.keeps_books:
-            return _problem(409, "Books are elsewhere", ELSEWHERE)
+        _check_site(request, page)
+        operator = _operator(request, page, form)
+        _check_token(request, page, form)
+        visit = Visit(request, request.app.state.store, operator, form)
+        _check_role(visit, page)
         return page.respond(visit)
+    except _RefusedError as refused:
+        return refused.response
     except StoreUnavailable as error:
         return _away(request, page, form, error)
     except NotFound as error:
         return _problem(404, "Not found", f"{_sentence(error)}.")
-    except BadInput as error:
-        return _kept(400, "Not possible", f"{_sentence(error)}. Nothing was changed.", form, "")
     except MastheadError as error:
-        return _kept(409, "Not possible", f"{_sentence(error)}. Nothing was changed.", form, "")
+        status = 400 if isinstance(error, BadInput) else 409
+        return _kept(status, "Not possible", f"{_sentence(error)}. Nothing was changed.", form, "")
+
+
+class _RefusedError(Exception):
+    """A request that is refused before its page gets it, with the response."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.response = response
+
+
+def _check_site(request: Request, page: Page) -> None:
+    if page.method == "POST" and not is_own_site(request):
+        sentence = "Another site sent this form. Nothing was changed."
+        raise _RefusedError(_problem(403, "Refused", sentence))
+
+
+def _operator(request: Request, page: Page, form: dict[str, str]) -> Operator:
+    session = request.app.state.cookie.read(request)
+    operator = find_session(request.app.state.store, session)
+    if operator is None:
+        raise _RefusedError(_nobody(request, page, form))
+    request.state.session = session
+    return operator
+
+
+def _check_token(request: Request, page: Page, form: dict[str, str]) -> None:
+    expected = form_token(request.state.session)
+    if page.method == "POST" and not compare_digest(form.get("form_token", ""), expected):
+        sentence = "This form is not of your session. Open the page again."
+        raise _RefusedError(_kept(403, "Refused", sentence, form, ""))
+
+
+def _check_role(visit: Visit, page: Page) -> None:
+    if not visit.may(page.action):
+        sentence = f"As {visit.operator.role} you cannot {page.action.value}."
+        raise _RefusedError(_problem(403, "Not yours to do", sentence))
+    if page.writes and not visit.keeps_books:
+        raise _RefusedError(_problem(409, "Books are elsewhere", ELSEWHERE))
 
 
 ELSEWHERE = (

@@ -7,6 +7,7 @@ import datetime as dt
 from functools import cache
 from pathlib import Path
 
+import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from masthead.circulation.amounts import decimal, stored_cents
@@ -44,9 +45,12 @@ def _amount(cents: int | None) -> str:
     return f"{'-' if cents < 0 else ''}{int(whole):,}.{rest}"
 
 
-def _total(number: str | None) -> str:
-    """Return a total of the wire as an amount."""
-    return "" if number is None else _amount(stored_cents(str(number)))
+def _total(number: str | msgspec.Raw | None) -> str:
+    """Return a total, as it is stored or as the wire has it, as an amount."""
+    if number is None:
+        return ""
+    text = bytes(number).decode() if isinstance(number, msgspec.Raw) else number
+    return _amount(stored_cents(text))
 
 
 def _day(text: str | None) -> str:

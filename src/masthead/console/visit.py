@@ -75,7 +75,7 @@ class Visit:
         """Return an operation of the books under the operator's name (``books.operation``)."""
         return operation(self.store, self.account_id, self.deed(what), dry_run=dry_run)
 
-    def page(self, name: str, status: int = 200, **values: Any) -> Response:
+    def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page of a template, with what every page shows."""
         said = _said(self.request)
         response = HTMLResponse(

@@ -4,15 +4,18 @@
 """
 
 import csv
+import datetime as dt
 from typing import IO
 
 from masthead.circulation import copies, efforts, expiring, liability
 from masthead.circulation.tables import Report, written
+from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.store import Connection
 from masthead.store.books import expiries, reports
 
 __all__ = [
+    "check_day",
     "circulation_of",
     "expiries_of",
     "liability_of",
@@ -20,6 +23,18 @@ __all__ = [
     "renewals_of",
     "write_csv",
 ]
+
+
+def check_day(day: str, today: str) -> None:
+    """Raise BadInput if ``day`` is no day, or is later than today."""
+    try:
+        is_date = dt.date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        is_date = False
+    if not is_date:
+        raise BadInput(f"{day!r} is no date, such as {today}")
+    if day > today:
+        raise BadInput(f"{day} is still to come; today is {today}")
 
 
 def press_run_of(connection: Connection, account_id: int, issue_id: int, day: str) -> Report:

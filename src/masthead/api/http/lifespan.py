@@ -53,13 +53,18 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
             task.cancel()
         await gather(*tasks, return_exceptions=True)
         with suppress(StoreUnavailable):
-            write_uses = partial(service.key_uses.write, store, every_us=0)
-            await start_thread(service, write_uses, ends_at=deadline())
+            await start_thread(service, partial(_write_counters, service), ends_at=deadline())
         if service.connection:
             service.connection.close()
         store.close()
         service.threads.shutdown(wait=False, cancel_futures=True)
         _log.info("server process ended", process_id=os.getpid())
+
+
+def _write_counters(service: Service) -> None:
+    """Write what is counted; raise StoreUnavailable if it cannot be written."""
+    service.key_uses.write(service.store, every_us=0)
+    service.request_counts.write(service.store, every_us=0)
 
 
 async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None:
@@ -78,14 +83,19 @@ async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None
 
 
 def _stamp(service: Service) -> None:
-    """Stamp commits that a killed load left unstamped, and write the uses of keys.
+    """Stamp commits that a killed load left unstamped, and write what is counted.
 
     Does each step, whatever becomes of the others; raises the last error.
     """
     store = service.store
     store.check()
     failure = None
-    for step in (epochs.follow_all, commits.stamp_all, service.key_uses.write):
+    for step in (
+        epochs.follow_all,
+        commits.stamp_all,
+        service.key_uses.write,
+        service.request_counts.write,
+    ):
         try:
             step(store)
         except StoreUnavailable as error:

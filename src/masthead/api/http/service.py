@@ -10,6 +10,7 @@ from masthead.settings import ServerSettings
 from masthead.store import Connection, Store
 from masthead.store.keys import Uses
 from masthead.store.logins import Limits
+from masthead.store.request_counts import RequestCounts
 
 if TYPE_CHECKING:
     from asyncio import Task
@@ -50,6 +51,7 @@ class Service:
         self.connection: Connection | None = None
         self.greenlets: Greenlets | None = None
         self.key_uses = Uses()
+        self.request_counts = RequestCounts()
         self.login_limits = Limits(settings.login_failures, settings.account_failures)
         self.look_ups = Slots(LOOK_UPS_AT_ONCE)
         self.scans = Slots(SCANS_AT_ONCE)

@@ -1,6 +1,21 @@
 """The pages, a file for each: what it shows, and what its forms do."""
 
-from masthead.console.pages import find, log, subscriber, subscriber_edit, subscription, today
+from masthead.console.pages import (
+    feed,
+    find,
+    issues,
+    lists,
+    loads,
+    log,
+    orders,
+    partners,
+    renewals,
+    reports,
+    subscriber,
+    subscriber_edit,
+    subscription,
+    today,
+)
 from masthead.console.visit import Page
 
 __all__ = ["PAGES"]
@@ -11,5 +26,13 @@ PAGES: list[Page] = [
     *subscriber.pages,
     *subscriber_edit.pages,
     *subscription.pages,
+    *orders.pages,
+    *issues.pages,
+    *renewals.pages,
+    *reports.pages,
+    *lists.pages,
+    *partners.pages,
+    *loads.pages,
+    *feed.pages,
     *log.pages,
 ]

@@ -158,7 +158,7 @@ def _go_back(books: Operation, key: int, form: Form) -> str:
     return f"The temporary address from {ending.span.first} {how}."
 
 
-def _act(
+def _act(  # noqa: PLR0913 - the fields of an act
     name: str,
     title: str,
     button: str,

@@ -1,15 +1,37 @@
-"""Today: what the day asks for."""
+"""Today: the next issues, what needs a hand, renewals due, liability, new and lost readers."""
 
 from starlette.responses import Response
 
+from masthead.console.figures import Counted, Counting
+from masthead.console.pages.issues import planned
 from masthead.console.visit import Visit, get
+from masthead.store.books.issue import issues_of
+from masthead.store.books.operation import Reading
 
 __all__ = ["pages"]
 
+_NEXT = 6
+
 
 def today(visit: Visit) -> Response:
-    """Show the day."""
-    return visit.page("today")
+    """Show the day. What is counted over the whole account comes as soon as it is counted."""
+    with visit.reading() as connection:
+        found = issues_of(Reading(visit.store, connection, visit.account_id))
+    coming = planned(found)
+    first: dict[int, int] = {}
+    for issue in coming:
+        first.setdefault(issue.publication_id, issue.issue_id)
+    counting: Counting = visit.request.app.state.counting
+    counted = Counted(None, is_current=True)
+    if visit.keeps_books:
+        counted = counting.of(visit.account_id, visit.house.today)
+    return visit.page(
+        "today",
+        coming=coming[:_NEXT],
+        first=set(first.values()),
+        figures=counted.figures,
+        is_current=counted.is_current,
+    )
 
 
 pages = [get("/", today)]

@@ -22,6 +22,17 @@ CREATE TABLE IF NOT EXISTS key_uses (
     PRIMARY KEY (account_id, key_hash)
 ) STRICT, WITHOUT ROWID;
 
+-- What partners asked, by day (in UTC) and operation.
+CREATE TABLE IF NOT EXISTS request_counts (
+    account_id INTEGER NOT NULL,
+    day TEXT NOT NULL,
+    operation TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    errors INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, day, operation)
+) STRICT, WITHOUT ROWID;
+
 -- Who is signed in to the console. token_hash: SHA-256 of the token that the browser has.
 CREATE TABLE IF NOT EXISTS operator_sessions (
     account_id INTEGER NOT NULL,

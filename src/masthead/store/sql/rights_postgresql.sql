@@ -70,7 +70,7 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, '
         'epochs, '
-        'login_failures, key_uses, commits, publications, issues, subscribers, addresses, '
+        'login_failures, key_uses, request_counts, commits, publications, issues, subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
         'list_downloads, mailing_list_entries, deletions, erasures TO %I', server);
@@ -82,6 +82,9 @@ BEGIN
     EXECUTE format('GRANT UPDATE (epoch_at, history) ON epochs TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE, DELETE ON login_failures TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE (used_at) ON key_uses TO %I', server);
+    EXECUTE format(
+        'GRANT INSERT, UPDATE (requests, errors, last_at), DELETE ON request_counts TO %I',
+        server);
     EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
         'accounts_with_history, last_loads FROM PUBLIC';
     EXECUTE format(

@@ -142,6 +142,17 @@ CREATE TABLE key_uses (
     PRIMARY KEY (account_id, key_hash)
 );
 
+-- What partners asked, by day (in UTC) and operation.
+CREATE TABLE request_counts (
+    account_id BIGINT NOT NULL,
+    day TEXT COLLATE "C" NOT NULL,
+    operation TEXT COLLATE "C" NOT NULL,
+    requests BIGINT NOT NULL,
+    errors BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, day, operation)
+);
+
 -- Who is signed in to the console. token_hash: SHA-256 of the token that the browser has.
 CREATE TABLE operator_sessions (
     account_id BIGINT NOT NULL,
@@ -1169,6 +1180,7 @@ BEGIN
         'key_uses',
         'operators',
         'operator_sessions',
+        'request_counts',
         'commits',
         'books',
         'publications',

@@ -1,0 +1,22 @@
+"""Feed: how far the change feed is, and when partners last polled it."""
+
+from starlette.responses import Response
+
+from masthead.console.visit import Visit, get
+from masthead.store import commits
+from masthead.store.request_counts import counts_of
+
+__all__ = ["pages"]
+
+_POLLS = ("changes", "deletions", "snapshot", "digest")
+
+
+def feed(visit: Visit) -> Response:
+    """Show the newest stamp, where the present epoch begins, and the last polls."""
+    with visit.reading() as connection:
+        position = commits.position_of(connection, visit.account_id)
+    polls = [each for each in counts_of(visit.store, visit.account_id) if each.operation in _POLLS]
+    return visit.page("feed", position=position, polls=polls)
+
+
+pages = [get("/feed", feed)]

@@ -1,0 +1,196 @@
+"""Issues: closing one after a look at what it gives, its file, gap lists and reopening."""
+
+import datetime as dt
+import shutil
+import tempfile
+from pathlib import Path
+
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from masthead.console.forms import Form
+from masthead.console.roles import Action
+from masthead.console.visit import Visit, get, post
+from masthead.errors import BadInput
+from masthead.loading.mail_files import Wanted, write_mail_file
+from masthead.store.books import closing
+from masthead.store.books.closing import Grace, MailingList
+from masthead.store.books.issue import Issue, find_issue, issues_of
+from masthead.store.books.operation import Reading
+from masthead.store.books.reopening import reopen_issue
+from masthead.store.console_facts import lists_of_issue
+
+__all__ = ["pages", "planned"]
+
+_CLOSED_SHOWN = 12
+_SHOWN = 200
+_FORMS = ("csv", "xlsx")
+
+
+def planned(found: list[Issue]) -> list[Issue]:
+    """Return the issues that are not closed, the next to be closed first.
+
+    That is by the day on which one is to be closed, or by its date where none was noted.
+    """
+    return sorted(
+        (each for each in found if not each.closed_at and (each.closes_on or each.date)),
+        key=lambda each: (each.closes_on or each.date, each.issue_id),
+    )
+
+
+def issues(visit: Visit) -> Response:
+    """Show the issues to come and those that were closed."""
+    with visit.reading() as connection:
+        found = issues_of(Reading(visit.store, connection, visit.account_id))
+    closed = sorted((each for each in found if each.closed_at), key=lambda each: each.date)
+    return visit.page(
+        "issues",
+        open_issues=planned(found),
+        closed=closed[::-1][:_CLOSED_SHOWN],
+        closed_in_all=len(closed),
+    )
+
+
+def issue(visit: Visit) -> Response:
+    """Show one issue: its lists, and what can be done with it."""
+    return _shown(visit, Form({}))
+
+
+def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
+    with visit.reading() as connection:
+        found = find_issue(Reading(visit.store, connection, visit.account_id), _id(visit))
+        lists = lists_of_issue(connection, visit.account_id, found.mailing_list_id)
+    month_ago = dt.date.fromisoformat(found.date) - dt.timedelta(days=180)
+    form.values.setdefault("grace_issues", "0")
+    form.values.setdefault("grace_from", month_ago.isoformat())
+    return visit.page("issue", status, issue=found, lists=lists, form=form)
+
+
+def close(visit: Visit) -> Response:
+    """Show what closing gives, or close the issue."""
+    form = Form(visit.form)
+    issues_ = form.number("grace_issues", "Grace issues", at_most=1_000) or 0
+    since = form.day("grace_from", "The day")
+    if issues_ and not since:
+        form.refuse("grace_from", "Say since when a last issue counts for grace.")
+    if not form.is_good:
+        return _shown(visit, form, 400)
+    is_sure = bool(form["sure"])
+    made = None
+    with form.refusing():
+        made = closing.close_issue(
+            visit.store,
+            visit.account_id,
+            _id(visit),
+            grace=Grace(issues_, since if issues_ else None),
+            deed=visit.deed("close an issue"),
+            dry_run=not is_sure,
+        )
+    return _made(visit, form, made, "close", is_sure=is_sure)
+
+
+def gap(visit: Visit) -> Response:
+    """Show what a gap list gives, or make it."""
+    form, made = Form(visit.form), None
+    is_sure = bool(form["sure"])
+    with form.refusing():
+        made = closing.make_gap_list(
+            visit.store,
+            visit.account_id,
+            _id(visit),
+            deed=visit.deed("make a gap list"),
+            dry_run=not is_sure,
+        )
+    return _made(visit, form, made, "gap", is_sure=is_sure)
+
+
+def _made(
+    visit: Visit, form: Form, made: MailingList | None, what: str, *, is_sure: bool
+) -> Response:
+    if made is None:
+        return _shown(visit, form, 400)
+    key = _id(visit)
+    if is_sure:
+        entries = f"{made.entries:,} entries"
+        said = f"List {made.mailing_list_id} was made: {entries}."
+        if made.mailing_list_id is None:
+            said = "Nobody is to get the issue now: no list was made."
+        return visit.go(f"/issues/{key}", said)
+    with visit.reading() as connection:
+        found = find_issue(Reading(visit.store, connection, visit.account_id), key)
+    return visit.page(
+        "issue_preview",
+        issue=found,
+        made=made,
+        what=what,
+        form=form,
+        printed=_copies(made, {"Print", "Both"}),
+        digital=_copies(made, {"Digital", "Both"}),
+        exceptions=made.exceptions[:_SHOWN],
+    )
+
+
+def _copies(made: MailingList, types: set[str]) -> int:
+    return sum(run.copies for run in made.runs if run.type in types)
+
+
+def reopen(visit: Visit) -> Response:
+    """Say what reopening undoes, or undo it."""
+    form, done = Form(visit.form), None
+    is_sure = bool(form["sure"])
+    with form.refusing():
+        done = reopen_issue(
+            visit.store,
+            visit.account_id,
+            _id(visit),
+            deed=visit.deed("reopen an issue"),
+            dry_run=not is_sure,
+        )
+    if done is None:
+        return _shown(visit, form, 400)
+    undone = f"{done.deliveries:,} deliveries of {done.lists} lists"
+    if is_sure:
+        return visit.go(f"/issues/{_id(visit)}", f"The issue is open again: {undone} were undone.")
+    with visit.reading() as connection:
+        found = find_issue(Reading(visit.store, connection, visit.account_id), _id(visit))
+    return visit.page("issue_reopen", issue=found, undone=undone)
+
+
+def file(visit: Visit) -> Response:
+    """Write the mail file of a list, and send it."""
+    form = Form(visit.form)
+    kind = form.choice("form", "The form", _FORMS)
+    key = form.number("list", "The list")
+    if not form.is_good:
+        return _shown(visit, form, 400)
+    folder = Path(tempfile.mkdtemp(prefix="masthead-console-"))
+    is_digital = bool(form["digital"])
+    name = f"issue-{_id(visit)}{f'-list-{key}' if key else ''}{'-digital' if is_digital else ''}"
+    path = folder / f"{name}.{kind}"
+    wanted = Wanted(_id(visit), key, is_digital, bool(form["for_spreadsheets"]))
+    try:
+        write_mail_file(
+            visit.store, visit.account_id, wanted, path, by=visit.deed("write a mail file")
+        )
+    except BadInput as error:
+        shutil.rmtree(folder)
+        form.refuse("", f"{error}.")
+        return _shown(visit, form, 400)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    return FileResponse(path, filename=path.name, background=BackgroundTask(shutil.rmtree, folder))
+
+
+def _id(visit: Visit) -> int:
+    return int(visit.ids["id"])
+
+
+pages = [
+    get("/issues", issues),
+    get("/issues/{id:int}", issue),
+    post("/issues/{id:int}/close", close, Action.CLOSE),
+    post("/issues/{id:int}/gap", gap, Action.CLOSE),
+    post("/issues/{id:int}/reopen", reopen, Action.CLOSE),
+    post("/issues/{id:int}/file", file, Action.CLOSE),
+]

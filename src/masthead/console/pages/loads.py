@@ -1,0 +1,27 @@
+"""Loads: what was loaded from files, when, and how it ended."""
+
+from starlette.responses import Response
+
+from masthead.console.visit import Visit, get
+from masthead.store.loads import loads
+
+__all__ = ["pages"]
+
+_SHOWN = 50
+
+
+def show(visit: Visit) -> Response:
+    """Show the last loads of the account, the newest first, with their problems."""
+    found = list(loads(visit.store, visit.account_id))[::-1][:_SHOWN]
+    rows = []
+    for load in found:
+        sums: dict[str, int] = {}
+        for counts in load.counts.values():
+            for name, count in counts.items():
+                sums[name] = sums.get(name, 0) + count
+        seconds = None if load.ended_at is None else (load.ended_at - load.started_at) // 1_000_000
+        rows.append((load, sums, seconds))
+    return visit.page("loads", loads=rows)
+
+
+pages = [get("/loads", show)]

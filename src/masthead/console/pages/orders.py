@@ -1,0 +1,286 @@
+"""Orders: taking one at the telephone, looking at one, booking its payment and a refund."""
+
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from masthead.circulation.amounts import decimal
+from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
+from masthead.console.acts import Act, Field, State, pages_of
+from masthead.console.forms import Form
+from masthead.console.roles import Action
+from masthead.console.visit import Visit, get, post
+from masthead.errors import NotFound
+from masthead.store import Connection
+from masthead.store.books import (
+    addressing,
+    catalogue,
+    looking,
+    ordering,
+    paying,
+    refunding,
+    showing_orders,
+)
+from masthead.store.books.operation import Operation
+from masthead.store.console_facts import first_issue
+
+__all__ = ["pages"]
+
+_NAMES = ("email", "first_name", "last_name")
+_ADDRESS = tuple(name for name in addressing.FIELDS if name not in _NAMES)
+_RECIPIENT = "recipient_"
+
+
+class _Checked(NamedTuple):
+    """An order as saving would make it: the order, and the first issue of each of its terms."""
+
+    order: showing_orders.OrderShown
+    begins: list[tuple[str, str, str]]
+
+
+def new(visit: Visit) -> Response:
+    """Show the form of an order, with the subscriber that the address of the page names."""
+    form = Form({"subscriber": visit.query.get("subscriber", "")})
+    return _form(visit, form)
+
+
+def take(visit: Visit) -> Response:
+    """Check an order and show what it gives, or save it."""
+    form = Form(visit.form)
+    if form["change"]:
+        return _form(visit, form)
+    order = _order(form)
+    is_sure = bool(form["sure"])
+    checked, placed = None, None
+    if order:
+        with form.refusing("bundle"):
+            try:
+                with visit.operation("order", dry_run=not is_sure) as books:
+                    placed = ordering.place(books, order)
+                    ordering.finish(books, [placed])
+                    if is_sure:
+                        _say(books, placed)
+                    checked = _check(books, placed)
+            except RefusedOrder as error:
+                form.refuse(_field_of(error), f"{str(error)[:1].upper()}{str(error)[1:]}.")
+    if not form.is_good or placed is None or checked is None:
+        return _form(visit, form, status=400)
+    if not is_sure:
+        return _form(visit, form, checked=checked)
+    if placed.is_known:
+        return visit.go(f"/orders/{placed.order_id}", "The order with this reference was there.")
+    return visit.go(f"/orders/{placed.order_id}", f"Order {placed.order_id} was saved.")
+
+
+def _say(books: Operation, placed: ordering.Placed) -> None:
+    if placed.is_known and not placed.was_paid:
+        return
+    paid = "paid" if placed.was_paid else "not paid"
+    books.say(
+        f"order {placed.order_id} of subscriber {placed.subscriber_id}: {decimal(placed.cents)}, "
+        f"{paid}; subscriptions {', '.join(map(str, placed.subscriptions)) or 'none'}"
+    )
+
+
+def _check(books: Operation, placed: ordering.Placed) -> _Checked:
+    order = showing_orders.show_order(books.connection, books.account_id, placed.order_id)
+    begins = []
+    for key in placed.subscriptions:
+        found = looking.look_at_subscription(books.connection, books.account_id, key)
+        name = " ".join(
+            str(part) for part in (found.fields["first_name"], found.fields["last_name"]) if part
+        )
+        issue = first_issue(books.connection, books.account_id, key)
+        begins.append((str(found.fields["publication"]), name, issue))
+    return _Checked(order, begins)
+
+
+def _order(form: Form) -> Order | None:
+    """Return the order that was typed, or None where something is wrong with it."""
+    bundle = form.number("bundle", "The bundle")
+    product = form.number("product", "The product")
+    if bundle is None and product is None:
+        form.refuse("bundle", "Say what is ordered: a bundle or a product.")
+    payer = _person(form, "", "who pays")
+    recipient = _person(form, _RECIPIENT, "who gets it") if form["is_gift"] else NOBODY
+    if form["is_gift"] and not recipient.is_named:
+        form.refuse("recipient_subscriber", "Say who gets the gift.")
+    price, tax = form.amount("price", "The price"), form.amount("tax", "The tax")
+    first = form.number("first_issue", "The first issue")
+    is_paid = bool(form["is_paid"])
+    items = []
+    if bundle is not None:
+        items.append(
+            Item(
+                bundle_id=bundle,
+                price=price,
+                tax=tax,
+                recipient=recipient,
+                is_new=bool(form["is_new"]),
+                first_issue=first,
+            )
+        )
+    if product is not None:
+        own = (None, None) if items else (price, tax)
+        items.append(Item(product_id=product, price=own[0], tax=own[1]))
+    if not form.is_good:
+        return None
+    return Order(
+        payer,
+        tuple(items),
+        reference=form["reference"] or None,
+        is_paid=is_paid,
+        payment_type=(form["payment_type"] or None) if is_paid else None,
+        notes=form["notes"] or None,
+    )
+
+
+def _person(form: Form, prefix: str, who: str) -> Person:
+    key = form.number(f"{prefix}subscriber", "The number of the subscriber")
+    address = {name: form.text(f"{prefix}{name}", name) for name in _ADDRESS}
+    person = Person(
+        subscriber_id=key,
+        email=form.text(f"{prefix}email", "The email address", characters_max=50),
+        first_name=form.text(f"{prefix}first_name", "The first name", characters_max=50),
+        last_name=form.text(f"{prefix}last_name", "The last name", characters_max=50),
+        address={name: text for name, text in address.items() if text},
+    )
+    if not prefix and not person.is_named:
+        form.refuse("subscriber", f"Say {who}: a subscriber's number, or a name.")
+    return person
+
+
+def _field_of(error: RefusedOrder) -> str:
+    """Return the field of the form that stands for a column of a file of orders."""
+    name = error.field.replace("subscriber_id", "subscriber").replace("bundle_id", "bundle")
+    return name.replace("product_id", "product").replace("external_reference", "reference")
+
+
+def _form(
+    visit: Visit, form: Form, *, checked: _Checked | None = None, status: int = 200
+) -> Response:
+    with visit.reading() as connection:
+        bundles = catalogue.listed(connection, visit.account_id, "bundle")
+        products = catalogue.listed(connection, visit.account_id, "product")
+        issues = catalogue.listed(connection, visit.account_id, "issue")
+        subscriber = _subscriber(connection, visit, form["subscriber"])
+    names = ("key", *catalogue.COLUMNS["bundle"])
+    return visit.page(
+        "order_new",
+        status,
+        form=form,
+        checked=checked,
+        subscriber=subscriber,
+        bundles=[dict(zip(names, row, strict=True)) for row in bundles],
+        products=[
+            dict(zip(("key", *catalogue.COLUMNS["product"]), row, strict=True)) for row in products
+        ],
+        issues=[
+            found
+            for row in issues
+            if (found := dict(zip(("key", *catalogue.COLUMNS["issue"]), row, strict=True)))
+        ],
+    )
+
+
+def _subscriber(connection: Connection, visit: Visit, key: str) -> looking.Person | None:
+    if not key.isascii() or not key.isdigit() or len(key) > 18:
+        return None
+    try:
+        return looking.look_at_subscriber(connection, visit.account_id, int(key))
+    except NotFound:
+        return None
+
+
+def show(visit: Visit) -> Response:
+    """Show an order with its items, their terms and money."""
+    with visit.reading() as connection:
+        found = showing_orders.show_order(connection, visit.account_id, int(visit.ids["id"]))
+    return visit.page("order", order=found, key=int(visit.ids["id"]))
+
+
+def _state(connection: Connection, account_id: int, key: int) -> State:
+    found = showing_orders.show_order(connection, account_id, key)
+    return {
+        "paid_on": found.fields["paid_on"],
+        "grand_total": found.fields["grand_total"],
+        "refunded": ", ".join(
+            f"item {item.order_item_id} {decimal(item.refunded)}"
+            for item in found.items
+            if item.refund_date
+        ),
+    }
+
+
+def _pay(books: Operation, key: int, form: Form) -> str:
+    paid = paying.pay(books, key, form["payment_type"] or None)
+    ordering.refresh_subscriptions(books, paid.subscriptions)
+    said = (
+        f"order {key} was paid: received {decimal(paid.cents)} without tax, earned "
+        f"{decimal(paid.earned)} of it at once"
+    )
+    books.say(said)
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def _refund(books: Operation, key: int, form: Form) -> str:
+    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
+    if not form.is_good:
+        return ""
+    done = refunding.refund(books, key, item, amount)
+    ordering.refresh_subscriptions(books, done.subscriptions)
+    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues end"
+    said = (
+        f"item {done.order_item_id} of order {key}: refund {decimal(done.cents)}, of which tax "
+        f"{decimal(done.tax)}; {issues}"
+    )
+    if done.taken_back:
+        said += f"; {decimal(done.taken_back)} that was earned is taken back"
+    if done.kept:
+        said += f"; {decimal(done.kept)} is kept and earned"
+    books.say(said)
+    return f"{said[:1].upper()}{said[1:]}. The money itself you send."
+
+
+def _back(key: int, _state: State) -> str:
+    return f"/orders/{key}"
+
+
+pages = [
+    get("/orders/new", new, Action.ORDER),
+    post("/orders/new", take, Action.ORDER),
+    get("/orders/{id:int}", show),
+    *pages_of(
+        Act(
+            "/orders/{id:int}/pay",
+            "Book a payment",
+            "It is paid",
+            Action.PAY,
+            (Field("payment_type", "How it was paid", hint="Check, card, transfer."),),
+            _state,
+            _pay,
+            _back,
+            "Of today, in full. What was delivered on credit is earned at once.",
+        ),
+        Act(
+            "/orders/{id:int}/refund",
+            "Refund an item",
+            "Refund",
+            Action.REFUND,
+            (
+                Field("item", "Item", "number", "Which one, if the order has several."),
+                Field(
+                    "amount",
+                    "Amount with tax",
+                    "amount",
+                    "What is unearned and its share of the tax if it is left empty.",
+                ),
+            ),
+            _state,
+            _refund,
+            _back,
+            "The remaining issues of the item go, whatever the amount.",
+            confirms=True,
+        ),
+    ),
+]

@@ -1,0 +1,113 @@
+"""Renewals: the efforts of the publications, whom to write to now, and the letters' file."""
+
+import csv
+import io
+
+from starlette.responses import Response
+
+from masthead.console.acts import Act, Field, State, pages_of
+from masthead.console.forms import Form
+from masthead.console.roles import Action
+from masthead.console.visit import Visit, get, post
+from masthead.loading.export import harmless
+from masthead.store import Connection
+from masthead.store.books import catalogue, renewing
+from masthead.store.books.operation import Operation
+
+__all__ = ["pages"]
+
+
+def renewals(visit: Visit) -> Response:
+    """Show the letters that are due today, and the efforts of each publication."""
+    return _shown(visit)
+
+
+def _shown(visit: Visit) -> Response:
+    with visit.reading() as connection:
+        publications = catalogue.listed(connection, visit.account_id, "publication")
+        points = renewing.efforts(connection, visit.account_id, None)
+        due = (
+            renewing.due(connection, visit.account_id, visit.house.today)
+            if visit.keeps_books
+            else []
+        )
+    return visit.page(
+        "renewals",
+        names={row[0]: row[1] or f"Publication {row[0]}" for row in publications},
+        points=points,
+        due=due,
+        in_all=sum(each.letters for each in due),
+    )
+
+
+def send(visit: Visit) -> Response:
+    """Send the file of the letters that are due, and note them as sent: both or neither."""
+    form = Form(visit.form)
+    publication = form.number("publication", "The publication")
+    out = io.StringIO(newline="")
+    with visit.operation("send renewals") as books:
+        if publication is not None:
+            renewing.check_publication(books.connection, visit.account_id, publication)
+        writer = csv.writer(out)
+        writer.writerow(renewing.LETTER)
+        rows = renewing.letters(books.connection, visit.account_id, books.today, publication)
+        writer.writerows(map(harmless, rows) if form["for_spreadsheets"] else rows)
+        renewing.record_sent(books, publication)
+        today = books.today
+    name = f"letters-{today}{f'-{publication}' if publication else ''}.csv"
+    return Response(
+        out.getvalue().encode(),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _state(connection: Connection, account_id: int, key: int) -> State:
+    renewing.check_publication(connection, account_id, key)
+    points = renewing.efforts(connection, account_id, key)
+    return {"efforts": ", ".join(f"{each.effort} at {each.issues_left}" for each in points)}
+
+
+def _set(books: Operation, key: int, form: Form) -> str:
+    effort = form.number("effort", "The effort", at_least=1, at_most=1_000)
+    left = form.number("issues_left", "Issues left", at_least=-1_000, at_most=1_000)
+    if effort is None:
+        form.refuse("effort", "The number of the effort is needed.")
+    if left is None and not form["remove"]:
+        form.refuse("issues_left", "Say at how many issues left it is due.")
+    if not form.is_good or effort is None:
+        return ""
+    if form["remove"]:
+        renewing.remove_effort(books, key, effort)
+        return f"Effort {effort} was removed."
+    assert left is not None
+    renewing.set_effort(books, renewing.Point(key, effort, left))
+    return f"Effort {effort} is due at {left} issues left."
+
+
+pages = [
+    get("/renewals", renewals),
+    post("/renewals/send", send, Action.RENEW),
+    *pages_of(
+        Act(
+            "/renewals/{id:int}/effort",
+            "Efforts of a publication",
+            "Save",
+            Action.RENEW,
+            (
+                Field("effort", "Number of the effort", "number"),
+                Field(
+                    "issues_left",
+                    "Due at issues left",
+                    "text",
+                    "0 with the last issue, -2 two issues after it.",
+                ),
+                Field("remove", "Remove this effort", "check"),
+            ),
+            _state,
+            _set,
+            lambda _key, _state: "/renewals",
+            "Letters go in the order of their numbers; none is skipped.",
+        )
+    ),
+]
