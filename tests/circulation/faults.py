@@ -107,9 +107,9 @@ def _nothing_taken_back(right: Any, net: int, terms: Any) -> Any:
 
 
 def _part_alone(_right: Any, item: Any, amount: int, terms: Any) -> int:
-    left = sum(term.received - term.refunded for term in terms)
-    gross = item.net + item.tax
-    return left if amount == refunding.paid_gross(item) else amount * item.net // gross
+    left: int = sum(term.received - term.refunded for term in terms)
+    gross: int = item.net + item.tax
+    return left if amount == refunding.paid_gross(item) else amount * int(item.net) // gross
 
 
 def _oldest(right: Any, lines: lining.Lines, key: tuple[int, int, str]) -> Any:
