@@ -13,6 +13,7 @@ from masthead.cli.stores import opened
 from masthead.console.server import serve
 from masthead.errors import BadUsage
 from masthead.listening import bind
+from masthead.settings import SETTINGS
 from masthead.store import operators
 from masthead.store.operators import Role
 
@@ -26,11 +27,11 @@ _ROLE = click.Choice(operators.ROLES)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    default=8002,
+    default=SETTINGS["console_port"].default,
     show_default=True,
-    envvar="MASTHEAD_CONSOLE_PORT",
+    envvar=SETTINGS["console_port"].variable,
     show_envvar=True,
-    help="TCP port to listen at; 0 takes any that is free.",
+    help=SETTINGS["console_port"].meaning,
 )
 @setting("behind_proxy")
 @setting("log_format")
@@ -54,7 +55,7 @@ def console_command(
                 "machines; let a proxy speak TLS (--behind-proxy)",
                 err=True,
             )
-        click.echo(f"the console is on {base_url}")
+        click.echo(f"The console is on {base_url}")
 
     serve(listener, store, log_format=log_format, behind_proxy=behind_proxy, ready=ready)
 

@@ -21,12 +21,16 @@ from masthead.store import accounts, find_store, open_store, system_clock
 from masthead.store.account_removal import remove_account
 from masthead.store.books.operation import opened_on
 from masthead.store.migrations import steps
+from masthead.store.operators import add_operator
 
-__all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "curl_lines", "make_demo"]
+__all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "DEMO_OPERATOR", "curl_lines", "make_demo"]
 
 DEMO_DATABASE = "sqlite:///masthead-demo.db"
 DEMO_CREDENTIALS = ("demo-key", "demo-login")
 """Its api_key and its api_login."""
+
+DEMO_OPERATOR = ("demo", "demo-operator")
+"""The name and the password of its operator in the console."""
 
 _ACCOUNT_ID = 1
 _COMPANY_NAME = "Harbour Lane Press (demo)"
@@ -66,6 +70,7 @@ def make_demo(database: str) -> None:
         with TemporaryDirectory() as folder:
             _load_nights(database, Path(folder))
         work_a_morning(database, _ACCOUNT_ID, deed())
+        add_operator(store, _ACCOUNT_ID, DEMO_OPERATOR[0], "manager", DEMO_OPERATOR[1], by=deed())
         accounts.set_account(
             store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
         )
@@ -101,8 +106,8 @@ def _earlier(offset_us: int) -> int:
     return system_clock() - offset_us
 
 
-def curl_lines(base_url: str) -> str:
-    """Return what the demo prints: its URL, its credentials, a curl line for each operation."""
+def curl_lines(base_url: str, console_url: str) -> str:
+    """Return what the demo prints: its URLs, its credentials, a curl line for each operation."""
     shown = sample()
     since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)
     entities = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
@@ -125,6 +130,8 @@ def curl_lines(base_url: str) -> str:
     lines = [
         f"Masthead serves on {base_url}",
         f"api_key: {_API_KEY}   api_login: {_API_LOGIN}   to read and try: {base_url}/docs",
+        f"The console is on {console_url}",
+        f"name: {DEMO_OPERATOR[0]}   password: {DEMO_OPERATOR[1]}",
         "",
     ]
     for title, path in paths:

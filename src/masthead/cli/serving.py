@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+from multiprocessing import get_context
 
 import click
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from masthead.api.server import serve
 from masthead.cli.demo import DEMO_CREDENTIALS, DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import server_settings, setting
+from masthead.console.server import serve_console
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
 from masthead.listening import bind
@@ -59,6 +61,7 @@ def is_loopback(listener: socket.socket) -> bool:
 
 @click.command()
 @setting("port")
+@setting("console_port")
 @click.option(
     "--database",
     envvar=SETTINGS["database"].variable,
@@ -67,20 +70,31 @@ def is_loopback(listener: socket.socket) -> bool:
     show_default=True,
     help=SETTINGS["database"].meaning,
 )
-def demo(port: int, database: str) -> None:
+def demo(port: int, console_port: int, database: str) -> None:
     """Make a demo publisher of 2,000 subscribers, and serve it on this machine only.
 
-    A second start keeps its data.
+    Its console is a process of its own, which ends with this one; it takes any free port if
+    --console-port is in use. A second start keeps the data.
     """
-    listener = click.get_current_context().with_resource(bind("127.0.0.1", port))
+    context = click.get_current_context()
+    listener = context.with_resource(bind("127.0.0.1", port))
+    try:
+        of_console = bind("127.0.0.1", console_port)
+    except BadUsage:
+        of_console = bind("127.0.0.1", 0)
     base_url = base_url_of(listener, "127.0.0.1", is_tls=False)
+    console_url = base_url_of(of_console, "127.0.0.1", is_tls=False)
     make_demo(database)
-    settings = ServerSettings(database=database)
+    with of_console:
+        console = get_context("spawn").Process(
+            target=serve_console, args=(of_console, database), daemon=True
+        )
+        console.start()
     serve(
         listener,
-        settings,
+        ServerSettings(database=database),
         demo=DEMO_CREDENTIALS,
-        ready=lambda: click.echo(curl_lines(base_url)),
+        ready=lambda: click.echo(curl_lines(base_url, console_url)),
     )
 
 

@@ -37,7 +37,7 @@ class Act(NamedTuple):
     """An act on a record that has an id in the path.
 
     ``state`` returns what the form shows or depends on, and raises NotFound if there is no such
-    record. ``apply`` does it and returns what it has to say; it notes what is wrong with a field in
+    record; ``subject`` what the record is called. ``apply`` does it and returns what it has to say; it notes what is wrong with a field in
     the form. ``back`` is the page that follows, of the record's id and state. ``starts_empty``: the
     fields are not filled with the state. ``confirms``: it says first what will happen.
     """
@@ -50,6 +50,7 @@ class Act(NamedTuple):
     state: Callable[[Connection, int, int], State]
     apply: Callable[[Operation, int, Form], str]
     back: Callable[[int, State], str]
+    subject: Callable[[int, State], str]
     about: str = ""
     starts_empty: bool = True
     confirms: bool = False
@@ -120,6 +121,7 @@ def _shown(
         changes=changes,
         will=will,
         back=act.back(_id(visit), state),
+        subject=act.subject(_id(visit), state),
     )
 
 

@@ -1,16 +1,21 @@
 """The server of the console: one process, which ends gracefully."""
 
+import os
+import signal
 import socket
+import threading
 from collections.abc import Callable
+from contextlib import closing
+from multiprocessing import parent_process
 
 import uvicorn
 
 from masthead.console.app import create_app
 from masthead.errors import MastheadError
 from masthead.log import configure_logs
-from masthead.store import Store
+from masthead.store import Store, open_store
 
-__all__ = ["serve"]
+__all__ = ["serve", "serve_console"]
 
 _DRAIN_S_MAX = 10
 
@@ -55,3 +60,20 @@ def serve(
         _Server(config, ready).run(sockets=[listener])
     except SystemExit:
         raise MastheadError("the console could not start: its log says why") from None
+
+
+def serve_console(listener: socket.socket, database: str) -> None:
+    """Serve the console of a database in a process that another one has started, and end with it.
+
+    Raises MastheadError if it cannot start.
+    """
+    parent = parent_process()
+    if parent is not None:
+
+        def end() -> None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=end, daemon=True).start()
+    with closing(open_store(database)) as store:
+        serve(listener, store, log_format="text", behind_proxy=False, ready=lambda: None)

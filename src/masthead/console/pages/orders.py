@@ -246,6 +246,10 @@ def _back(key: int, _state: State) -> str:
     return f"/orders/{key}"
 
 
+def _subject(key: int, _state: State) -> str:
+    return f"order {key}"
+
+
 pages = [
     get("/orders/new", new, Action.ORDER),
     post("/orders/new", take, Action.ORDER),
@@ -260,6 +264,7 @@ pages = [
             _state,
             _pay,
             _back,
+            _subject,
             "Of today, in full. What was delivered on credit is earned at once.",
         ),
         Act(
@@ -279,6 +284,7 @@ pages = [
             _state,
             _refund,
             _back,
+            _subject,
             "The remaining issues of the item go, whatever the amount.",
             confirms=True,
         ),

@@ -107,6 +107,7 @@ pages = [
             _state,
             _set,
             lambda _key, _state: "/renewals",
+            lambda key, _state: f"publication {key}",
             "Letters go in the order of their numbers; none is skipped.",
         )
     ),

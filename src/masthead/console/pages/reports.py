@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from starlette.responses import Response
 
-from masthead.circulation.tables import Kind, Report, written
+from masthead.circulation.tables import Cell, Kind, Report, Row, written
 from masthead.console.visit import Visit, get
 from masthead.errors import BadInput, NotFound
 from masthead.reporting import reports
@@ -135,8 +135,17 @@ def _asked(kind: str, running: Reading, day: str, issue: str) -> Report:
     return reports.renewals_of(*asked, day)
 
 
-def _written(made: Report, row: tuple[str | int | None, ...]) -> list[str]:
-    return [written(cell, column.kind) for cell, column in zip(row, made.columns, strict=True)]
+def _written(made: Report, row: Row) -> list[str]:
+    return [_cell(cell, column.kind) for cell, column in zip(row, made.columns, strict=True)]
+
+
+def _cell(value: Cell, kind: Kind) -> str:
+    """Return a cell as it is written, with its thousands separated."""
+    text = written(value, kind)
+    if kind is Kind.TEXT or not text:
+        return text
+    whole, dot, rest = text.partition(".")
+    return f"{'-' if whole.startswith('-') else ''}{abs(int(whole)):,}{dot}{rest}"
 
 
 pages = [

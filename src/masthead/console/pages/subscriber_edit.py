@@ -52,6 +52,11 @@ def _subscriber(key: int, _state: State) -> str:
     return f"/subscribers/{key}"
 
 
+def _name(key: int, state: State) -> str:
+    names = (str(state[each]) for each in ("first_name", "last_name") if state[each])
+    return " ".join((*names, str(key)))
+
+
 pages = pages_of(
     Act(
         "/subscribers/{id:int}/edit",
@@ -66,6 +71,7 @@ pages = pages_of(
         editing.names_of,
         _edit,
         _subscriber,
+        _name,
         starts_empty=False,
     ),
     Act(
@@ -77,6 +83,7 @@ pages = pages_of(
         _address,
         _edit_address,
         lambda _key, state: f"/subscribers/{state['subscriber_id']}",
+        lambda key, state: f"address {key} of subscriber {state['subscriber_id']}",
         "Where it stands, for all that goes there. To move a subscription, give it a new address.",
         starts_empty=False,
     ),
@@ -89,6 +96,7 @@ pages = pages_of(
         editing.names_of,
         _merge,
         _subscriber,
+        _name,
         "Both are one person. Addresses, subscriptions, orders and answers move to the one who is "
         "kept; this one is then empty and deleted.",
         confirms=True,

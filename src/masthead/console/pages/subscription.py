@@ -61,11 +61,17 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
             f"{span.first} to {span.last}: {postal.line}" for span, postal in found.temporary
         ),
         "subscriber_id": values["subscriber_id"],
+        "publication": values["publication"],
+        "name": " ".join(str(values[each]) for each in ("first_name", "last_name") if values[each]),
     }
 
 
 def _back(_key: int, state: State) -> str:
     return f"/subscribers/{state['subscriber_id']}"
+
+
+def _subject(key: int, state: State) -> str:
+    return f"{state['name']}, {state['publication']}, subscription {key}".lstrip(", ")
 
 
 def _set(books: Operation, key: int, form: Form) -> str:
@@ -179,6 +185,7 @@ def _act(  # noqa: PLR0913 - the fields of an act
         _state,
         apply,
         _back,
+        _subject,
         about,
         starts_empty,
         confirms,
