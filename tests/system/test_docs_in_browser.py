@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 import pytest
 
 from masthead.contract.operations import EXTENSIONS, OPERATIONS
 from tests.cli.running import lines_until, running
+from tests.system.browsing import IN_BROWSER, Browser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,98 +17,9 @@ if TYPE_CHECKING:
 
     from tests.api.callers import Caller
 
-NEEDS_SELENIUM = "needs selenium, which make test-system installs"
-webdriver = pytest.importorskip("selenium.webdriver", reason=NEEDS_SELENIUM)
-conditions = pytest.importorskip("selenium.webdriver.support.expected_conditions")
-wait = pytest.importorskip("selenium.webdriver.support.wait")
-
-CHROMIUM = shutil.which("chromium")
-CHROMEDRIVER = shutil.which("chromedriver")
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1200,2000",
-)
-WAIT_SECONDS_MAX = 30
 LIST_ACCOUNTS = "[id$=list_accounts]"
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or CHROMEDRIVER is None,
-    reason="needs chromium and chromedriver (Debian's packages chromium and chromium-driver)",
-)
-
-
-class Browser:
-    """A headless Chromium with an empty profile, which notes each request that it makes."""
-
-    def __init__(self, profile: Path) -> None:
-        """Start it."""
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in (*FLAGS, f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
-        self._driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
-        self._wait = wait.WebDriverWait(self._driver, WAIT_SECONDS_MAX)
-
-    def open(self, url: str) -> None:
-        """Go to a page."""
-        self._driver.get(url)
-
-    def set_width(self, pixels: int) -> None:
-        """Show pages as on a screen of this width."""
-        size = {"width": pixels, "height": 844, "deviceScaleFactor": 1, "mobile": False}
-        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-    def width_of_page(self) -> int:
-        """Return the width in pixels that the page needs."""
-        return int(self._driver.execute_script("return document.documentElement.scrollWidth"))
-
-    def count(self, selector: str) -> int:
-        """Return how many elements there are."""
-        return len(self._driver.find_elements("css selector", selector))
-
-    def click(self, selector: str) -> None:
-        """Click an element as soon as that is possible."""
-        self._wait.until(conditions.element_to_be_clickable(("css selector", selector))).click()
-
-    def write(self, selector: str, text: str) -> None:
-        """Type a text into a field."""
-        self._shown(selector).send_keys(text)
-
-    def read(self, selector: str) -> str:
-        """Return the text of an element."""
-        return str(self._shown(selector).text)
-
-    def requests(self) -> list[str]:
-        """Return the URL of each request that went to a network so far."""
-        entries = self._driver.get_log("performance")
-        events = [json.loads(entry["message"])["message"] for entry in entries]
-        urls = [
-            event["params"]["request"]["url"]
-            for event in events
-            if event["method"] == "Network.requestWillBeSent"
-        ]
-        return [url for url in urls if urlsplit(url).scheme in {"http", "https", "ws", "wss"}]
-
-    def complaints(self) -> list[str]:
-        """Return what the browser found wrong: failures, and what the page's policy forbade."""
-        entries = self._driver.get_log("browser")
-        return [entry["message"] for entry in entries if entry["level"] in {"WARNING", "SEVERE"}]
-
-    def quit(self) -> None:
-        """End it."""
-        self._driver.quit()
-
-    def _shown(self, selector: str) -> Any:
-        element = conditions.visibility_of_element_located(("css selector", selector))
-        return self._wait.until(element)
+pytestmark = IN_BROWSER
 
 
 @pytest.fixture

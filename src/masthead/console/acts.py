@@ -37,7 +37,8 @@ class Act(NamedTuple):
     """An act on a record that has an id in the path.
 
     ``state`` returns what the form shows or depends on, and raises NotFound if there is no such
-    record; ``subject`` what the record is called. ``apply`` does it and returns what it has to say; it notes what is wrong with a field in
+    record; ``subject`` returns what the record is called. ``apply`` does it and returns what it has
+    to say; it notes what is wrong with a field in
     the form. ``back`` is the page that follows, of the record's id and state. ``starts_empty``: the
     fields are not filled with the state. ``confirms``: it says first what will happen.
     """

@@ -1,0 +1,204 @@
+"""A real browser: Debian's Chromium without a screen, driven by Selenium."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.servers import ROOT
+
+NEEDS_SELENIUM = "needs selenium, which make test-system installs"
+webdriver = pytest.importorskip("selenium.webdriver", reason=NEEDS_SELENIUM)
+conditions = pytest.importorskip("selenium.webdriver.support.expected_conditions")
+keys = pytest.importorskip("selenium.webdriver.common.keys")
+wait = pytest.importorskip("selenium.webdriver.support.wait")
+
+__all__ = ["AXE", "IN_BROWSER", "Browser", "Keys"]
+
+CHROMIUM = shutil.which("chromium")
+CHROMEDRIVER = shutil.which("chromedriver")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1200,2000",
+)
+WAIT_SECONDS_MAX = 30
+_NO_JAVASCRIPT = {"profile.managed_default_content_settings.javascript": 2}
+
+AXE = Path(ROOT, ".venv", "typescript", "node_modules", "axe-core", "axe.min.js")
+"""axe, which finds what keeps people out of a page; ``.ci/typescript`` installs it."""
+
+IN_BROWSER = pytest.mark.skipif(
+    CHROMIUM is None or CHROMEDRIVER is None,
+    reason="needs chromium and chromedriver (Debian's packages chromium and chromium-driver)",
+)
+Keys = keys.Keys
+
+
+class Browser:
+    """A headless Chromium with an empty profile, which notes each request that it makes."""
+
+    def __init__(self, profile: Path, *, javascript: bool = True) -> None:
+        """Start it, with or without JavaScript."""
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        if not javascript:
+            options.add_experimental_option("prefs", _NO_JAVASCRIPT)
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        self._driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+        self._wait = wait.WebDriverWait(self._driver, WAIT_SECONDS_MAX)
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return str(self._driver.current_url)
+
+    def open(self, url: str) -> None:
+        """Go to a page."""
+        self._driver.get(url)
+
+    def set_width(self, pixels: int) -> None:
+        """Show pages as on a screen of this width."""
+        size = {"width": pixels, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def set_scheme(self, name: str) -> None:
+        """Prefer colours that are ``light`` or ``dark``."""
+        feature = {"name": "prefers-color-scheme", "value": name}
+        self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    def width_of_page(self) -> int:
+        """Return the width in pixels that the page needs."""
+        return int(self._driver.execute_script("return document.documentElement.scrollWidth"))
+
+    def count(self, selector: str) -> int:
+        """Return how many elements there are."""
+        return len(self._driver.find_elements("css selector", selector))
+
+    def click(self, selector: str) -> None:
+        """Click an element as soon as that is possible."""
+        self._wait.until(conditions.element_to_be_clickable(("css selector", selector))).click()
+
+    def follow(self, text: str) -> None:
+        """Click the first link or button with a text."""
+        where = f"//*[self::a or self::button][normalize-space()={text!r}]"
+        self._wait.until(conditions.element_to_be_clickable(("xpath", where))).click()
+
+    def write(self, selector: str, text: str) -> None:
+        """Type a text into a field."""
+        self._shown(selector).send_keys(text)
+
+    def replace(self, selector: str, text: str) -> None:
+        """Type a text into a field in place of what it has; a day as ``YYYY-MM-DD``."""
+        field = self._shown(selector)
+        field.clear()
+        if field.get_attribute("type") == "date":
+            year, month, day = text.split("-")
+            text = f"{month}{day}{year}"
+        field.send_keys(text)
+
+    def choose(self, selector: str, text: str) -> None:
+        """Choose the option of a list whose text begins so."""
+        for option in self._shown(selector).find_elements("css selector", "option"):
+            if option.text.startswith(text):
+                option.click()
+                return
+        raise AssertionError(f"{selector} has no option {text!r}")
+
+    def press(self, *pressed: str) -> None:
+        """Press keys, one after the other, wherever the focus is."""
+        for key in pressed:
+            self._driver.switch_to.active_element.send_keys(key)
+
+    def focused(self) -> str:
+        """Return the id, or else the text, of what has the focus."""
+        element = self._driver.switch_to.active_element
+        return str(element.get_attribute("id") or element.text)
+
+    def tab_to(self, wanted: str, presses_max: int = 60) -> None:
+        """Press the tab key until what has the focus has this id or text."""
+        for _ in range(presses_max):
+            if self.focused() == wanted:
+                return
+            self.press(Keys.TAB)
+        raise AssertionError(f"the focus never came to {wanted!r}")
+
+    def read(self, selector: str) -> str:
+        """Return the text of an element."""
+        return str(self._shown(selector).text)
+
+    def read_until(self, selector: str, wanted: str) -> str:
+        """Wait until the text of an element has the words; return it."""
+        found = conditions.text_to_be_present_in_element(("css selector", selector), wanted)
+        try:
+            self._wait.until(found)
+        except Exception as error:
+            page = self._driver.find_element("css selector", "body").text
+            raise AssertionError(f"{selector} never said {wanted!r}; the page: {page}") from error
+        return self.read(selector)
+
+    def value(self, selector: str) -> str:
+        """Return what a field has."""
+        return str(self._shown(selector).get_attribute("value"))
+
+    def violations(self) -> list[str]:
+        """Return what axe finds wrong with the page."""
+        self._driver.execute_script(AXE.read_text(encoding="utf-8"))
+        found = self._driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then(found => done(found.violations))"
+        )
+        return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]
+
+    def cookies(self) -> dict[str, str]:
+        """Return the cookies of the page, by name."""
+        return {each["name"]: each["value"] for each in self._driver.get_cookies()}
+
+    def save_picture(self, path: Path, height_max: int) -> None:
+        """Write a PNG file of the whole page, at most so many pixels high."""
+        height = int(self._driver.execute_script("return document.documentElement.scrollHeight"))
+        width = int(self._driver.execute_script("return window.innerWidth"))
+        size = {
+            "width": width,
+            "height": min(height, height_max),
+            "deviceScaleFactor": 1,
+            "mobile": False,
+        }
+        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self._driver.save_screenshot(str(path))
+
+    def requests(self) -> list[str]:
+        """Return the URL of each request that went to a network so far."""
+        entries = self._driver.get_log("performance")
+        events = [json.loads(entry["message"])["message"] for entry in entries]
+        urls = [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+        return [url for url in urls if urlsplit(url).scheme in {"http", "https", "ws", "wss"}]
+
+    def complaints(self) -> list[str]:
+        """Return what the browser found wrong: failures, and what the page's policy forbade."""
+        entries = self._driver.get_log("browser")
+        return [entry["message"] for entry in entries if entry["level"] in {"WARNING", "SEVERE"}]
+
+    def quit(self) -> None:
+        """End it."""
+        self._driver.quit()
+
+    def _shown(self, selector: str) -> Any:
+        element = conditions.visibility_of_element_located(("css selector", selector))
+        return self._wait.until(element)

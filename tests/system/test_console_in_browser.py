@@ -1,0 +1,241 @@
+"""The console in a real browser: each page, and the whole life of a subscription by clicking."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx2
+import pytest
+
+from tests.cli.running import lines_until, running
+from tests.servers import masthead
+from tests.system.browsing import AXE, IN_BROWSER, Browser, Keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = IN_BROWSER
+
+PAGES = (
+    "/",
+    "/find?q=ad",
+    "/subscribers/1",
+    "/subscribers/1/edit",
+    "/subscriptions/1/suspend",
+    "/subscriptions/1/temporary-address",
+    "/orders/new",
+    "/orders/new?subscriber=1",
+    "/orders/1332",
+    "/orders/1332/refund",
+    "/issues",
+    "/renewals",
+    "/reports",
+    "/reports/press-run",
+    "/reports/circulation",
+    "/reports/liability",
+    "/reports/expiries",
+    "/reports/renewals",
+    "/lists",
+    "/partners",
+    "/loads",
+    "/feed",
+    "/log",
+    "/nowhere",
+)
+WIDTHS = (1280, 390)
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a demo's console, as the demo prints it."""
+    database = f"sqlite:///{tmp_path_factory.mktemp('console') / 'demo.db'}"
+    with running("demo", "--port=0", "--console-port=0", database=database) as process:
+        yield lines_until(process, "The console is on ", 1)[-1].split()[-1]
+
+
+@pytest.fixture
+def browser(console: str, tmp_path: Path) -> Iterator[Browser]:
+    """A browser that is signed in."""
+    browser = Browser(tmp_path)
+    sign_in(browser, console)
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(params=[True, False], ids=["with JavaScript", "without JavaScript"])
+def either(console: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """A browser that is signed in, with JavaScript and without."""
+    browser = Browser(tmp_path, javascript=request.param)
+    sign_in(browser, console)
+    yield browser
+    browser.quit()
+
+
+def sign_in(browser: Browser, console: str) -> None:
+    browser.open(console)
+    browser.write("#name", "demo")
+    browser.write("#password", "demo-operator")
+    browser.click("button.main")
+    browser.read_until("h1", "20")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_page_fits_the_screen_and_axe_finds_nothing(
+    browser: Browser, console: str, width: int, scheme: str
+) -> None:
+    """decisions, "Looks of the console"."""
+    if not AXE.exists():
+        pytest.skip("needs axe, which .ci/typescript installs")
+    browser.set_width(width)
+    browser.set_scheme(scheme)
+    found = {}
+    for page in PAGES:
+        browser.open(console + page)
+        assert browser.width_of_page() <= width, page
+        if violations := browser.violations():
+            found[page] = violations
+    assert not found
+    complaints = [each for each in browser.complaints() if "/nowhere" not in each]
+    assert not complaints
+    assert [url for url in browser.requests() if not url.startswith(f"{console}/")] == []
+
+
+def order(browser: Browser, console: str, last_name: str) -> str:
+    """Order the first bundle for somebody new, as a gift; return the address of the order."""
+    browser.open(f"{console}/orders/new")
+    browser.choose("#bundle", "Harbor")
+    browser.write("#first_name", "Grace")
+    browser.write("#last_name", last_name)
+    browser.write("#address", "12 Elm Street")
+    browser.write("#city", "Salem")
+    browser.click("#is_gift")
+    browser.click("fieldset details summary")
+    browser.write("#recipient_first_name", "Alan")
+    browser.write("#recipient_last_name", f"{last_name} junior")
+    browser.write("#recipient_address", "3 Oak Lane")
+    browser.write("#recipient_city", "Dover")
+    browser.follow("Check the order")
+    shown = browser.read_until("section.card", "Total")
+    assert "first issue" in shown
+    assert "not paid yet" in shown
+    browser.follow("Save the order")
+    browser.read_until("h1", "Order")
+    return browser.url
+
+
+def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None:
+    """circulation, "Rules", by clicking: from a gift to its end; without JavaScript too."""
+    name = "Zweig" if either.count(".htmx-indicator") else "Zwicky"
+    ordered = order(either, console, name)
+    assert "no payment noted" in either.read("h1")
+    either.follow("Book the payment")
+    either.write("#payment_type", "check")
+    either.follow("It is paid")
+    either.read_until(".notice.good", "was paid")
+    assert "paid" in either.read("h1")
+
+    either.write("#top-q", f"alan {name.lower()}")
+    either.press(Keys.ENTER)
+    either.read_until("#found", "Oak Lane")
+    either.click("#found tbody a")
+    either.read_until("h1", name)
+    for act, fields, button, said in (
+        ("Suspend", {"#from_date": "2027-07-01", "#to_date": "2027-08-31"}, "Suspend", "Suspended"),
+        ("Resume", {}, "Resume", "The suspension from 2027-07-01 was removed"),
+        ("Extend", {"#issues": "2"}, "Extend", "2 free issues more"),
+        ("Move", {"#address": "9 Rue Haute", "#city": "Québec"}, "Move", "to the new address"),
+        ("Change", {"#copies": "3"}, "Save", "Changed: copies"),
+    ):
+        either.follow(act)
+        for field, text in fields.items():
+            either.replace(field, text)
+        either.follow(button)
+        either.read_until(".notice.good", said)
+    assert "9 Rue Haute" in either.read("main")
+    assert "3 copies" in either.read("section.card")
+
+    either.follow("Cancel")
+    either.click("#refund")
+    either.follow("Look at what will happen")
+    assert "is refunded" in either.read_until(".notice", "This will happen")
+    either.follow("Cancel the subscription")
+    either.read_until("section.card h3", "cancelled")
+    either.open(ordered)
+    assert "refunded" in either.read("section.card h2")
+
+
+def test_a_suspension_that_ends_before_it_begins_is_refused_beside_what_was_typed(
+    either: Browser, console: str
+) -> None:
+    """circulation, "Suspension"."""
+    either.open(f"{console}/subscriptions/1/suspend")
+    either.replace("#from_date", "2027-08-31")
+    either.replace("#to_date", "2027-07-01")
+    either.follow("Suspend")
+    either.read_until("#errors", "before it begins on 2027-08-31")
+    assert (either.value("#from_date"), either.value("#to_date")) == ("2027-08-31", "2027-07-01")
+
+
+def test_an_issue_is_previewed_closed_and_reopened(either: Browser, console: str) -> None:
+    """circulation, "Close" and "Reopen"."""
+    either.open(f"{console}/issues")
+    either.click("tbody th a")
+    either.follow("Look at what closing gives")
+    either.read_until("h1", "Close")
+    copies = either.read(".figure .value")
+    assert f"{copies} printed and" in either.read("form .notice")
+    either.click("form button.main")
+    either.read_until(".notice.good", "was made")
+    assert "closed" in either.read("h1")
+    either.follow("Look at what reopening undoes")
+    either.read_until(".notice", "will be undone")
+    either.click("form button.main")
+    either.read_until(".notice.good", "open again")
+    assert "open" in either.read("h1")
+
+
+def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> None:
+    """Issue by issue at the telephone: nobody reaches for a mouse."""
+    browser.open(f"{console}/orders/new")
+    assert browser.focused() == "bundle"
+    browser.press(Keys.ARROW_DOWN)
+    for field, text in (("first_name", "Kay"), ("last_name", "Board"), ("address", "1 Key Row")):
+        browser.tab_to(field)
+        browser.press(text)
+    browser.tab_to("is_paid")
+    browser.press(Keys.SPACE)
+    browser.press(Keys.ENTER)
+    browser.read_until("section.card", "paid today")
+    assert browser.focused() == "Save the order"
+    browser.press(Keys.ENTER)
+    browser.read_until(".notice.good", "was saved")
+
+
+def test_a_form_stays_while_the_console_does_not_answer(tmp_path: Path) -> None:
+    """decisions, "A database that is away": so does what was typed."""
+    database = f"sqlite:///{tmp_path / 'demo.db'}"
+    masthead("accounts", "add", 1, database=database)
+    browser = Browser(tmp_path / "profile")
+    try:
+        with running("demo", "--port=0", "--console-port=0", database=f"{database}2") as process:
+            console = lines_until(process, "The console is on ", 1)[-1].split()[-1]
+            sign_in(browser, console)
+            browser.open(f"{console}/subscribers/1/edit")
+            browser.replace("#first_name", "Augusta")
+        browser.follow("Save")
+        browser.read_until("#away", "still here")
+        assert browser.value("#first_name") == "Augusta"
+    finally:
+        browser.quit()
+
+
+def test_a_session_that_was_signed_out_opens_nothing(browser: Browser, console: str) -> None:
+    """decisions, "Sessions of the console": not for whoever has stolen its cookie either."""
+    stolen = browser.cookies()
+    with httpx2.Client(base_url=console, cookies=stolen) as thief:
+        assert thief.get("/").status_code == 200
+        browser.follow("Sign out")
+        browser.read_until("h1", "Masthead")
+        assert thief.get("/").status_code == 303
