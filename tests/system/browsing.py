@@ -51,6 +51,7 @@ class Browser:
 
     def __init__(self, profile: Path, *, javascript: bool = True) -> None:
         """Start it, with or without JavaScript."""
+        self.has_javascript = javascript
         options = webdriver.ChromeOptions()
         options.binary_location = CHROMIUM
         for flag in (*FLAGS, f"--user-data-dir={profile}"):

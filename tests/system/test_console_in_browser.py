@@ -127,7 +127,7 @@ def order(browser: Browser, console: str, last_name: str) -> str:
 
 def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None:
     """circulation, "Rules", by clicking: from a gift to its end; without JavaScript too."""
-    name = "Zweig" if either.count(".htmx-indicator") else "Zwicky"
+    name = "Zweig" if either.has_javascript else "Zwicky"
     ordered = order(either, console, name)
     assert "no payment noted" in either.read("h1")
     either.follow("Book the payment")
@@ -159,7 +159,7 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
     either.follow("Cancel")
     either.click("#refund")
     either.follow("Look at what will happen")
-    assert "is refunded" in either.read_until(".notice", "This will happen")
+    assert "is refunded" in either.read_until("form .notice", "This will happen")
     either.follow("Cancel the subscription")
     either.read_until("section.card h3", "cancelled")
     either.open(ordered)
@@ -190,7 +190,7 @@ def test_an_issue_is_previewed_closed_and_reopened(either: Browser, console: str
     either.read_until(".notice.good", "was made")
     assert "closed" in either.read("h1")
     either.follow("Look at what reopening undoes")
-    either.read_until(".notice", "will be undone")
+    either.read_until("form .notice", "will be undone")
     either.click("form button.main")
     either.read_until(".notice.good", "open again")
     assert "open" in either.read("h1")

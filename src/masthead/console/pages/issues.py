@@ -148,7 +148,8 @@ def reopen(visit: Visit) -> Response:
         )
     if done is None:
         return _shown(visit, form, 400)
-    undone = f"{done.deliveries:,} deliveries of {done.lists} lists"
+    lists = "1 list" if done.lists == 1 else f"{done.lists} lists"
+    undone = f"{done.deliveries:,} deliveries of {lists}"
     if is_sure:
         return visit.go(f"/issues/{_id(visit)}", f"The issue is open again: {undone} were undone.")
     with visit.reading() as connection:
