@@ -214,7 +214,7 @@ def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> 
 
 
 def test_a_form_stays_while_the_console_does_not_answer(tmp_path: Path) -> None:
-    """decisions, "A database that is away": so does what was typed."""
+    """decisions, "The console without its database": so does what was typed."""
     database = f"sqlite:///{tmp_path / 'demo.db'}"
     masthead("accounts", "add", 1, database=database)
     browser = Browser(tmp_path / "profile")

@@ -33,6 +33,7 @@ PAGES = {
     "circulation": "For the circulation manager: orders, issues and renewals, day by day",
     "circulation-rules": "The rules of circulation: terms, issues, money, reports",
     "circulation-example": "A worked example of circulation: every figure by hand",
+    "console": "The console: the publisher's people work in a browser",
     "upgrading": "Upgrading: to another version, and back",
     "postgresql": "PostgreSQL: roles, poolers, replicas, several machines",
     "patroni": "Failover with Patroni",
@@ -111,7 +112,12 @@ def _anchor(heading: str) -> str:
 
 
 def _lead(token: "Token") -> None:
-    """Let a link between files lead to the page; one to a file that is no page leads nowhere."""
+    """Let a link between files lead to the page; one to a file that is no page leads nowhere.
+
+    A picture, which an installation lacks, is the text that describes it.
+    """
+    if token.type == "image":
+        token.type, token.tag = "text", ""
     target = str(token.attrGet("href") or "")
     if token.type != "link_open" or target.startswith(("http://", "https://")):
         return
