@@ -16,15 +16,17 @@
 """
 
 from collections.abc import Awaitable, Callable
+from itertools import chain
 from pathlib import Path
-from secrets import compare_digest, token_hex
+from secrets import token_hex
 from time import perf_counter_ns
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, quote
 
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -33,7 +35,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from masthead.console.figures import Counting
 from masthead.console.pages import PAGES, sign_in
 from masthead.console.templating import template
-from masthead.console.visit import Page, Visit, form_token
+from masthead.console.visit import Page, Visit, has_token
+from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import get_logger
 from masthead.store import Store
@@ -56,6 +59,7 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+_NOT_SENT = 499
 _NOT_SHOWN = {"form_token", "seen"}
 _log = get_logger()
 
@@ -79,9 +83,21 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     app.state.store = store
     app.state.counting = Counting(store)
     app.state.cookie = sign_in.Cookie(is_secure=behind_proxy)
+    # Else guesses that are sent at once would all be looked at before the first one is counted, and
+    # each comparison takes 64 MiB. Who waits takes no thread from the other pages.
+    app.state.signing_in = CapacityLimiter(1)
     app.add_middleware(_Logged)
     app.add_middleware(_Headed)
     return app
+
+
+class _Id(IntegerConvertor):
+    """An id in a path: not more digits than one can have, since Python converts no others."""
+
+    regex = f"[0-9]{{1,{len(str(BIGGEST_INTEGER))}}}"
+
+
+register_url_convertor("int", _Id())
 
 
 class _Headed:
@@ -125,6 +141,8 @@ class _Logged:
 
         try:
             await self._app(scope, receive, noted)
+        except ClientDisconnect:
+            status = _NOT_SENT
         except Exception:
             fault = token_hex(8)
             _log.exception("a page failed", fault=fault)
@@ -163,6 +181,8 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
 def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
     """Return the response of a page: this is the path of a request; it runs in a thread."""
     try:
+        if request.path_params.get("id", 0) > BIGGEST_INTEGER:
+            raise NotFound("there is no such id: ids end at 2^63 - 1")
         _check_site(request, page)
         operator = _operator(request, page, form)
         _check_token(request, page, form)
@@ -204,8 +224,7 @@ def _operator(request: Request, page: Page, form: dict[str, str]) -> Operator:
 
 
 def _check_token(request: Request, page: Page, form: dict[str, str]) -> None:
-    expected = form_token(request.state.session)
-    if page.method == "POST" and not compare_digest(form.get("form_token", ""), expected):
+    if page.method == "POST" and not has_token(form, request.state.session):
         sentence = "This form is not of your session. Open the page again."
         raise _RefusedError(_kept(403, "Refused", sentence, form, ""))
 
@@ -235,8 +254,8 @@ def is_own_site(request: Request) -> bool:
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
-    origin = request.headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+    scheme = "https" if request.app.state.cookie.is_secure else "http"
+    return request.headers.get("origin") == f"{scheme}://{request.headers.get('host')}"
 
 
 def _nobody(request: Request, page: Page, form: dict[str, str]) -> Response:
@@ -282,8 +301,16 @@ def _kept(status: int, title: str, sentence: str, form: dict[str, str], again: s
     return HTMLResponse(body, status)
 
 
-async def _with_form(request: Request, respond: Callable[[dict[str, str]], Response]) -> Response:
-    """Read the form, then respond in a thread: whatever asks the database may wait for it."""
+async def _with_form(
+    request: Request,
+    respond: Callable[[dict[str, str]], Response],
+    limiter: CapacityLimiter | None = None,
+) -> Response:
+    """Read the form, then respond in a thread: whatever asks the database may wait for it.
+
+    Of each field the last value counts, without spaces at its ends; a password is taken as it is.
+    ``limiter`` says how many of them may run at once.
+    """
     body = b""
     if request.method == "POST":
         async for chunk in request.stream():
@@ -296,7 +323,10 @@ async def _with_form(request: Request, respond: Callable[[dict[str, str]], Respo
         )
     except ValueError:
         return _problem(400, "Not possible", "The form could not be read. Nothing was changed.")
-    return await run_in_threadpool(respond, {name: value.strip() for name, value in pairs})
+    if any("\0" in text for text in (*chain(*pairs), *request.query_params.values())):
+        return _problem(400, "Not possible", "No text has a NUL in it. Nothing was changed.")
+    form = {name: value if name == "password" else value.strip() for name, value in pairs}
+    return await to_thread.run_sync(respond, form, limiter=limiter)
 
 
 async def _sign_in(request: Request) -> Response:
@@ -308,16 +338,15 @@ async def _sign_in(request: Request) -> Response:
         except StoreUnavailable:
             return _problem(503, "The database is away", "It does not answer now. Try again.")
 
-    return await _with_form(request, respond)
+    limiter = request.app.state.signing_in if request.method == "POST" else None
+    return await _with_form(request, respond, limiter)
 
 
 async def _sign_out(request: Request) -> Response:
     def respond(form: dict[str, str]) -> Response:
         cookie: sign_in.Cookie = request.app.state.cookie
         session = cookie.read(request)
-        if not is_own_site(request) or not compare_digest(
-            form.get("form_token", ""), form_token(session)
-        ):
+        if not is_own_site(request) or not has_token(form, session):
             return _problem(403, "Refused", "Another site sent this form.")
         return sign_in.sign_out(request)
 

@@ -5,6 +5,7 @@ as ``seen``, what its fields were when it was opened.
 """
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from masthead.errors import BadInput, MastheadError
 __all__ = ["Change", "Form", "StaleError", "changed_since", "seen_of"]
 
 _ID_MAX = 2**63 - 1
+_NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 
 class Form:
@@ -60,10 +62,10 @@ class Form:
         value = self[name]
         if not value:
             return None
-        if not value.lstrip("-").isascii() or not value.lstrip("-").isdigit():
+        if not _NUMBER.fullmatch(value):
             self.refuse(name, f"{label} is a whole number.")
             return None
-        number = int(value[:20])
+        number = int(value)
         if not at_least <= number <= at_most:
             self.refuse(name, f"{label} is a number from {at_least:,} to {at_most:,}.")
             return None

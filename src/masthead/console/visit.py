@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from hmac import compare_digest
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -17,7 +18,7 @@ from masthead.store.books.operation import Operation, operation
 from masthead.store.console_facts import House, house_of
 from masthead.store.operators import Operator
 
-__all__ = ["SAID", "Page", "Visit", "form_token", "get", "post"]
+__all__ = ["SAID", "Page", "Visit", "form_token", "get", "has_token", "post"]
 
 SAID = "masthead_said"
 """The cookie with what a change has to say on the page that follows it."""
@@ -102,7 +103,13 @@ class Visit:
         response = RedirectResponse(path, 303)
         if said:
             response.set_cookie(
-                SAID, quote(said), max_age=60, path="/", httponly=True, samesite="strict"
+                SAID,
+                quote(said),
+                max_age=60,
+                path="/",
+                secure=self.request.app.state.cookie.is_secure,
+                httponly=True,
+                samesite="strict",
             )
         return response
 
@@ -137,6 +144,10 @@ def form_token(session: str) -> str:
     return hashlib.sha256(f"form {session}".encode()).hexdigest()
 
 
-def _said(request: Request) -> str:
+def has_token(form: Mapping[str, str], session: str) -> bool:
+    """Return whether a form is one of the session's."""
+    return compare_digest(form.get("form_token", "").encode(), form_token(session).encode())
 
+
+def _said(request: Request) -> str:
     return unquote(request.cookies.get(SAID, ""))

@@ -192,8 +192,11 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
     """Begin a session; return what the browser is to keep, or None if name and password are wrong.
 
     A wrong password is counted. An unknown name takes as long as a wrong password. The caller has
-    asked :func:`wait_us` before.
+    asked :func:`wait_us` before, and lets nobody else sign in meanwhile.
+
+    The session begins before the password is looked up: one that is changed meanwhile ends it.
     """
+    now = store.clock()
     with store.reader() as connection:
         connection.set_tenant(account_id)
         row = _row(connection, account_id, name)
@@ -202,7 +205,6 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
         is_right = row is not None
     except VerifyMismatchError:
         is_right = False
-    now = store.clock()
     with store.counters() as counters:
         if not is_right or row is None:
             logins.count_failure(counters, LIMITS, _attempt(store, account_id, name, password), now)

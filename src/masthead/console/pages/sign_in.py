@@ -1,7 +1,7 @@
 """Signing in and out. A session's cookie is opaque; what it stands for is in the database."""
 
+import re
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -12,6 +12,7 @@ from masthead.store import Store, operators
 __all__ = ["Cookie", "respond", "sign_out"]
 
 _ID_DIGITS_MAX = 18
+_OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 _MINUTE_US = 60 * 1_000_000
 
 
@@ -94,7 +95,4 @@ def _form(
 
 def _own_path(wanted: str) -> str:
     """Return the path to go to; one that leads to another site is not."""
-    parts = urlsplit(wanted)
-    if parts.scheme or parts.netloc or not wanted.startswith("/") or wanted.startswith("//"):
-        return "/"
-    return "/" if "\\" in wanted else wanted
+    return wanted if _OWN_PATH.fullmatch(wanted) else "/"

@@ -1,0 +1,228 @@
+"""Forms keep what was typed: beside an error, beside another operator, without a database."""
+
+from __future__ import annotations
+
+import html
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.console.forms import Form, StaleError, changed_since, seen_of
+from masthead.console.pages import PAGES
+from tests.circulation.desk import at_desk
+from tests.cli.running import spoil
+from tests.console.browser import input_values, serving_console
+from tests.console.conftest import fill
+from tests.console.test_refusals import dump, path_of
+from tests.long import examples
+
+if TYPE_CHECKING:
+    from tests.circulation.desk import Desk
+    from tests.console.browser import Browser, Console
+    from tests.servers import Store
+
+
+@pytest.fixture(scope="module")
+def browser(console: Console) -> Browser:
+    return console.signed_in("manager")
+
+
+def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(
+    browser: Browser, desk: Desk
+) -> None:
+    path = "/subscribers/15/edit"
+    before = dump(desk)
+    form = input_values(browser.get(path).text)
+    answer = browser.post(path, {**form, "first_name": "B" * 60, "last_name": "Kept <b>"})
+    assert answer.status_code == 400
+    assert '<a href="#first_name">' in answer.text
+    assert 'aria-describedby="first_name-about"' in answer.text
+    kept = input_values(answer.text)
+    assert kept["first_name"] == "B" * 60
+    assert kept["last_name"] == "Kept <b>"
+    assert dump(desk) == before
+
+
+def test_the_second_of_two_operators_is_told_what_changed_and_loses_nothing(
+    console: Console, desk: Desk
+) -> None:
+    """The issue, 6: then the second one saves on purpose."""
+    path = "/subscribers/16/edit"
+    first, second = console.signed_in("manager"), console.signed_in("clerk")
+    opened = {browser: input_values(browser.get(path).text) for browser in (first, second)}
+    saved = first.post(path, {**opened[first], "first_name": "Grace"})
+    assert saved.status_code == 303
+    told = second.post(path, {**opened[second], "last_name": "Hopper"})
+    assert told.status_code == 409
+    assert "Somebody else changed this since you opened it" in told.text
+    row = '<th scope="row">First name</th><td>Ada</td><td>Grace</td><td>Ada</td>'
+    assert row in told.text
+    assert 'scope="row">Last name' not in told.text
+    kept = input_values(told.text)
+    assert (kept["first_name"], kept["last_name"]) == ("Ada", "Hopper")
+    assert _names(desk, 16) == ("Grace", "Reader 16")
+    again = second.post(path, {**kept, "first_name": "Grace"})
+    assert again.status_code == 303
+    assert _names(desk, 16) == ("Grace", "Hopper")
+
+
+def _names(desk: Desk, key: int) -> tuple[object, ...]:
+    (row,) = desk.rows(
+        "SELECT first_name, last_name FROM subscribers "
+        "WHERE account_id = :account_id AND subscriber_id = :key",
+        key=key,
+    )
+    return row
+
+
+def test_a_form_that_was_sent_without_what_it_had_shown_changes_nothing(
+    browser: Browser, desk: Desk
+) -> None:
+    path = "/subscribers/17/edit"
+    form = input_values(browser.get(path).text)
+    before = dump(desk)
+    for seen in ("", "{}", "[]", "rubbish", '{"first_name": 1}', "\x00"):
+        answer = browser.post(path, {**form, "seen": seen, "first_name": "Eve"})
+        assert answer.status_code in {400, 409}
+        assert "Eve" in answer.text
+    assert dump(desk) == before
+
+
+VALUES = st.dictionaries(
+    st.sampled_from(["first_name", "copies", "until"]),
+    st.none() | st.integers() | st.text(alphabet=st.characters(exclude_categories=["Cs"])),
+)
+
+
+@examples(200, 5_000)
+@given(VALUES, VALUES)
+def test_a_form_is_stale_exactly_where_a_value_that_it_had_shown_is_another_now(
+    then: dict[str, Any], now: dict[str, Any]
+) -> None:
+    form = Form({"seen": seen_of(then)})
+
+    def text(values: dict[str, Any], name: str) -> str:
+        return "" if values.get(name) is None else str(values[name])
+
+    expected = {name for name in now if text(now, name) != text(then, name)}
+    found: set[str] = set()
+    try:
+        changed_since(form, now)
+    except StaleError as error:
+        found = {change.field for change in error.changes}
+    assert found == expected
+
+
+TEXTS = st.one_of(
+    st.sampled_from(
+        (
+            *(
+                "",
+                "0",
+                "-1",
+                "--5",
+                "1",
+                "1.005",
+                "9" * 25,
+                "0" * 25 + "5",
+                "-0",
+                "٣",
+                "1e9",
+                "nan",
+            ),
+            *("2026-02-30", "0001-01-01", "9999-12-31", "2190-01-01", "20260101", "1", "on"),
+            *("9" * 18, "9" * 17 + ".99", "Infinity", "a\x00b", "\ud7ff", "é" * 60, "Print", "csv"),
+        )
+    ),
+    st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=30),
+)
+FIELDS = (
+    *(
+        "seen",
+        "sure",
+        "first_name",
+        "last_name",
+        "email",
+        "copies",
+        "type",
+        "kept",
+        "from",
+        "until",
+    ),
+    *("since", "days", "issues", "address", "zip_code", "city", "country", "amount", "paid_on"),
+    *("form", "list", "grace_issues", "grace_from", "effort", "issues_left", "subscriber"),
+    *("bundle", "quantity", "reference", "first_issue", "external_reference", "item", "reason"),
+)
+
+
+@pytest.mark.parametrize("path", [page.path for page in PAGES if page.method == "POST"])
+def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, path: str) -> None:
+    """All fields of a page, and some that it does not have, with any text."""
+    where = path_of(path)
+    shown = browser.get(where)
+    names = {*input_values(shown.text), *_selects(shown.text)} if shown.status_code == 200 else ()
+    token = browser.token()
+
+    @examples(15, 300)
+    @given(st.dictionaries(st.sampled_from([*FIELDS, *sorted(names)]), TEXTS, max_size=12))
+    def tried(form: dict[str, str]) -> None:
+        form.pop("form_token", None)
+        if path == "/issues/{id:int}/close":
+            form.pop("sure", None)
+        answer = browser.post(where, form, token=token)
+        assert answer.status_code in {200, 303, 400, 404, 409}, (form, answer.text)
+
+    tried()
+
+
+def _selects(text: str) -> list[str]:
+    import re  # noqa: PLC0415
+
+    return re.findall(r'<(?:select|textarea) [^>]*?name="([^"]*)"', text)
+
+
+@examples(20, 400)
+@given(
+    text=TEXTS, name=st.sampled_from(["q", "before", "next", "account", "until", "issue", "day"])
+)
+def test_whatever_is_asked_gets_a_page(browser: Browser, text: str, name: str) -> None:
+    for path in ("/find", "/log", "/lists", "/orders/new", "/reports/liability", "/sign-in"):
+        answer = browser.get(path, **{name: text})
+        assert answer.status_code in {200, 400, 404, 409}, (path, name, text)
+
+
+def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
+    store: Store,
+) -> None:
+    """The issue, 6: no session can be looked up then, and the form is still there."""
+    with at_desk(store) as desk:
+        fill(desk)
+        with serving_console(desk.store) as console:
+            console.add("manager")
+            browser = console.signed_in("manager")
+            path = "/subscribers/10/edit"
+            form = {**input_values(browser.get(path).text), "first_name": "Typed <b> é"}
+            with suppress(FileNotFoundError):
+                spoil(store, _url(desk))
+            answer = browser.post(path, form, token=form["form_token"])
+            assert answer.status_code == 503
+            assert "The database is away" in answer.text
+            assert "Typed &lt;b&gt; é" in answer.text
+            assert f'action="{path}"' in answer.text
+            assert {**form, **input_values(answer.text)} == form
+            assert "Traceback" not in answer.text
+            assert answer.headers["Retry-After"]
+            page = browser.get("/find", q="Ada")
+            assert page.status_code == 503
+            assert "The database is away" in page.text
+            asked = console.browser().sign_in("manager", account="1")
+            assert asked.status_code == 503
+            assert html.unescape(asked.text).count("correct horse") == 0
+
+
+def _url(desk: Desk) -> str:
+    found: Any = desk.store
+    return str(getattr(found, "_url", "")) or f"sqlite:///{found.path}"

@@ -1,0 +1,241 @@
+"""What is refused to whom: roles, accounts, and an account whose books are elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.console.pages import PAGES
+from masthead.store import accounts
+from tests.console.browser import input_values
+from tests.console.conftest import ROLES
+from tests.store.catalogue import COUNTERS
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from tests.circulation.desk import Desk
+    from tests.console.browser import Browser, Console
+
+EVERYBODY = set(ROLES)
+COUNTER = {"clerk", "manager"}
+MONEY = {"clerk", "finance", "manager"}
+MANAGER = {"manager"}
+# Typed by hand from the issue, and not made from what the console itself goes by.
+MAY: dict[str, set[str]] = {
+    "/": EVERYBODY,
+    "/find": EVERYBODY,
+    "/subscribers/{id:int}": EVERYBODY,
+    "/subscribers/{id:int}/edit": COUNTER,
+    "/subscribers/{id:int}/merge": COUNTER,
+    "/addresses/{id:int}/edit": COUNTER,
+    "/subscriptions/{id:int}/set": COUNTER,
+    "/subscriptions/{id:int}/suspend": COUNTER,
+    "/subscriptions/{id:int}/resume": COUNTER,
+    "/subscriptions/{id:int}/cancel": COUNTER,
+    "/subscriptions/{id:int}/extend": COUNTER,
+    "/subscriptions/{id:int}/address": COUNTER,
+    "/subscriptions/{id:int}/temporary-address": COUNTER,
+    "/subscriptions/{id:int}/usual-address": COUNTER,
+    "/orders/new": COUNTER,
+    "/orders/{id:int}": EVERYBODY,
+    "/orders/{id:int}/pay": MONEY,
+    "/orders/{id:int}/refund": {"finance", "manager"},
+    "/issues": EVERYBODY,
+    "/issues/{id:int}": EVERYBODY,
+    "/issues/{id:int}/close": MANAGER,
+    "/issues/{id:int}/gap": MANAGER,
+    "/issues/{id:int}/reopen": MANAGER,
+    "/issues/{id:int}/file": MANAGER,
+    "/renewals": EVERYBODY,
+    "/renewals/send": MANAGER,
+    "/renewals/{id:int}/effort": MANAGER,
+    "/reports": EVERYBODY,
+    "/reports/{kind}": EVERYBODY,
+    "/reports/{kind}/csv": EVERYBODY,
+    "/reports/{kind}/plot.svg": EVERYBODY,
+    "/lists": EVERYBODY,
+    "/lists/{id:int}": EVERYBODY,
+    "/partners": EVERYBODY,
+    "/partners/access": MANAGER,
+    "/partners/rotate": MANAGER,
+    "/loads": EVERYBODY,
+    "/feed": EVERYBODY,
+    "/log": {"finance", "manager"},
+}
+NOT_OF_THE_BOOKS = {"/partners/access", "/partners/rotate"}
+CHANGES = [page.path for page in PAGES if page.method == "POST"]
+NOT_HERE = 901
+"""The id of everything that account 2 has."""
+
+
+def path_of(path: str, key: object = 1) -> str:
+    """Return a path with an id in its place."""
+    return path.replace("{id:int}", str(key)).replace("{kind}", "liability")
+
+
+def ask(browser: Browser, method: str, path: str, **form: str) -> httpx2.Response:
+    """Ask for a page, or send its form."""
+    return browser.get(path) if method == "GET" else browser.post(path, form)
+
+
+def dump(desk: Desk) -> dict[str, list[tuple[object, ...]]]:
+    """Return every row of every table but the sessions."""
+    with desk.store.writer() as database:
+        sqlite = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        postgresql = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema"
+        names = database.rows(sqlite if database.dialect == "sqlite" else postgresql)
+        return {
+            name: sorted(database.rows(f"SELECT * FROM {name}"), key=repr)
+            for (name,) in names
+            if name not in {*COUNTERS, "heartbeat"}
+        }
+
+
+@pytest.fixture(scope="module")
+def browsers(console: Console) -> dict[str, Browser]:
+    """A browser of each role."""
+    return {role: console.signed_in(role) for role in ROLES}
+
+
+def test_each_page_is_in_the_table_of_roles() -> None:
+    """A new page says here who may use it."""
+    assert {page.path for page in PAGES} == MAY.keys()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.method} {page.path}")
+def test_a_role_is_refused_what_is_not_its_own_and_nothing_else(
+    browsers: dict[str, Browser], page: object
+) -> None:
+    """The issue's table; nothing that is posted here is complete enough to change anything."""
+    method, path = page.method, path_of(page.path, 12345)  # type: ignore[attr-defined]
+    for role, browser in browsers.items():
+        answer = ask(browser, method, path)
+        is_refused = answer.status_code == 403
+        assert is_refused == (role not in MAY[page.path]), (role, answer.text)  # type: ignore[attr-defined]
+        if is_refused:
+            assert f"As {role} you cannot" in answer.text
+
+
+def test_what_a_role_cannot_do_is_not_shown_as_a_button(browsers: dict[str, Browser]) -> None:
+    """decisions, "Roles of the console"."""
+    for page in ("/", "/subscribers/1", "/orders/1", "/issues/1", "/renewals", "/partners", "/log"):
+        for role, browser in browsers.items():
+            answer = browser.get(page)
+            if answer.status_code == 403:
+                continue
+            text = answer.text.partition('<main id="main"')[2]
+            offered = re.findall(r'(?:href|action)="(/[^"?#]*)', text)
+            for path in offered:
+                for known, roles in MAY.items():
+                    pattern = re.sub(r"\\\{[^}]*\\\}", "[^/]+", re.escape(known))
+                    if re.fullmatch(pattern, path) and known != "/orders/{id:int}":
+                        assert role in roles, (page, role, path)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if "{id:int}" in page.path],
+    ids=lambda page: f"{page.method} {page.path}",
+)
+def test_another_accounts_ids_are_not_there(
+    browsers: dict[str, Browser], desk: Desk, page: object
+) -> None:
+    """Account 2 has each of them: the answer is that of an id that nobody has."""
+    before = dump(desk)
+    method, path = page.method, page.path  # type: ignore[attr-defined]
+    form = {"sure": "1", "form": "csv", "copies": "2", "kept": "1", "issues": "1"}
+    theirs = ask(browsers["manager"], method, path_of(path, NOT_HERE), **form)
+    nobodys = ask(browsers["manager"], method, path_of(path, 77_777), **form)
+    assert theirs.status_code == nobodys.status_code
+    assert theirs.status_code in {400, 404}
+    assert theirs.text.replace("901", "77777") == nobodys.text
+    assert "Neighbour" not in theirs.text
+    assert dump(desk) == before
+
+
+@pytest.mark.parametrize("key", [0, 2**63 - 1, 2**63, 10**30, "9" * 5_000])
+@pytest.mark.parametrize(
+    "path",
+    sorted({page.path for page in PAGES if "{id:int}" in page.path and page.method == "GET"}),
+)
+def test_an_id_that_is_too_large_is_not_there(
+    browsers: dict[str, Browser], path: str, key: object
+) -> None:
+    answer = browsers["manager"].get(path_of(path, key))
+    assert answer.status_code in {400, 404}, answer.text
+
+
+def test_the_search_finds_nothing_of_another_account(browsers: dict[str, Browser]) -> None:
+    for text in ("Neighbour", "901", "9 Lane"):
+        page = browsers["manager"].get("/find", q=text).text
+        assert not re.search(r"/(subscribers|orders)/901", page)
+
+
+@pytest.mark.parametrize("path", sorted(page.path for page in PAGES if page.method == "GET"))
+def test_what_is_asked_for_with_get_changes_nothing(
+    browsers: dict[str, Browser], desk: Desk, path: str
+) -> None:
+    before = dump(desk)
+    answer = browsers["manager"].get(path_of(path), sure="1", on="0", first_name="Eve")
+    assert answer.status_code in {200, 400, 404}, answer.text
+    assert dump(desk) == before
+
+
+# Books elsewhere.
+
+
+@pytest.fixture(scope="module")
+def elsewhere(console: Console) -> Browser:
+    """A manager of account 2, which gets its data from files."""
+    return console.signed_in("elsewhere", account_id=2)
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_where_the_books_are_elsewhere_nothing_writes_and_a_sentence_says_why(
+    elsewhere: Browser, desk: Desk, path: str
+) -> None:
+    if path in NOT_OF_THE_BOOKS:
+        return
+    before = dump(desk)
+    answer = elsewhere.post(path_of(path, NOT_HERE), {"sure": "1"})
+    assert answer.status_code == 409
+    assert "books of this account are kept elsewhere" in answer.text
+    assert dump(desk) == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/find", f"/subscribers/{NOT_HERE}", "/lists", "/partners", "/loads", "/feed", "/log"],
+)
+def test_where_the_books_are_elsewhere_all_that_reads_is_there(
+    elsewhere: Browser, path: str
+) -> None:
+    answer = elsewhere.get(path)
+    assert answer.status_code == 200, answer.text
+    assert "its data comes from files" in answer.text
+    main = answer.text.partition('<main id="main"')[2]
+    assert not re.search(r'href="/[^"]*/(edit|merge|suspend|cancel|extend|pay|refund)"', main)
+
+
+def test_partners_access_is_switched_where_the_books_are_elsewhere_too(
+    elsewhere: Browser, desk: Desk
+) -> None:
+    assert elsewhere.post("/partners/access", {"on": "1"}).status_code == 303
+    with desk.store.reader() as connection:
+        connection.set_tenant(2)
+        assert accounts.settings_of(connection, 2)["api_active"] == 1
+
+
+def test_a_new_pair_of_a_partner_is_shown_once(elsewhere: Browser, desk: Desk) -> None:
+    asked = elsewhere.post("/partners/rotate")
+    assert asked.status_code == 200
+    given = elsewhere.post("/partners/rotate", input_values(asked.text) | {"sure": "1"})
+    with desk.store.reader() as connection:
+        connection.set_tenant(2)
+        settings = accounts.settings_of(connection, 2)
+    for name in ("api_key", "api_login"):
+        assert str(settings[name]) in given.text
+        assert str(settings[name]) not in elsewhere.get("/partners").text

@@ -1,0 +1,130 @@
+"""What each response says to the browser, and what the log says of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from starlette.routing import Mount, Route
+
+from masthead.console.app import FORM_BYTES_MAX, create_app
+from masthead.store.audit import entries
+from tests.console.browser import SIGN_IN, input_values
+from tests.console.test_refusals import path_of
+
+if TYPE_CHECKING:
+    from tests.circulation.desk import Desk
+    from tests.console.browser import Browser, Console
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@pytest.fixture(scope="module")
+def browser(console: Console) -> Browser:
+    return console.signed_in("manager")
+
+
+def test_each_route_answers_with_the_headers_that_keep_a_page_to_itself(
+    browser: Browser, desk: Desk
+) -> None:
+    """decisions, "What a page of the console may load"; signed in or not, and for errors."""
+    paths = ["/static/console.css", "/nothing", "/static/nothing", "/subscribers/12345"]
+    for route in create_app(desk.store).routes:
+        if isinstance(route, Route):
+            paths.append(path_of(route.path))
+        else:
+            assert isinstance(route, Mount)
+            assert route.path == "/static"
+    stranger = browser.__class__(browser.url)
+    for path in paths:
+        for asking in (browser, stranger):
+            for method in ("GET", "POST", "HEAD", "PUT"):
+                answer = asking.client.request(method, path)
+                seen = {name: answer.headers.get(name) for name in HEADERS}
+                assert seen == HEADERS, (method, path, answer.status_code)
+                assert answer.status_code < 500, (method, path)
+    stranger.client.close()
+
+
+def test_no_page_has_a_script_or_a_style_in_it(browser: Browser) -> None:
+    """The policy would not run them."""
+    for path in (
+        "/",
+        "/find",
+        "/subscribers/1",
+        "/subscribers/1/edit",
+        "/log",
+        "/nothing",
+        SIGN_IN,
+    ):
+        text = browser.get(path).text
+        assert "<style" not in text
+        assert " style=" not in text
+        assert " onclick=" not in text
+        assert text.count("<script") == text.count('<script src="/static/')
+
+
+def test_what_is_typed_and_held_is_shown_as_text(browser: Browser, desk: Desk) -> None:
+    """Also in the fields of a form, and where it is found."""
+    evil = "<script>alert(1)</script>\"'"
+    form = input_values(browser.get("/subscribers/12/edit").text)
+    saved = browser.post("/subscribers/12/edit", {**form, "last_name": evil})
+    assert saved.status_code == 303
+    for path in ("/subscribers/12", "/subscribers/12/edit", "/find?q=12", f"/find?q={evil}"):
+        text = browser.get(path).text
+        assert "<script>" not in text
+        assert "&lt;script&gt;alert" in text
+
+
+def test_a_form_that_is_too_large_or_no_form_is_refused(browser: Browser) -> None:
+    path = "/subscribers/1/edit"
+    assert browser.post(path, {"first_name": "x" * FORM_BYTES_MAX}).status_code == 413
+    for body in (b"\xff\xfe", b"a=%ff", b"&".join(b"a%d=" % n for n in range(1_000))):
+        sent = {"Sec-Fetch-Site": "same-origin"}
+        answer = browser.client.post(path, content=body, headers=sent)
+        assert answer.status_code == 400
+
+
+def test_the_audit_log_has_what_was_done_under_the_operators_name_and_the_page_shows_it(
+    browser: Browser, desk: Desk
+) -> None:
+    """The issue: everything is in the audit record, and Log shows it."""
+    form = input_values(browser.get("/subscribers/13/edit").text)
+    browser.post("/subscribers/13/edit", {**form, "first_name": "Zoë"})
+    with desk.store.writer() as connection:
+        newest = [*entries(connection, account_id=1)][-1]
+    assert newest.user_name == "manager"
+    assert newest.command == "console: correct a subscriber"
+    assert newest.summary == "subscriber 13: changed first_name"
+    shown = browser.get("/log").text
+    assert newest.summary in shown
+    assert newest.command in shown
+
+
+def test_the_log_has_a_line_of_each_request_without_what_was_typed(
+    console: Console, desk: Desk, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """No name, no password, no query; of a path only its pattern."""
+    from masthead import log  # noqa: PLC0415
+
+    browser = console.signed_in("manager")
+    browser.get("/find", q="secret-name")
+    browser.sign_in("secret-name", "secret-password", account="1")
+    browser.post("/subscribers/14/edit", {"first_name": "secret-name"})
+    browser.get("/secret-path")
+    log.end_logs()
+    printed = capfd.readouterr().err
+    assert "path='/find' status=200" in printed
+    assert "path='/subscribers/{id:int}/edit' status=409" in printed
+    assert "secret" not in printed
