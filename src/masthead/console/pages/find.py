@@ -14,6 +14,7 @@ from masthead.store.console_facts import exists
 __all__ = ["pages"]
 
 _SHOWN = 30
+_AMONG_MAX = 2_000
 _CODE_MAX = 5
 _ID = re.compile(r"[0-9]{1,18}")
 _KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
@@ -44,7 +45,9 @@ def _found(connection: Connection, account_id: int, text: str) -> list[Found]:
     if _ID.fullmatch(text):
         found |= finding.people(connection, account_id, (int(text),))
     for sought in _meanings(text):
-        for each in finding.find(connection, account_id, sought, limit=_SHOWN + 1):
+        for each in finding.find(
+            connection, account_id, sought, limit=_SHOWN + 1, among_max=_AMONG_MAX
+        ):
             found.setdefault(each.subscriber_id, each)
     return list(found.values())
 
