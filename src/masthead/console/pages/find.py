@@ -15,6 +15,9 @@ __all__ = ["pages"]
 
 _SHOWN = 30
 _AMONG_MAX = 2_000
+_ZIP_MIN = 3
+"""A shorter beginning of a postal code is that of a tenth of all."""
+
 _CODE_MAX = 5
 _ID = re.compile(r"[0-9]{1,18}")
 _KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
@@ -62,11 +65,11 @@ def _meanings(text: str) -> Iterator[Sought]:
         yield Sought(renewal_code=text)
     if " " not in text:
         yield Sought(order=text)
-    if has_digit:
+    if has_digit and len(text) >= _ZIP_MIN:
         yield Sought(zip_code=text)
         if " " in text:
             yield Sought(street=text)
-    else:
+    if any(character.isalpha() for character in text):
         yield Sought(name=text)
 
 
