@@ -48,12 +48,16 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "remove": ("publications", "2", "--account=1"),
     "accounts remove": ("2", "--yes"),
     "feed new-epoch": (),
+    "operators add": ("ada", "--account=1", "--role=viewer", "--generate"),
+    "operators list": (),
+    "operators set": ("ada", "--account=1", "--role=clerk"),
+    "operators remove": ("ada", "--account=1"),
     "database distribute": (),
     "database migrate": (),
     "database status": (),
     **ON_FILES,
 }
-SERVING = {"serve", "demo"}
+SERVING = {"serve", "demo", "console"}
 """What does not end by itself."""
 
 

@@ -97,7 +97,7 @@ def _seen(browser: Browser) -> dict[str, str]:
     return {**input_values(browser.get("/subscribers/11/edit").text), "last_name": "Changed"}
 
 
-@pytest.mark.parametrize("token", ["", "0", "é", "a" * 64, "\x00", "another's", "empty's"])
+@pytest.mark.parametrize("token", ["", "0", "é", "a" * 64, "another's", "empty's"])
 def test_a_form_without_the_token_of_this_session_is_refused_and_keeps_what_was_typed(
     browser: Browser, console: Console, desk: Desk, token: str
 ) -> None:

@@ -84,7 +84,7 @@ def test_a_form_that_was_sent_without_what_it_had_shown_changes_nothing(
     path = "/subscribers/17/edit"
     form = input_values(browser.get(path).text)
     before = dump(desk)
-    for seen in ("", "{}", "[]", "rubbish", '{"first_name": 1}', "\x00"):
+    for seen in ("", "{}", "[]", "rubbish", '{"first_name": 1}'):
         answer = browser.post(path, {**form, "seen": seen, "first_name": "Eve"})
         assert answer.status_code in {400, 409}
         assert "Eve" in answer.text

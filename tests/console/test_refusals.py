@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.circulation.desk import Desk
     from tests.console.browser import Browser, Console
 
-EVERYBODY = set(ROLES)
+EVERYBODY: set[str] = set(ROLES)
 COUNTER = {"clerk", "manager"}
 MONEY = {"clerk", "finance", "manager"}
 MANAGER = {"manager"}

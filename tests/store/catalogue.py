@@ -13,6 +13,7 @@ __all__ = [
     "COUNTERS",
     "GLOBAL_TABLES",
     "OF_THE_BOOKS",
+    "OF_THE_CONSOLE",
     "STAGING_TABLES",
     "TABLES_OF_A_SERVER",
     "TENANTS_TABLES",
@@ -34,6 +35,7 @@ GLOBAL_TABLES = {
     "loads",
     "migrations",
     "natural_keys",
+    "operators",
     "removed_accounts",
     "secret_key",
 }
@@ -41,6 +43,8 @@ GLOBAL_TABLES = {
 # What a file does not have: it has no replica and is on no node, its counters are in another file,
 # its one writer needs no locks, and the rows of a load are in temporary tables.
 COUNTERS = ("login_failures", "key_uses", "operator_sessions", "request_counts")
+# What servers have no right on, since the console alone uses it.
+OF_THE_CONSOLE = {"operators", "operator_sessions"}
 # What no operation of the interface shows (circulation, "What is stored in addition").
 OF_THE_BOOKS = {
     "books",

@@ -79,6 +79,8 @@ def fill(database: Connection, table: str, account_id: int) -> None:
     needed["account_id"] = account_id
     if table == "revenue":
         needed["kind"] = "received"
+    if table == "operators":
+        needed["role"] = "viewer"
     database.change(
         f"""INSERT INTO {table} ({", ".join(f'"{name}"' for name in needed)})
         VALUES ({", ".join(f":{name}" for name in needed)})""",

@@ -19,6 +19,7 @@ from tests.store.catalogue import (
     COUNTERS,
     GLOBAL_TABLES,
     OF_THE_BOOKS,
+    OF_THE_CONSOLE,
     STAGING_TABLES,
     TABLES_OF_A_SERVER,
     TENANTS_TABLES,
@@ -149,7 +150,8 @@ def test_keys_references_and_indexes_begin_with_the_account(made: Connection, ta
 
 @ON_POSTGRESQL
 @pytest.mark.parametrize(
-    "table", ["account_locks", *COUNTERS, "audit", "loads", "natural_keys", "accounts"]
+    "table",
+    ["account_locks", *COUNTERS, "audit", "loads", "natural_keys", "accounts", "operators"],
 )
 def test_on_a_server_so_do_those_of_other_tables(made: Connection, table: str) -> None:
     """So that all of them can be distributed by the account."""
@@ -304,7 +306,7 @@ def test_everybody_but_the_owner_sees_rows_by_a_policy_that_names_the_account(
         "SELECT relname, relforcerowsecurity FROM pg_class "
         "WHERE relrowsecurity AND relnamespace = current_schema::REGNAMESPACE"
     )
-    expected = {"accounts", *TENANTS_TABLES_OF_A_SERVER}
+    expected = {"accounts", "operators", *TENANTS_TABLES_OF_A_SERVER}
     assert set(guarded) == {(name, False) for name in expected}
     policies = made.rows(
         """
@@ -366,10 +368,14 @@ def rights_of(database: Connection, role: str) -> set[tuple[str, str]]:
 def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
     made: Connection, role: str
 ) -> None:
-    """design, "The store"; no pair, no record of who did what, nothing of a load and the books."""
+    """design, "The store"; no pair, no record of who did what, nothing of a load and the books.
+
+    Nor of the console: the process that answers partners knows none of its operators.
+    """
     of_all = {"accounts", "heartbeat", "migrations", "nodes", "secret_key"}
+    read = {*TENANTS_TABLES_OF_A_SERVER, *of_all} - OF_THE_BOOKS - OF_THE_CONSOLE
     assert rights_of(made, role) == {
-        *((name, "SELECT") for name in {*TENANTS_TABLES_OF_A_SERVER, *of_all} - OF_THE_BOOKS),
+        *((name, "SELECT") for name in read),
         ("commits.account_id", "INSERT"),
         ("commits.commit_id", "INSERT"),
         ("commits.visible_at", "UPDATE"),
@@ -380,6 +386,8 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
         *(("login_failures", right) for right in ("INSERT", "UPDATE", "DELETE")),
         ("key_uses", "INSERT"),
         ("key_uses.used_at", "UPDATE"),
+        *(("request_counts", right) for right in ("INSERT", "DELETE")),
+        *((f"request_counts.{name}", "UPDATE") for name in ("requests", "errors", "last_at")),
         *((f"{function}()", "EXECUTE") for function in DEFINERS),
     }
     assert rights_of(made, "0") == {(f"{function}()", "EXECUTE") for function in INVOKERS}

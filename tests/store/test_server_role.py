@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
 EVERY_TABLE = (*TENANTS_TABLES_OF_A_SERVER, *GLOBAL_TABLES, *STAGING_TABLES, "heartbeat", "nodes")
 # What a server may write is not of the contract; each of these is looked at below.
-WRITTEN = {"commits", "account_locks", "epochs", "login_failures", "key_uses", "heartbeat"}
+WRITTEN = {"commits", "account_locks", "epochs", "heartbeat", "login_failures", "key_uses"}
+WRITTEN |= {"request_counts"}
+DELETED = {"login_failures", "request_counts"}
 
 
 @pytest.fixture(scope="module")
 def owned(store: Store) -> Iterator[str]:
-    """Two accounts, each with a commit that has no stamp yet, a wrong guess and a used pair."""
+    """Two accounts, each with a commit without a stamp, a wrong guess, a used pair, a request."""
     with new_url(store) as url, opening(url) as opened:
         for account_id in (1, 2):
             accounts.add_account(opened, {"account_id": account_id})
@@ -45,6 +47,10 @@ def owned(store: Store) -> Iterator[str]:
                     "INSERT INTO login_failures VALUES (:id, 'login', 'guess', 1)", id=account_id
                 )
                 database.change("INSERT INTO key_uses VALUES (:id, 'pair', 1)", id=account_id)
+                database.change(
+                    "INSERT INTO request_counts VALUES (:id, '2026-01-01', 'orders', 1, 0, 1)",
+                    id=account_id,
+                )
         yield url
 
 
@@ -75,8 +81,10 @@ def test_a_server_cannot_take_all_away(shared: OpenStore, table: str, how: str) 
 
 
 @ON_POSTGRESQL
-@pytest.mark.parametrize("table", sorted({*EVERY_TABLE} - {"login_failures"}))
-def test_a_server_can_delete_nothing_but_wrong_guesses(shared: OpenStore, table: str) -> None:
+@pytest.mark.parametrize("table", sorted({*EVERY_TABLE} - DELETED))
+def test_a_server_can_delete_nothing_but_old_guesses_and_counts(
+    shared: OpenStore, table: str
+) -> None:
     with refused("permission denied for table"):
         write_as_a_server(shared, f"DELETE FROM {table}")
 
@@ -107,11 +115,13 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         "INSERT INTO epochs (account_id, epoch_at) VALUES (1, 1)",
         pytest.param("UPDATE epochs SET account_id = 2", marks=ONE_SERVER),
         "UPDATE key_uses SET key_hash = 'other'",
+        "UPDATE request_counts SET operation = 'other'",
         # Of another account.
         "INSERT INTO commits (account_id, commit_id) VALUES (2, 99)",
         "INSERT INTO login_failures VALUES (2, 'other', 'other', 1)",
         pytest.param("UPDATE login_failures SET account_id = 2", marks=ONE_SERVER),
         "INSERT INTO key_uses VALUES (2, 'other', 1)",
+        "INSERT INTO request_counts VALUES (2, '2026-01-01', 'other', 1, 0, 1)",
     ],
 )
 def test_a_server_stamps_and_counts_for_its_account_and_no_more(
@@ -129,7 +139,9 @@ def test_a_server_stamps_and_counts_for_its_account_and_no_more(
         "UPDATE epochs SET epoch_at = 1, history = 'other'",
         "UPDATE login_failures SET failed_at = 2",
         "UPDATE key_uses SET used_at = 2",
+        "UPDATE request_counts SET requests = 2",
         "DELETE FROM login_failures",
+        "DELETE FROM request_counts",
     ],
 )
 def test_a_server_changes_no_row_of_another_account(shared: OpenStore, how: str) -> None:

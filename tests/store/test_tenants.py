@@ -31,13 +31,19 @@ from masthead.store import (
     keys,
     logins,
     reading,
+    request_counts,
 )
 from masthead.store.postgresql import PostgresStore
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.long import ONE_SERVER
 from tests.servers import as_server
-from tests.store.catalogue import OF_THE_BOOKS, STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER
+from tests.store.catalogue import (
+    OF_THE_BOOKS,
+    OF_THE_CONSOLE,
+    STAGING_TABLES,
+    TENANTS_TABLES_OF_A_SERVER,
+)
 from tests.store.conftest import ON_POSTGRESQL, new_url, opening
 
 if TYPE_CHECKING:
@@ -53,7 +59,9 @@ if TYPE_CHECKING:
 
 pytestmark = ON_POSTGRESQL
 
-READ_BY_SERVERS = [name for name in TENANTS_TABLES_OF_A_SERVER if name not in OF_THE_BOOKS]
+READ_BY_SERVERS = [
+    name for name in TENANTS_TABLES_OF_A_SERVER if name not in OF_THE_BOOKS | OF_THE_CONSOLE
+]
 each_tenants_table = pytest.mark.parametrize("table", READ_BY_SERVERS)
 SPEAKS_FOR = "SELECT current_setting('masthead.account_id', TRUE)"
 # In a session where no transaction has spoken for anybody, and in one where some have.
@@ -117,6 +125,9 @@ def shared(owned: OpenStore) -> Iterator[OpenStore]:
             uses = keys.Uses()
             uses.note(keys.Caller(account_id, 0, 0, key_hash=f"pair of {account_id}"), 1)
             uses.write(opened)
+            counts = request_counts.RequestCounts()
+            counts.note(account_id, "orders", 200, opened.clock())
+            counts.write(opened)
             attempt = logins.attempt_of(opened.secret, account_id, "ada", "wrong")
             with opened.counters() as counters:
                 counters.set_tenant(account_id)
@@ -175,6 +186,8 @@ WRITING = {
     "no failure": "DELETE FROM login_failures",
     "a use": "INSERT INTO key_uses VALUES (1, 'hash', 1)",
     "a later use": "UPDATE key_uses SET used_at = 1",
+    "a request": "INSERT INTO request_counts VALUES (1, '2026-01-01', 'orders', 1, 0, 1)",
+    "no request": "DELETE FROM request_counts",
     "a lock": "SELECT 1 FROM account_locks WHERE account_id = 1 FOR UPDATE",
 }
 
@@ -211,7 +224,14 @@ def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
 
 @pytest.mark.parametrize(
     "table",
-    [*STAGING_TABLES, *sorted(OF_THE_BOOKS), "api_keys", "audit", "loads", "natural_keys"],
+    [
+        *STAGING_TABLES,
+        *sorted(OF_THE_BOOKS | OF_THE_CONSOLE),
+        "api_keys",
+        "audit",
+        "loads",
+        "natural_keys",
+    ],
 )
 def test_what_no_server_needs_none_can_read(shared: OpenStore, table: str) -> None:
     """Nor what an account's load has staged, whichever account it speaks for."""

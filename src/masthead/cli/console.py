@@ -26,6 +26,7 @@ _ROLE = click.Choice(operators.ROLES)
 @setting("host")
 @click.option(
     "--port",
+    "listen_port",
     type=click.IntRange(0, 65_535),
     default=SETTINGS["console_port"].default,
     show_default=True,
@@ -37,14 +38,14 @@ _ROLE = click.Choice(operators.ROLES)
 @setting("log_format")
 @setting("database")
 def console_command(
-    host: str, port: int, log_format: str, database: str, *, behind_proxy: bool
+    host: str, listen_port: int, log_format: str, database: str, *, behind_proxy: bool
 ) -> None:
     """Serve the console, for the publisher's own people, until SIGTERM.
 
     It is a process of its own, which may write: keep it on this machine, or behind the house's
     proxy (--behind-proxy) that speaks TLS. `masthead operators add` lets somebody in.
     """
-    listener = click.get_current_context().with_resource(bind(host, port))
+    listener = click.get_current_context().with_resource(bind(host, listen_port))
     base_url = base_url_of(listener, host, is_tls=False)
     store = opened(database)
 

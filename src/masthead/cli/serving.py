@@ -79,9 +79,9 @@ def demo(port: int, console_port: int, database: str) -> None:
     context = click.get_current_context()
     listener = context.with_resource(bind("127.0.0.1", port))
     try:
-        of_console = bind("127.0.0.1", console_port)
+        of_console = context.with_resource(bind("127.0.0.1", console_port))
     except BadUsage:
-        of_console = bind("127.0.0.1", 0)
+        of_console = context.with_resource(bind("127.0.0.1", 0))
     base_url = base_url_of(listener, "127.0.0.1", is_tls=False)
     console_url = base_url_of(of_console, "127.0.0.1", is_tls=False)
     make_demo(database)
