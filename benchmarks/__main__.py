@@ -9,6 +9,7 @@ from typing import NamedTuple
 from benchmarks import (
     circulation,
     complete,
+    console,
     feed,
     filters,
     growth,
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "logins": Benchmark(logins.measure, subscribers=20_000, rounds=10_000),
     "migration": Benchmark(migration.measure, subscribers=870_000, seconds=5),
     "filters": Benchmark(filters.measure, subscribers=870_000, rounds=21),
+    "console": Benchmark(console.measure, subscribers=1_000_000, rounds=20),
     "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
 }
 

@@ -49,7 +49,7 @@ def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(
 def test_the_second_of_two_operators_is_told_what_changed_and_loses_nothing(
     console: Console, desk: Desk
 ) -> None:
-    """The issue, 6: then the second one saves on purpose."""
+    """decisions, "Two operators at one record": then the second one saves on purpose."""
     path = "/subscribers/16/edit"
     first, second = console.signed_in("manager"), console.signed_in("clerk")
     opened = {browser: input_values(browser.get(path).text) for browser in (first, second)}

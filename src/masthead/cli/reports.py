@@ -201,7 +201,7 @@ def _show(
 def _draw(made: Report, path: Path) -> None:
     """Draw a report's chart; raise BadUsage where the extra for it is not installed."""
     try:
-        from masthead.reporting import plots  # noqa: PLC0415 - only with this option, and only its extra
+        from masthead.reporting import plots  # noqa: PLC0415 - only its extra brings Matplotlib
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "masthead":
             raise

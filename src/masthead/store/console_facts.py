@@ -18,6 +18,7 @@ __all__ = [
     "exists",
     "first_issue",
     "house_of",
+    "issue_of_list",
     "list_with_entries",
     "lists_of_issue",
     "log_page",
@@ -162,6 +163,20 @@ def newest_lists(
         limit=limit,
     )
     return [ListShown(*row) for row in rows]
+
+
+def issue_of_list(connection: Connection, account_id: int, found: ListShown) -> int | None:
+    """Return the issue whose main list it is, or whose gap list; None if no issue was closed."""
+    main = found.parent_mailing_list_id if found.is_gap else found.mailing_list_id
+    row = connection.row(
+        """
+        SELECT issue_id FROM issues
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        """,
+        account_id=account_id,
+        mailing_list_id=main,
+    )
+    return row[0] if row else None
 
 
 def list_with_entries(

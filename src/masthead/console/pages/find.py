@@ -14,6 +14,10 @@ from masthead.store.console_facts import exists
 __all__ = ["pages"]
 
 _SHOWN = 30
+_AMONG_MAX = 2_000
+_ZIP_MIN = 3
+"""A shorter beginning of a postal code is that of a tenth of all."""
+
 _CODE_MAX = 5
 _ID = re.compile(r"[0-9]{1,18}")
 _KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
@@ -44,7 +48,9 @@ def _found(connection: Connection, account_id: int, text: str) -> list[Found]:
     if _ID.fullmatch(text):
         found |= finding.people(connection, account_id, (int(text),))
     for sought in _meanings(text):
-        for each in finding.find(connection, account_id, sought, limit=_SHOWN + 1):
+        for each in finding.find(
+            connection, account_id, sought, limit=_SHOWN + 1, among_max=_AMONG_MAX
+        ):
             found.setdefault(each.subscriber_id, each)
     return list(found.values())
 
@@ -59,11 +65,11 @@ def _meanings(text: str) -> Iterator[Sought]:
         yield Sought(renewal_code=text)
     if " " not in text:
         yield Sought(order=text)
-    if has_digit:
+    if has_digit and len(text) >= _ZIP_MIN:
         yield Sought(zip_code=text)
         if " " in text:
             yield Sought(street=text)
-    else:
+    if any(character.isalpha() for character in text):
         yield Sought(name=text)
 
 

@@ -5,7 +5,7 @@ import re
 from starlette.responses import Response
 
 from masthead.console.visit import Visit, get
-from masthead.store.console_facts import list_with_entries, newest_lists
+from masthead.store.console_facts import issue_of_list, list_with_entries, newest_lists
 
 __all__ = ["pages"]
 
@@ -38,8 +38,9 @@ def entries(visit: Visit) -> Response:
             after=int(after) if _ID.fullmatch(after) else -1,
             limit=_SHOWN + 1,
         )
+        issue_id = issue_of_list(connection, visit.account_id, found)
     more = rows[_SHOWN - 1][0] if len(rows) > _SHOWN else None
-    return visit.page("list", list=found, entries=rows[:_SHOWN], more=more)
+    return visit.page("list", list=found, issue_id=issue_id, entries=rows[:_SHOWN], more=more)
 
 
 pages = [get("/lists", lists), get("/lists/{id:int}", entries)]

@@ -79,17 +79,26 @@ def check(sought: Sought) -> None:
         )
 
 
-def find(connection: Connection, account_id: int, sought: Sought, *, limit: int) -> list[Found]:
+def find(
+    connection: Connection,
+    account_id: int,
+    sought: Sought,
+    *,
+    limit: int,
+    among_max: int | None = None,
+) -> list[Found]:
     """Return the subscribers that match, at most ``limit``, by last and first names.
 
-    Those who have a ``delete_date`` come last. Raises what :func:`check` does.
+    Those who have a ``delete_date`` come last. With ``among_max``, only so many of those with a
+    name are looked at: the beginning of a name can be that of a tenth of all. Raises what
+    :func:`check` does.
     """
     check(sought)
     found: dict[int, Found] = {}
     for names in _names(sought.name):
         filters = {**names, "email": sought.email, "renewal_code": sought.renewal_code}
         search = Search({name: text for name, text in filters.items() if text})
-        for row in _rows(connection, account_id, sought, search, limit):
+        for row in _rows(connection, account_id, sought, search, limit, among_max):
             found[row[0]] = Found(*row)
     return sorted(found.values(), key=_place)[:limit]
 
@@ -128,7 +137,12 @@ def _patterns(first: str, last: str) -> dict[str, str]:
 
 
 def _rows(
-    connection: Connection, account_id: int, sought: Sought, search: Search, limit: int
+    connection: Connection,
+    account_id: int,
+    sought: Sought,
+    search: Search,
+    limit: int,
+    among_max: int | None,
 ) -> list[Row]:
     values: dict[str, int | str] = {"account_id": account_id, "limit": limit, **search.values}
     conditions = list(search.conditions.values())
@@ -163,6 +177,10 @@ def _rows(
         start = "c CROSS JOIN subscribers AS s"
         which += " AND s.subscriber_id = c.subscriber_id"
         address = f"coalesce(c.address_id, {_NEWEST})"
+    if among_max and not places and not sought.order:
+        start = f"(SELECT s.* FROM subscribers AS s WHERE {which} LIMIT :among_max) AS s"
+        which = "s.account_id = :account_id"
+        values["among_max"] = among_max
     return connection.rows(
         f"""
         {first}

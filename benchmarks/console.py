@@ -1,0 +1,107 @@
+"""How long the console's pages take over HTTP, search included.
+
+One operator asks for each page again and again, of another reader each time, while nobody else
+does. What is counted over the whole account is counted beside; how long that takes is measured too.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from time import perf_counter
+
+import httpx2
+
+from benchmarks.circulation_data import customer, make_books
+from benchmarks.databases import home_of, new_database
+from benchmarks.publisher import ACCOUNT_ID
+from benchmarks.report import Scale, table
+from masthead.store import open_store
+from masthead.store.console_figures import figures_of
+from masthead.store.operators import add_operator
+from tests.servers import environment
+
+_NAME, _PASSWORD = "benchmark", "a long secret"
+_PAGES = {
+    "today": "/",
+    "find: a name": "/find?q=first{first}%20last{last}",
+    "find: part of a name": "/find?q=last{last}",
+    "find: two letters": "/find?q=la",
+    "find: email": "/find?q=reader{key}@example.org",
+    "find: renewal code": "/find?q=r{small}",
+    "find: postal code": "/find?q=103",
+    "find: order's number": "/find?q={key}",
+    "subscriber": "/subscribers/{key}",
+    "subscription: suspend": "/subscriptions/{key}/suspend",
+    "order": "/orders/{key}",
+    "new order": "/orders/new?subscriber={key}",
+    "issues": "/issues",
+    "lists": "/lists",
+    "partners": "/partners",
+    "loads": "/loads",
+    "feed": "/feed",
+    "log": "/log",
+}
+
+
+@contextmanager
+def _console(url: str) -> Iterator[str]:
+    """Serve the console of a database; yield its address."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "masthead", "console", "--port=0"],
+        env=environment(url),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[-1]
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _times_ms(client: httpx2.Client, path: str, rounds: int, count: int) -> list[float]:
+    times = []
+    for number in range(rounds + 1):
+        key = customer(number, rounds + 1, count)
+        asked = path.format(key=key, small=number + 1, first=key % 1_000, last=key % 50_000)
+        begun = perf_counter()
+        answer = client.get(asked)
+        times.append(1_000 * (perf_counter() - begun))
+        if answer.status_code != httpx2.codes.OK or "Nobody fits" in answer.text:
+            raise SystemExit(f"{asked}: {answer.status_code}, or nobody was found")
+    return sorted(times[1:])
+
+
+def _rows(url: str, scale: Scale) -> Iterator[list[str]]:
+    with _console(url) as console, httpx2.Client(base_url=console, timeout=120) as client:
+        form = {"name": _NAME, "password": _PASSWORD}
+        signed_in = client.post("/sign-in", data=form, headers={"Sec-Fetch-Site": "same-origin"})
+        if signed_in.status_code != httpx2.codes.SEE_OTHER:
+            raise SystemExit(f"the benchmark could not sign in: {signed_in.status_code}")
+        client.cookies.update(signed_in.cookies)
+        while re.search("being counted", client.get("/").text):
+            pass
+        for title, path in _PAGES.items():
+            times = _times_ms(client, path, scale.rounds, scale.subscribers)
+            yield [title, f"{times[len(times) // 2]:.1f}", f"{times[-1]:.1f}"]
+
+
+def measure(scale: Scale) -> Iterator[str]:
+    """Yield a table for each kind of database."""
+    for store in scale.stores:
+        with home_of(store) as home, new_database(home, "console") as url:
+            make_books(url, scale.subscribers)
+            opened = open_store(url)
+            add_operator(opened, ACCOUNT_ID, _NAME, "manager", _PASSWORD)
+            rows = list(_rows(url, scale))
+            begun = perf_counter()
+            figures_of(opened, ACCOUNT_ID, datetime.now(UTC).date().isoformat())
+            counted = perf_counter() - begun
+            opened.close()
+        yield table([f"{store}: page", "median, ms", "longest, ms"], rows)
+        yield f"The figures of the first page were counted in {counted:.1f} s."
