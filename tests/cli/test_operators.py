@@ -151,10 +151,10 @@ def test_a_name_is_there_once_in_an_account(account: str) -> None:
     masthead(*other, database=account)
 
 
-def test_the_console_is_served_until_sigterm_and_ends_with_0(account: str) -> None:
+def test_the_console_is_served_until_sigterm(account: str) -> None:
     password = generated(masthead(*ADD, "--generate", database=account).stdout)
     with running("console", "--port=0", database=account) as process:
-        url = lines_until(process, "the console is on ")[-1].rpartition(" ")[2]
+        url = lines_until(process, "The console is on ")[-1].rpartition(" ")[2]
         form = {"name": "ada", "password": password}
         sent = {"Sec-Fetch-Site": "same-origin"}
         answer = httpx2.post(f"{url}/sign-in", data=form, headers=sent)
@@ -174,5 +174,5 @@ def test_the_console_warns_of_other_machines_without_a_proxy(
     account: str, more: tuple[str, ...], *, warns: bool
 ) -> None:
     with running("console", "--port=0", "--host=0.0.0.0", *more, database=account) as process:
-        printed = "\n".join(lines_until(process, "the console is on "))
+        printed = "\n".join(lines_until(process, "The console is on "))
     assert ("warning: the console sends passwords" in printed) == warns

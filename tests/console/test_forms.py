@@ -38,7 +38,7 @@ def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(
     form = input_values(browser.get(path).text)
     answer = browser.post(path, {**form, "first_name": "B" * 60, "last_name": "Kept <b>"})
     assert answer.status_code == 400
-    assert '<a href="#first_name">' in answer.text
+    assert '<a href="#first_name">' in " ".join(answer.text.split())
     assert 'aria-describedby="first_name-about"' in answer.text
     kept = input_values(answer.text)
     assert kept["first_name"] == "B" * 60
@@ -59,7 +59,7 @@ def test_the_second_of_two_operators_is_told_what_changed_and_loses_nothing(
     assert told.status_code == 409
     assert "Somebody else changed this since you opened it" in told.text
     row = '<th scope="row">First name</th><td>Ada</td><td>Grace</td><td>Ada</td>'
-    assert row in told.text
+    assert row in "".join(line.strip() for line in told.text.splitlines())
     assert 'scope="row">Last name' not in told.text
     kept = input_values(told.text)
     assert (kept["first_name"], kept["last_name"]) == ("Ada", "Hopper")
