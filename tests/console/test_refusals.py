@@ -114,7 +114,8 @@ def test_a_role_is_refused_what_is_not_its_own_and_nothing_else(
     for role, browser in browsers.items():
         answer = ask(browser, method, path)
         is_refused = answer.status_code == 403
-        assert is_refused == (role not in MAY[page.path]), (role, answer.text)  # type: ignore[attr-defined]
+        may = MAY[page.path]  # type: ignore[attr-defined]
+        assert is_refused == (role not in may), (role, answer.text)
         if is_refused:
             assert f"As {role} you cannot" in answer.text
 

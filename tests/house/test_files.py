@@ -21,7 +21,10 @@ LENGTH_NOTE = "# Long because "
 LINES_OF_ANY_LENGTH = {".md", ".csv", ".ndjson", ".json", ".txt"}
 
 # Files of others, as they are.
-VENDORED = "src/masthead/api/operations/swagger_ui/"
+VENDORED = (
+    "src/masthead/api/operations/swagger_ui/",
+    "src/masthead/console/static/htmx",
+)
 
 OF_ONE_MACHINE = re.compile(
     r"/(?:root|Users|work)/|/home/[a-z]|pypi\.org|pythonhosted\.org|npmjs\.(?:com|org)"

@@ -85,7 +85,7 @@ def sign_in(browser: Browser, console: str) -> None:
 def test_each_page_fits_the_screen_and_axe_finds_nothing(
     browser: Browser, console: str, width: int, scheme: str
 ) -> None:
-    """decisions, "Looks of the console"; "What the console is made of"."""
+    """decisions, "Looks of the console" and "What the console is made of"."""
     if not AXE.exists():
         pytest.skip("needs axe, which .ci/typescript installs")
     browser.set_width(width)

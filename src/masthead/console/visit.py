@@ -69,7 +69,7 @@ class Visit:
         """Yield a connection that reads one snapshot, of the operator's account."""
         with self.store.reader() as connection:
             connection.set_tenant(self.account_id)
-            with connection.snapshot():
+            with connection.read_snapshot():
                 yield connection
 
     def operation(self, what: str, *, dry_run: bool = False) -> AbstractContextManager[Operation]:

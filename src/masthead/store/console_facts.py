@@ -41,7 +41,7 @@ def house_of(store: Store, account_id: int) -> House:
     """Return what each page says of the account. Raises NotFound if there is none."""
     with store.reader() as connection:
         connection.set_tenant(account_id)
-        with connection.snapshot():
+        with connection.read_snapshot():
             settings = accounts.settings_of(connection, account_id)
             mode = mode_of(connection, account_id)
     today = date_in(str(settings["time_zone"]), store.clock())

@@ -25,7 +25,7 @@ def subscriber(visit: Visit) -> Response:
         ]
         names = [f"subscriber {key}"]
         names += [f"subscription {row[0]}" for row in person.subscriptions]
-        names += [f"order {order['order_id']}" for order in held["orders"]]  # type: ignore[attr-defined]
+        names += [f"order {row[0]}" for row in person.orders]
         changes = changes_of(connection, visit.account_id, names, limit=_CHANGES)
     return visit.page(
         "subscriber",

@@ -70,7 +70,8 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, '
         'epochs, '
-        'login_failures, key_uses, request_counts, commits, publications, issues, subscribers, addresses, '
+        'login_failures, key_uses, request_counts, commits, publications, issues, '
+        'subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
         'list_downloads, mailing_list_entries, deletions, erasures TO %I', server);
