@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 DEPLOY = ROOT / "deploy"
 UNIT = (DEPLOY / "masthead.service").read_text()
 LOAD_UNIT = (DEPLOY / "masthead-load.service").read_text()
+CONSOLE_UNIT = (DEPLOY / "masthead-console.service").read_text()
 TIMER = (DEPLOY / "masthead-load.timer").read_text()
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 COMPOSE = (DEPLOY / "compose.yaml").read_text()
 SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|://[^/\s]+:[^/\s]+@")
 
 
-each_service = pytest.mark.parametrize("text", [UNIT, LOAD_UNIT], ids=["server", "load"])
+each_service = pytest.mark.parametrize(
+    "text", [UNIT, LOAD_UNIT, CONSOLE_UNIT], ids=["server", "load", "console"]
+)
 
 
 def unit(text: str = UNIT, section: str = "Service") -> Mapping[str, str]:
@@ -68,13 +71,14 @@ def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> N
     assert f"Environment={database}\n" in text
 
 
-def test_the_load_is_as_confined_as_the_server() -> None:
+@pytest.mark.parametrize("text", [LOAD_UNIT, CONSOLE_UNIT], ids=["load", "console"])
+def test_the_others_are_as_confined_as_the_server(text: str) -> None:
     """decisions, "As a service"."""
     confined = [
         line for line in UNIT.splitlines() if re.match("Protect|Private|Restrict|Sys", line)
     ]
     assert len(confined) > 15
-    assert set(confined) <= {*LOAD_UNIT.splitlines()}
+    assert set(confined) <= {*text.splitlines()}
 
 
 def test_the_timer_starts_the_load_once_a_night_and_makes_up_for_a_night_that_was_missed() -> None:

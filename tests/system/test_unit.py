@@ -15,7 +15,9 @@ EXPOSURE_TENTHS_MAX = 20
 """Of 100: from a service that may do nothing to one that may do all."""
 
 
-@pytest.mark.parametrize("unit", ["masthead.service", "masthead-load.service"])
+@pytest.mark.parametrize(
+    "unit", ["masthead.service", "masthead-load.service", "masthead-console.service"]
+)
 def test_systemd_understands_the_unit_and_finds_it_well_confined(unit: str) -> None:
     """decisions, "As a service"."""
     program = shutil.which("systemd-analyze")
