@@ -26,6 +26,7 @@ _COMMANDS = {
     "catalogue": "catalogue:catalogue_group",
     "database": "database:database_group",
     "demo": "serving:demo",
+    "emulator": "emulator:emulator",
     "erase": "personal:erase_command",
     "export": "data:export_command",
     "feed": "feed:feed",
