@@ -2,7 +2,7 @@
 
 pytest imports this module in all of its runs, so it imports nothing until a test wants the fixture.
 One process serves all tests of a session; before each one it goes back to the beginning (decisions,
-"The fixture").
+"The fixture `masthead_server`").
 """
 
 from collections.abc import Iterator

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from masthead.api.http.responses import error
-from masthead.emulator.faults import CutAfter, Fault, Faults, Slow, Unavailable
+from masthead.emulator.faults import CutAfter, Faults, Slow, Unavailable
 from masthead.emulator.publisher import API_KEY, API_LOGIN, Publisher
 from masthead.errors import BadInput, MastheadError, NotFound
 
@@ -163,7 +163,7 @@ OPERATIONS = (
         "DELETE",
         "/records",
         Control.remove,
-        "removes records; a subscriber stays, with a delete_date",
+        "removes records of a kind, all or none; a subscriber stays, with a delete_date",
         '{"subscribers": [1]}',
     ),
     Operation("GET", "/clock", Control.clock, "the time of the emulator"),

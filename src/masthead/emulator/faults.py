@@ -161,8 +161,12 @@ class Emulated:
         """
         fault = None if request.is_head else self._faults.take(request.path)
         query = request.scope["query_string"].decode("latin-1")
-        asked = Asked(method=request.method, path=request.raw_path, parameters=_parameters(query))
-        asked.fault = fault and str(fault.__struct_config__.tag)
+        asked = Asked(
+            method=request.method,
+            path=request.raw_path,
+            parameters=_parameters(query),
+            fault=str(fault.__struct_config__.tag) if fault else None,
+        )
         self._faults.note(asked)
         sending = _Sending(send, fault, self._faults, asked, self._clock)
         if isinstance(fault, Unavailable):
@@ -209,7 +213,7 @@ def _parameters(query: str) -> dict[str, str | list[str]]:
 class _Sending:
     """Sends the messages of one answer, with its fault."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what one answer is made of
+    def __init__(
         self, send: Send, fault: Fault | None, faults: Faults, asked: Asked, clock: Clock
     ) -> None:
         self._send = send

@@ -75,9 +75,18 @@ class Publisher:
         self._folder = folder
         self._lock = threading.Lock()
         self.store.open()
-        account = {"company_name": "Emulated Press", "email": "office@emulated.example"}
-        keys = {"account_id": ACCOUNT_ID, "api_active": 1, "api_key": API_KEY}
-        accounts.add_account(self.store, {**keys, "api_login": API_LOGIN, **account})
+        accounts.add_account(
+            self.store,
+            {
+                "account_id": ACCOUNT_ID,
+                "company_name": "Emulated Press",
+                "email": "office@emulated.example",
+                "api_active": 1,
+                "api_key": API_KEY,
+                "api_login": API_LOGIN,
+                "plan": "Standard",
+            },
+        )
         if files:
             load(self.store, [files], account_id=ACCOUNT_ID)
         emulating.keep(self.store, self._beginning)
@@ -132,19 +141,18 @@ class Publisher:
                 raise NotFound(f"{name} is not there: add it first")
 
     def remove(self, ids: Mapping[str, Sequence[int | str]]) -> dict[str, int]:
-        """Remove records of one kind or more, each kind as ``masthead remove`` does.
+        """Remove records of one kind, all or none.
 
         Returns how many rows were removed by table, with what is part of a record; a subscriber
-        counts who got a ``delete_date``. Raises BadInput if something refers to one, NotFound if
-        one does not exist; then the kinds before it are removed.
+        counts who got a ``delete_date``. Raises BadInput if something refers to one, or for more
+        than one kind, NotFound if one does not exist.
         """
-        wanted = {name: (_table(name), [_key_of(name, one) for one in ids[name]]) for name in ids}
-        removed: dict[str, int] = {}
+        if len(ids) != 1:
+            raise BadInput("remove one kind of records at a time")
+        ((name, given),) = ids.items()
+        keys = [_key_of(name, one) for one in given]
         with self._lock:
-            for table, keys in wanted.values():
-                for name, count in remove_records(self.store, ACCOUNT_ID, table, keys).items():
-                    removed[name] = removed.get(name, 0) + count
-        return removed
+            return remove_records(self.store, ACCOUNT_ID, _table(name), keys)
 
     def move_clock(self, by: timedelta) -> str:
         """Move the clock; return the time that it shows.

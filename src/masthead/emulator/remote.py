@@ -55,7 +55,7 @@ class MastheadServer:
         """Start one with the records of a folder of import files, or with none."""
         more = ["--from", str(files)] if files else []
         self._errors = TemporaryFile()  # noqa: SIM115 - it is open as long as the process runs
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - this Python, with options of our own
             [
                 *(sys.executable, "-P", "-m", "masthead", "emulator", *more),
                 *("--host", "127.0.0.1", "--port", "0"),
