@@ -29,7 +29,7 @@ COLUMNS = {
     "addresses": ("address_id", "city"),
     "orders": ("order_id", "import_name"),
 }
-KIND_OF = {ChangedSubscriber: "subscribers", Address: "addresses", Order: "orders"}
+KIND_OF: dict[type, str] = {ChangedSubscriber: "subscribers", Address: "addresses", Order: "orders"}
 KINDS = st.sampled_from(sorted(COLUMNS))
 STEPS = st.one_of(
     st.tuples(st.just("put"), KINDS, IDS, TEXT.map(lambda text: text[:30])),
