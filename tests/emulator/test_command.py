@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from masthead.api.app import App
 from masthead.emulator import MastheadServer, serving
-from masthead.emulator.faults import Emulated
 from tests.servers import STOP_SECONDS_MAX, environment
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ def started(*options: str, tmp: Path) -> Iterator[tuple[subprocess.Popen[str], l
                     break
             yield process, lines
         finally:
-            process.kill()
+            process.terminate()
 
 
 def folder_of(process_id: int) -> Path:
@@ -127,12 +125,6 @@ def test_a_slow_answer_does_not_hold_up_its_end() -> None:
             assert next(response.iter_raw())
             server.close()
         assert server._process.returncode == 0
-
-
-def test_the_app_that_it_serves_is_that_of_the_server() -> None:
-    """decisions, "The emulator": no imitation; the layer around it decides nothing of an answer."""
-    hints = Emulated.__init__.__annotations__
-    assert hints["app"] is App
 
 
 @pytest.mark.parametrize("has_room", [True, False])

@@ -13,6 +13,7 @@ from masthead import Client
 from masthead.errors import BadInput, ServiceUnreachable, TooOld
 from tests.emulator.test_records import LEAST, get
 from tests.mirror.kept import Kept
+from tests.servers import run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,6 +227,25 @@ def test_the_mirror_recovers_from_each_fault_of_each_answer(
         kept.update(source)
     assert fault in [each.fault for each in server.requests]
     assert not kept.differences(source)
+
+
+def test_the_command_of_the_mirror_waits_for_a_service_that_is_unavailable(
+    server: MastheadServer, tmp_path: Path
+) -> None:
+    filled(server)
+    server.faults.unavailable(2, retry_after=0)
+    server.faults.cut_after(10)
+    copy = f"sqlite:///{tmp_path}/copy.db"
+    key, login = server.credentials
+    keys = {"MASTHEAD_API_KEY": key, "MASTHEAD_API_LOGIN": login}
+    done = run("mirror", server.base_url, "--to", copy, "--once", database="", settings=keys)
+    assert done.returncode == 0, done.stderr
+    assert [each.fault for each in server.requests][:3] == [
+        "unavailable",
+        "unavailable",
+        "cut-after",
+    ]
+    assert not Kept(copy).differences(Source(server))
 
 
 def test_the_mirror_loads_everything_after_a_new_epoch(

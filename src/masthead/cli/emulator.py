@@ -15,26 +15,19 @@ __all__ = ["emulator"]
 
 
 @click.command()
-@click.option(
-    SETTINGS["from"].flag,
-    "files",
-    envvar=SETTINGS["from"].variable,
-    show_envvar=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help=SETTINGS["from"].meaning,
-)
+@setting("from", kind=click.Path(exists=True, file_okay=False, path_type=Path))
 @setting("host")
 @setting("port")
 @setting("control_host")
 @setting("control_port")
 @setting("end_with_input")
 def emulator(
-    files: Path | None,
     host: str,
     port: int,
     control_host: str,
     control_port: int,
     end_with_input: bool,
+    **others: Path | None,
 ) -> None:
     """Serve a temporary publisher for tests, which is changed while it runs.
 
@@ -63,7 +56,7 @@ def emulator(
     emulate(
         listener,
         control_listener,
-        files=files,
+        files=others["from"],  # no name of a parameter in Python
         base_url=base_url,
         is_loopback=is_loopback,
         ends_with_input=end_with_input,

@@ -120,15 +120,18 @@ class Faults:
 
     def note(self, asked: Asked) -> None:
         """Add a request to the log."""
-        self._asked.append(asked)
+        with self._lock:
+            self._asked.append(asked)
 
     def asked(self) -> list[Asked]:
         """Return the requests that were made, the last 10,000."""
-        return list(self._asked)
+        with self._lock:
+            return list(self._asked)
 
     def forget_asked(self) -> None:
         """Empty the log."""
-        self._asked.clear()
+        with self._lock:
+            self._asked.clear()
 
 
 class Emulated:
@@ -174,7 +177,6 @@ class Emulated:
             response = error(503, "the emulator is unavailable, as it was told to be", again)
             await response(request.scope, request.receive, sending)
             return
-        request.service = self.service
         try:
             await self._app.handle(request, sending)
         finally:

@@ -4,6 +4,7 @@ It uses the standard library alone, and no HTTP client that the tests of a proje
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -64,6 +65,8 @@ class MastheadServer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
+            # Without settings that are meant for a server.
+            env={n: v for n, v in os.environ.items() if not n.startswith("MASTHEAD_")},
         )
         try:
             self._control = self._printed(_CONTROL)
