@@ -73,12 +73,25 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
 ) -> None:
     """decisions, "What an installation holds"."""
     command = {"masthead.cli.mirror", "masthead.mirror"}
-    assert imported(graph, "masthead.__main__", *command) == brought("mirror")
+    assert imported(graph, "masthead.__main__", *command) == brought("duckdb")
+
+
+def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside_the_mirror(
+    graph: grimp.ImportGraph,
+) -> None:
+    """decisions, "Mirror: DuckDB": the mirror imports it for the URL of such a copy."""
+    assert brought("duckdb") - brought("mirror") == {"duckdb"}
+    modules = {"masthead.databases.duckdb", "masthead.databases.parquet"}
+    assert graph.find_modules_that_directly_import("duckdb") == modules
+    asking = {m for one in modules for m in graph.find_modules_that_directly_import(one)}
+    assert asking - modules == {"masthead.mirror.database"}
+    text = (ROOT / "src" / "masthead" / "mirror" / "database.py").read_text()
+    assert "\n        from masthead.databases import duckdb, parquet" in text
 
 
 def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> None:
     """decisions, "What an installation holds"."""
-    assert imported(graph, "masthead") <= brought("plots")
+    assert imported(graph, "masthead") <= brought("plots") | brought("duckdb")
 
 
 def test_only_what_draws_needs_what_the_extra_for_plots_brings_beside_the_server(

@@ -17,7 +17,7 @@ from tests.house import ROOT
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 LOCKS = ("runtime", "plots", "build", "dev", "bench", "system")
 ALL_LOCKS = (*LOCKS, "oldest")
-EXTRAS = ("mirror", "server", "plots")
+EXTRAS = ("mirror", "duckdb", "server", "plots")
 
 
 def project() -> dict[str, Any]:
@@ -47,7 +47,7 @@ def wanted(lock: str) -> list[Requirement]:
     if lock == "runtime":
         return dependencies("mirror", "server")
     if lock == "plots":
-        return dependencies()
+        return dependencies("mirror", "server", "plots")
     if lock == "oldest":
         return dependencies() + group("build") + group("tests")
     return group(lock)
