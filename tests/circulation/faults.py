@@ -106,6 +106,12 @@ def _nothing_taken_back(right: Any, net: int, terms: Any) -> Any:
     ]
 
 
+def _part_alone(_right: Any, item: Any, amount: int, terms: Any) -> int:
+    left: int = sum(term.received - term.refunded for term in terms)
+    gross: int = item.net + item.tax
+    return left if amount == refunding.paid_gross(item) else amount * int(item.net) // gross
+
+
 def _oldest(right: Any, lines: lining.Lines, key: tuple[int, int, str]) -> Any:
     newest = right(lines, key)
     rows = lines._books.connection.rows(
@@ -195,6 +201,12 @@ FAULTS: dict[str, Plant] = {
         store_refunding, "taken", _nothing_taken_back
     ),
     "a refund forgets its tax": _call(refunding, "tax_of", _nothing),
+    "each part of a refund is rounded": _call(store_refunding, "net_of", _part_alone),
+    "the tax of each cancelling is rounded": _call(
+        cancelling,
+        "tax_share",
+        lambda _right, item, net, _refunded: refunding.tax_of(net, item.net, item.tax),
+    ),
     "a refund leaves the issues": _sql(
         r"SET issues_left = 0, ended_at = :now",
         "SET issues_left = issues_left, ended_at = :now",

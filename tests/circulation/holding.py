@@ -6,6 +6,7 @@ and number 6 has ``test_two_operators``.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from masthead.store.books.mail_file import Written, rows_of
@@ -68,6 +69,25 @@ def check_money(desk: Desk) -> None:
     for key, cents in unearned.items():
         if shown[key] != f"{cents // 100}.{cents % 100:02}":
             raise Differs(f"subscription {key} shows {shown[key]}, and {cents} cents are unearned")
+    _check_items(desk)
+
+
+def _check_items(desk: Desk) -> None:
+    """Raise Differs unless what went back of an ordered bundle is net and tax that it had."""
+    rows = desk.rows(
+        """
+        SELECT i.order_item_id, i.sub_total, i.tax_total, i.refunded, (
+            SELECT coalesce(sum(r.cents), 0) FROM terms AS t JOIN revenue AS r
+                ON r.account_id = t.account_id AND r.term_id = t.term_id
+            WHERE t.account_id = i.account_id AND t.order_item_id = i.order_item_id
+                AND r.kind = 'refunded')
+        FROM order_items AS i WHERE i.account_id = :account_id AND i.bundle_id IS NOT NULL
+        """
+    )
+    for item, sub_total, tax_total, refunded, net in rows:
+        most, most_tax = (int(Decimal(total) * 100) for total in (sub_total, tax_total))
+        if not (0 <= net <= most and 0 <= refunded - net <= most_tax):
+            raise Differs(f"item {item} of {most} and {most_tax} tax: {refunded} back, {net} net")
 
 
 def check_files(desk: Desk) -> None:

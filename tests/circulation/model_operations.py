@@ -187,12 +187,14 @@ class Books(Rules):
         paid += item.tax if paid == item.net else rounded(item.tax * paid, item.net)
         most = max(paid - item.refunded, 0) if self.orders[order].paid_on else 0
         unearned = sum(map(self.unearned, terms))
-        default = unearned + rounded(item.tax * unearned, item.net) if terms else most
+        default = unearned + self.tax_back(item_id, unearned) if terms else most
         amount = min(default, most) if amount is None else amount
         is_over = all(self.terms[n].ended for n in terms) if terms else item.refunded_on
         check(0 <= amount <= most and (amount or not is_over))
         kept = sum(self.booked(n, "received") - self.booked(n, "refunded") for n in terms)
-        rest = kept if amount == most else min(rounded(amount * item.net, item.gross), kept)
+        net_back = rounded((item.refunded + amount) * item.net, item.gross)
+        rest = min(max(net_back - self.net_back(item_id), 0), kept, amount)
+        rest = max(rest, amount - (most - kept))
         for take_back in (False, True):
             for number in terms:
                 part = min(
@@ -205,6 +207,16 @@ class Books(Rules):
         self.end(terms)
         return amount
 
+    def net_back(self, item_id: int) -> int:
+        """What was refunded of an item, without its tax."""
+        return sum(self.booked(number, "refunded") for number in self.terms_of_items([item_id]))
+
+    def tax_back(self, item_id: int, net: int) -> int:
+        """The tax of all that is given back of an item, with ``net`` now, less what was before."""
+        item, net_back = self.items[item_id], self.net_back(item_id)
+        given_back = item.refunded - net_back
+        return max(rounded(item.tax * (net_back + net), item.net) - given_back, 0)
+
     def end(self, terms: Iterable[int]) -> None:
         """End terms: their issues go, and what stays unearned is earned."""
         for number in terms:
@@ -216,17 +228,18 @@ class Books(Rules):
         found, terms = self.subscriptions[key], self.terms_of(key)
         check(found.cancelled_on is None)
         found.cancelled_on = self.today
-        backs: dict[int, int] = {}
+        backs: dict[int, list[int]] = {}
+        for number in terms:
+            if refund and self.terms[number].item and self.unearned(number):
+                backs.setdefault(self.terms[number].item or 0, []).append(number)
+        tax = {n: self.tax_back(n, sum(map(self.unearned, own))) for n, own in backs.items()}
+        gross = {n: tax[n] + sum(map(self.unearned, own)) for n, own in backs.items()}
         for number in terms if refund else []:
-            back, item_id = self.unearned(number), self.terms[number].item
-            self.book(number, None, "refunded", back, self.today)
-            if item_id and back:
-                backs[item_id] = backs.get(item_id, 0) + back
+            self.book(number, None, "refunded", self.unearned(number), self.today)
         self.end(terms)
-        for item_id, back in backs.items():
+        for item_id, back in gross.items():
             item = self.items[item_id]
-            tax = min(rounded(item.tax * back, item.net), item.gross - item.refunded - back)
-            item.refunded += back + max(tax, 0)
+            item.refunded += back
             if all(self.terms[n].ended for n in self.terms_of_items([item_id])):
                 item.refunded_on = self.today
 

@@ -136,6 +136,15 @@ STORY: list[Step] = [
     # Grace ends: by the date of the last issue, and by how many there were since.
     ("close", {"issue": 7, "grace_issues": 1, "since": _day(5, 15)}),
     ("close", {"issue": 12, "grace_issues": 1, "since": _day(5, 15)}),
+    # Cents that do not divide: both subscriptions of a bundle are cancelled one after the other,
+    # and an item is refunded in parts.
+    _order(4, Asked(TWO_LINES, price=2, tax=1, is_new=True)),
+    ("cancel", {"key": 17, "refund": True}),
+    ("cancel", {"key": 18, "refund": True}),
+    _order(4, Asked(ONE_PRINTED, price=50, tax=51, is_new=True)),
+    ("refund", {"order": 15, "item_id": 16, "amount": 1}),
+    ("refund", {"order": 15, "item_id": 16, "amount": 1}),
+    _no("refund", order=15, item_id=16, amount=100),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 

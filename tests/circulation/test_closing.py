@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.circulation.serving import Closing, Reader, Term, Verdict, oldest_term, verdict
@@ -17,6 +17,7 @@ from masthead.errors import BadInput, BadUsage, NotFound
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.reopening import reopen_issue
 from tests.circulation.desk import DEED, Desk, at_desk
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -299,7 +300,7 @@ READERS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
+@examples(12, 100)
 @given(st.lists(READERS, min_size=1, max_size=10), st.integers(0, 2), st.integers(0, 2))
 def test_the_database_serves_whom_the_rule_serves(
     one_desk: Desk, readers: list[dict[str, Any]], grace_issues: int, credit: int

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from tests.feed.places import Place
     from tests.servers import Store
 
-POINTS = {"sqlite": (5, 40), "postgresql": (5, 8)}
-"""At how many statements of each operation its process is killed, in the short and long form."""
+POINTS = {"sqlite": (3, 40), "postgresql": (3, 8)}
+"""Before how many statements of each operation its process is killed, in the short and long form,
+beside the last but one."""
 
 
 @pytest.fixture(scope="module")

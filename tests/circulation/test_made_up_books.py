@@ -13,6 +13,7 @@ from masthead.sample_data.generate import REFERENCE_DATE, generate
 from masthead.store.books.closing import close_issue
 from masthead.store.books.opening import open_books
 from tests.circulation.desk import DEED, Desk, at_desk
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,9 @@ def rows_of(folder: Path, table: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize(("subscribers", "seed"), [(0, 1), (10, 2), (10_000, 3)])
+@pytest.mark.parametrize(
+    ("subscribers", "seed"), [(0, 1), (10, 2), (1_000, 3), pytest.param(10_000, 3, marks=ONLY_LONG)]
+)
 def test_made_up_data_of_any_size_become_open_books(
     desk: Desk, tmp_path: Path, subscribers: int, seed: int
 ) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from masthead.circulation.opening import OpeningTerm, opening_terms
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
+from masthead.store.books.closing import Grace, close_issue
 from masthead.store.books.opening import Balance, open_books
 from masthead.store.books.operation import opened_on
 from tests.circulation.desk import DEED, Desk, at_desk
@@ -159,7 +160,8 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
         # Issues of April to July; the first one that does not come is that of August.
         (4, 3, "10.50", "2026-03-02", "2026-07-31"),
         (2, 2, "6.00", "2026-03-02", "2026-05-31"),
-        (0, None, None, None, "2025-12-31"),
+        # Nothing tells when it ended, so that of the file stays.
+        (0, 0, "0.00", None, "2025-12-31"),
         (-1, None, "24.00", "2026-03-10", None),
     ]
     closed = [issue["issue_id"] for issue in desk.table("issues") if issue["closed_at"]]
@@ -168,6 +170,20 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
     with desk.store.writer() as database:
         *_, entry = audit.entries(database, account_id=desk.account_id)
     assert "3 subscriptions with issues left, 40.50 unearned" in entry.summary
+
+
+@pytest.mark.parametrize("ended", [None, "2025-06-30"])
+def test_grace_asks_for_the_last_issue_and_not_for_the_end_in_the_file(
+    desk: Desk, ended: str | None
+) -> None:
+    """circulation, "Close", 2; decisions, "What follows is the books' from their opening on"."""
+    desk.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
+    subscribe(desk, 1, date_expired=ended, renew_campaign_active=1, mailing_address_id=1)
+    desk.put("subscription_issues", subscription_id=1, issue_id=3)
+    open_books(desk.store, desk.account_id, by=DEED)
+    assert desk.subscription(1)["date_expired"] == "2026-03-31"
+    grace = Grace(1, "2026-03-01")
+    assert close_issue(desk.store, desk.account_id, 4, grace=grace, deed=DEED).entries == 1
 
 
 def test_an_issue_that_somebody_has_and_all_before_it_are_closed(desk: Desk) -> None:

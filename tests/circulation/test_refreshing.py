@@ -6,11 +6,12 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.circulation.expiry import Calendar, Range, date_expired
 from tests.circulation.desk import Desk, at_desk
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,7 +154,7 @@ READERS = st.builds(
 )
 
 
-@settings(max_examples=40)
+@examples(12, 100)
 @given(st.lists(READERS, min_size=1, max_size=12), st.sampled_from([12, 4, 52, 26, 10]))
 def test_the_database_forecasts_what_the_rule_says(
     desk: Desk, readers: list[Reader], per_year: int

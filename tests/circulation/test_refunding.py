@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.circulation.refunding import Held, Item, net_of, paid_gross, taken
+from masthead.circulation.refunding import Held, Item, net_of, paid_gross, taken, tax_share
 
 
 def refunds(item: Item, terms: list[Held], amounts: list[int]) -> list[tuple[int, int]]:
@@ -21,17 +21,29 @@ def refunds(item: Item, terms: list[Held], amounts: list[int]) -> list[tuple[int
             for term, each in zip(terms, booked, strict=True)
         ]
         assert sum(each.refunded for each in booked) == net
+        assert 0 <= net <= amount
         assert all(term.unearned == 0 and min(term) >= 0 for term in terms)
         item = item._replace(refunded=item.refunded + amount)
         found.append((net, amount - net))
+        nets, taxes = (sum(column) for column in zip(*found, strict=True))
+        assert nets <= item.net
+        assert taxes <= item.tax
     return found
+
+
+def test_cents_given_back_one_by_one_are_never_more_tax_than_was_paid() -> None:
+    """decisions, "Refunds in parts": nor is more booked as refunded than was given."""
+    found = refunds(Item(50, 51, 50, 0), [Held(50, 12, 0)], [1] * 101)
+    assert [sum(column) for column in zip(*found, strict=True)] == [50, 51]
+    found = refunds(Item(2, 99, 2, 0), [Held(2, 0, 0)], [50, 1, 50])
+    assert [sum(column) for column in zip(*found, strict=True)] == [2, 99]
 
 
 def test_three_parts_are_the_whole_to_the_cent() -> None:
     """decisions, "Refunds in parts"."""
     item = Item(3500, 245, 3500, 0)
     found = refunds(item, [Held(3500, 875, 0)], [1249, 1248, 1248])
-    assert found == [(1167, 82), (1166, 82), (1167, 81)]
+    assert found == [(1167, 82), (1167, 81), (1166, 82)]
     assert [sum(column) for column in zip(*found, strict=True)] == [3500, 245]
 
 
@@ -52,3 +64,16 @@ def test_parts_add_up_to_all_that_was_paid(
     amounts = [after - before for before, after in pairwise(bounds)]
     found = refunds(item, [Held(price, price * earned // 100, 0) for price in prices], amounts)
     assert [sum(column) for column in zip(*found, strict=True)] == [net, tax]
+
+
+@given(prices=st.lists(st.integers(1, 1_000), min_size=1, max_size=6), tax=st.integers(0, 500))
+def test_terms_cancelled_one_by_one_give_back_the_tax_to_the_cent(
+    prices: list[int], tax: int
+) -> None:
+    """decisions, "Refunds in parts": a bundle's subscriptions end one after the other."""
+    item, back = Item(sum(prices), tax, sum(prices), 0), 0
+    for price in prices:
+        share = tax_share(item, price, back)
+        item, back = item._replace(refunded=item.refunded + price + share), back + price
+        assert 0 <= item.refunded - back <= tax
+    assert item.refunded == item.net + tax

@@ -1,13 +1,24 @@
 """What is given back of an item of an order, and where it comes from (circulation, "Money").
 
 All amounts are whole cents. An item has a net price, which its terms share, and a tax; gross is
-both. What is unearned is given back first, then what was earned already.
+both. What is unearned is given back first, then what was earned already. Parts are divided into net
+and tax by what was given back until then, so that neither is ever given back twice.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Held", "Item", "Taken", "amount_by_default", "net_of", "paid_gross", "taken", "tax_of"]
+__all__ = [
+    "Held",
+    "Item",
+    "Taken",
+    "amount_by_default",
+    "net_of",
+    "paid_gross",
+    "taken",
+    "tax_of",
+    "tax_share",
+]
 
 
 class Held(NamedTuple):
@@ -56,23 +67,36 @@ def paid_gross(item: Item) -> int:
     return max(paid - item.refunded, 0)
 
 
+def tax_share(item: Item, net: int, net_refunded: int) -> int:
+    """Return the tax that goes back with ``net`` of an item, after ``net_refunded`` of it.
+
+    With what went back before it is the tax of all the net that has gone back, so that the parts
+    are never more than the whole.
+    """
+    before = item.refunded - net_refunded
+    return max(tax_of(net_refunded + net, item.net, item.tax) - before, 0)
+
+
 def amount_by_default(item: Item, terms: Sequence[Held]) -> int:
     """Return what is unearned, with its share of the tax; at most what was paid."""
     unearned = sum(term.unearned for term in terms)
-    return min(unearned + tax_of(unearned, item.net, item.tax), paid_gross(item))
+    refunded = sum(term.refunded for term in terms)
+    return min(unearned + tax_share(item, unearned, refunded), paid_gross(item))
 
 
 def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
     """Return the net part of a gross ``amount``, at most :func:`paid_gross`.
 
-    It is rounded to the nearest cent, a half up; all that is left where the amount is all that is
-    left, so that what was refunded in parts adds up.
+    With what was given back before it is the net part of the sum, rounded to the nearest cent, a
+    half up. It is at most ``amount`` and the net that is left, and so much that the rest is at most
+    the tax that is left.
     """
-    left = sum(term.received - term.refunded for term in terms)
-    if amount == paid_gross(item):
-        return left
+    refunded = sum(term.refunded for term in terms)
+    left = sum(term.received for term in terms) - refunded
+    tax_left = max(paid_gross(item) - left, 0)
     gross = item.net + item.tax
-    return min((2 * amount * item.net + gross) // (2 * gross), left) if gross else 0
+    part = (2 * (item.refunded + amount) * item.net + gross) // (2 * gross) if gross else 0
+    return max(min(part - refunded, left, amount), amount - tax_left, 0)
 
 
 def taken(net: int, terms: Sequence[Held]) -> list[Taken]:

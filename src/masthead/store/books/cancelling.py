@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.circulation.refunding import tax_of
+from masthead.circulation.refunding import Item, tax_share
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, the_one
@@ -116,14 +116,20 @@ def _refund_items(books: Operation, terms: list[_Term]) -> int:
         unearned = sum(term.unearned for term in parts)
         (item,) = books.connection.rows(
             """
-            SELECT order_id, sub_total, tax_total, grand_total, refunded FROM order_items
-            WHERE account_id = :account_id AND order_item_id = :item_id
+            SELECT i.order_id, i.sub_total, i.tax_total, i.refunded, coalesce((
+                SELECT sum(r.cents) FROM terms AS t JOIN revenue AS r
+                    ON r.account_id = t.account_id AND r.term_id = t.term_id
+                WHERE t.account_id = :account_id AND t.order_item_id = :item_id
+                    AND r.account_id = :account_id AND r.kind = 'refunded'), 0)
+            FROM order_items AS i
+            WHERE i.account_id = :account_id AND i.order_item_id = :item_id
             """,
             account_id=books.account_id,
             item_id=item_id,
         )
-        order_id, net, tax, gross, refunded = item[0], *map(stored_cents, item[1:4]), int(item[4])
-        share = min(tax_of(unearned, net, tax), max(gross - refunded - unearned, 0))
+        order_id, net, tax = item[0], *map(stored_cents, item[1:3])
+        sold, booked = Item(net, tax, net, int(item[3])), int(item[4])
+        share = tax_share(sold, unearned, booked - unearned)
         taxes += share
         if unearned:
             _refund_item(books, order_id, item_id, unearned + share)

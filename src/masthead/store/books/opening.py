@@ -83,7 +83,8 @@ def open_books(
         closed = _close_past(running)
         _add_terms(running)
         _begin(running)
-        refresh(running, "SELECT subscription_id FROM terms WHERE account_id = :account_id")
+        # Also those without a term: what the files say of their end is not asked from now on.
+        refresh(running, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
         balances = _balances(running)
         unearned = sum(each.unearned for each in balances)
         running.say(

@@ -14,7 +14,6 @@ from masthead.circulation.refunding import (
     net_of,
     paid_gross,
     taken,
-    tax_of,
 )
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Operation
@@ -82,10 +81,8 @@ def refund(
         )
     if not cents and _has_ended(stored, terms):
         raise BadInput(f"item {item_id} was refunded or cancelled before: nothing was changed")
-    net = (
-        net_of(item, cents, held) if terms else cents - tax_of(cents, item.net + item.tax, item.tax)
-    )
-    booked = taken(net, held)
+    net = net_of(item, cents, held or [Held(paid_net, 0, _net_of_product(item))])
+    booked = taken(net, held) if terms else []
     rows = []
     for term, each in zip(terms, booked, strict=True):
         rows.append((term.term_id, "refunded", each.refunded))
@@ -103,6 +100,11 @@ def refund(
         -1 if any(left < 0 for left in lost) else sum(lost),
         tuple(sorted({term.subscription_id for term in terms})),
     )
+
+
+def _net_of_product(item: Item) -> int:
+    """Return what was refunded of a product before, without the tax."""
+    return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
 def _has_ended(stored: _Stored, terms: list[Term]) -> bool:
