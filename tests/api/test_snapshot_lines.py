@@ -55,6 +55,24 @@ def test_no_header_is_too_strange(accept: str) -> None:
     assert media_type_for(accept, (JSON, NDJSON)) in {JSON, NDJSON}
 
 
+def is_complete(text: bytes) -> bool:
+    """Tell whether a file holds the whole of a response, as its reader can."""
+    *records, last = text.split(b"\n")[:-1] or [b""]
+    try:
+        return json.loads(last)["records"] == len(records) and text.endswith(b"\n")
+    except (ValueError, KeyError):
+        return False
+
+
+@given(data=st.data())
+def test_no_beginning_of_a_response_is_taken_for_all_of_it(golden: Caller, data: Any) -> None:
+    """decisions, "Snapshot in lines"."""
+    path = f"/snapshot?entities={EVERYTHING}"
+    whole = golden.raw(path, extra=b"Accept: application/x-ndjson\r\n").body
+    assert is_complete(whole)
+    assert not is_complete(whole[: data.draw(st.integers(0, len(whole) - 1))])
+
+
 def lines_of(caller: Caller, entities: str = EVERYTHING) -> list[Any]:
     """Return what the lines of a complete response say."""
     response = caller.ask("/snapshot", entities=entities, headers=IN_LINES)

@@ -111,6 +111,7 @@ def test_an_old_version_stays_for_those_who_read_it_and_goes_after_that(
     kept.update(publisher)
     first, second = versions_of(kept)
     kept.update(publisher)
+    # The second one has all records, and replaced the first one, of empty tables, just now.
     assert versions_of(kept) == [first, second]
     version = kept.path / ".versions" / str(second)
     long_ago = version.stat().st_mtime - OLD_VERSIONS_STAY_S - 1
