@@ -17,6 +17,7 @@ from masthead.errors import (
     UnexpectedResponse,
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
+from tests.conftest import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,6 +195,7 @@ def test_a_header_that_is_no_time_is_not_kept(proxy: Proxy, kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("new_kept", KINDS, indirect=True)
 def test_what_the_database_says_of_a_record_is_not_repeated(
     publisher: Publisher, kept: Kept
 ) -> None:
