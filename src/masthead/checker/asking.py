@@ -116,10 +116,11 @@ class Asker:
         def send() -> Answer:
             last.clear()
             self._keep_the_rate()
-            answer, response = self._send(request, f"{asking.method} {path}", auth)
+            answer = self._send(request, f"{asking.method} {path}", auth)
             last.append(answer)
             if answer.status in responses.RETRIED_STATUSES:
-                raise responses.status_error(Request(path, {}, _unread), response)
+                wanted_s = responses.retry_after_s(answer.headers)
+                raise ServiceUnreachable(path, answer.status, "it asks for patience", wanted_s)
             return answer
 
         try:
@@ -152,9 +153,7 @@ class Asker:
         request.extensions["target"] = target + b"?" + query.encode() if query else target
         return request
 
-    def _send(
-        self, request: httpx2.Request, label: str, auth: httpx2.Auth | None
-    ) -> tuple[Answer, httpx2.Response]:
+    def _send(self, request: httpx2.Request, label: str, auth: httpx2.Auth | None) -> Answer:
         path = label.partition(" ")[2]
         is_feed = path == _FEED_PATH
         bytes_max = self._feed_bytes_left if is_feed else ANSWER_BYTES_MAX
@@ -170,7 +169,7 @@ class Asker:
             self._feed_bytes_left -= len(content)
         if self._clock is None:
             self._clock = _clock_of(response)
-        return Answer(label, response.status_code, response.headers, content, is_whole), response
+        return Answer(label, response.status_code, response.headers, content, is_whole)
 
     def _keep_the_rate(self) -> None:
         if self.count == REQUESTS_MAX:

@@ -105,8 +105,16 @@ def faults_of(shape: type, records: Sequence[Any], request: str, place: str) -> 
 
 
 def differing_fields(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """Return the names of the fields that both records have, with different values."""
-    return [name for name in one if name in other and one[name] != other[name] and name in _NAMES]
+    """Return the names of the fields that both records have, with different values.
+
+    Null and an empty string are the same: both are a missing value (interface, "Conventions").
+    """
+    shared = [name for name in one if name in other and name in _NAMES]
+    return [name for name in shared if _value(one[name]) != _value(other[name])]
+
+
+def _value(value: Any) -> Any:
+    return None if value == "" else value
 
 
 def _count(

@@ -31,6 +31,7 @@ WINDOW = timedelta(days=5) - timedelta(hours=1)
 
 ALL = tuple(entity.name for entity in ENTITIES)
 SUCCESS = 200
+_TOO_MANY = 429
 Record = dict[str, Any]
 Feed = dict[str, list[Record]]
 """The records of the feed by the keys of its response."""
@@ -67,6 +68,7 @@ class Service:
 
     def json_of(self, answer: Answer, section: str) -> Any:
         """Return the body of a response that has to be 200 with JSON; raises Faulty."""
+        _must_be_answered(answer)
         if answer.status != SUCCESS:
             redirect = ", a redirect" if 300 <= answer.status < 400 else ""
             text = f"{answer.status}{redirect}, where 200 is due"
@@ -97,6 +99,7 @@ class Service:
         The interface shows neither statuses nor bodies of errors, so most is a note; but responses
         are JSON.
         """
+        _must_be_answered(answer)
         wanted = " or ".join(map(str, expected))
         if answer.status not in expected:
             text = f"{what} is answered with {answer.status}; clients expect {wanted}"
@@ -238,6 +241,12 @@ class Service:
         """Ask anew from now on, since the data may have changed between two requests."""
         for name in ("accounts", "definitions", "subscriptions", "subscribers", "feed"):
             self.__dict__.pop(name, None)
+
+
+def _must_be_answered(answer: Answer) -> None:
+    """Raise NotTried for a service that has had enough requests."""
+    if answer.status == _TOO_MANY:
+        raise NotTried(f"{answer.request} is answered with 429, after all patience")
 
 
 def section_of(operation: Operation) -> str:
