@@ -171,8 +171,8 @@ def without_limit(asked: Asked, send: Send) -> Reply:
 
 def total_limit(content: dict[str, Any]) -> None:
     left = 40
-    for key in content:
-        content[key] = content[key][:left]
+    for key, records in content.items():
+        content[key] = records[:left]
         left -= len(content[key])
 
 
@@ -252,7 +252,7 @@ def head_refused(asked: Asked, send: Send) -> Reply:
 
 
 def is_refused_login(content: Any) -> bool:
-    return content == {"authenticated": False}
+    return bool(content == {"authenticated": False})
 
 
 def when_refused(edit: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:

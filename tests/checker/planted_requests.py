@@ -131,7 +131,7 @@ DEVIATIONS_OF_REQUESTS: dict[str, Deviation] = {
     ),
     "a wrong login as an error": differs(
         instead(
-            lambda asked, reply: b'"authenticated":false' in reply.body,
+            lambda _asked, reply: b'"authenticated":false' in reply.body,
             Reply(401, b'{"error": "no"}'),
         ),
         *("Operation 3", GET_LOGIN, "authenticated"),

@@ -26,8 +26,10 @@ REQUESTS_MAX = 600
 """The most requests of one run."""
 
 ANSWER_BYTES_MAX = 8 * 1024 * 1024
-FEED_BYTES_MAX = 64 * 1024 * 1024
-"""The most bytes that are read of a response, and of all responses of the feed together."""
+"""The most bytes that are read of a response."""
+
+FEED_BYTES_MAX = 128 * 1024 * 1024
+"""The most bytes that are read of all responses of the feed together."""
 
 _FEED_PATH = "/2/cdc"
 _PATIENCE_S = 60.0
@@ -156,7 +158,7 @@ class Asker:
     def _send(self, request: httpx2.Request, label: str, auth: httpx2.Auth | None) -> Answer:
         path = label.partition(" ")[2]
         is_feed = path == _FEED_PATH
-        bytes_max = self._feed_bytes_left if is_feed else ANSWER_BYTES_MAX
+        bytes_max = min(ANSWER_BYTES_MAX, self._feed_bytes_left) if is_feed else ANSWER_BYTES_MAX
         try:
             response = self._http.send(request, stream=True, auth=auth)
             try:

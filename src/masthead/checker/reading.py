@@ -60,10 +60,9 @@ def beginning_of(content: bytes) -> dict[str, list[Any]]:
             records = found.setdefault(key, [])
             while text[at] != "]":
                 record, at = decoder.raw_decode(text, at)
-                records.append(record)
                 at = _after(text, at, "")
-                if text[at] == ",":
-                    at = _after(text, at, ",")
+                at = at if text[at] == "]" else _after(text, at, ",")
+                records.append(record)
             at = _after(text, _after(text, at, "]"), ",")
     except (ValueError, IndexError, ArithmeticError, RecursionError):
         return found

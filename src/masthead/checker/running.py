@@ -18,7 +18,7 @@ from masthead.checker.checks import (
 )
 from masthead.checker.findings import Faulty, Finding, NotTried
 from masthead.checker.service import Service
-from masthead.errors import ServiceError, ServiceUnreachable
+from masthead.errors import ServiceError
 
 __all__ = ["CHECKS", "Check", "Report", "check", "title_of"]
 
@@ -108,7 +108,7 @@ def _findings(each: Check, service: Service, not_tried: dict[str, str]) -> list[
         service.findings.append(error.finding)
     except NotTried as error:
         not_tried[title_of(each)] = str(error)
-    except ServiceUnreachable as error:
-        text = "there is no complete response"
+    except ServiceError as error:
+        text = "there is no complete response that can be read"
         service.findings.append(Finding("difference", "Endpoints", error.path, "", text))
     return service.findings

@@ -15,6 +15,8 @@ from masthead.contract.operations import ENTITIES, LIMIT_MAX, OPERATIONS, Operat
 
 __all__ = [
     "ALL",
+    "NOT_SHOWN",
+    "SUCCESS",
     "Feed",
     "Record",
     "Service",
@@ -28,6 +30,9 @@ __all__ = [
 
 WINDOW = timedelta(days=5) - timedelta(hours=1)
 """How far back the feed is read; the interface allows 5 days."""
+
+NOT_SHOWN = "orders"
+"""The entity whose key the interface does not show."""
 
 ALL = tuple(entity.name for entity in ENTITIES)
 SUCCESS = 200
@@ -215,8 +220,19 @@ class Service:
 
     @cached_property
     def feed(self) -> Feed:
-        """The changes of almost five days, of all entities, as far as they may be read."""
-        return self.changes(ALL)[0]
+        """The changes of almost five days, as far as they may be read.
+
+        Each entity is requested alone, so that there is something of each. Whether `orders` can be
+        requested is open.
+        """
+        found: Feed = {}
+        for name in ALL:
+            try:
+                found |= self.changes([name])[0]
+            except Faulty:
+                if name != NOT_SHOWN:
+                    raise
+        return found
 
     def changes(self, entities: Iterable[str], since: datetime | None = None) -> tuple[Feed, bool]:
         """Return what the feed has, and whether it was read to its end."""

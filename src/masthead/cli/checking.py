@@ -94,9 +94,9 @@ def _print(report: Report) -> None:
     for title, reason in report.not_tried.items():
         console.print(f"not tried: {title} ({reason})")
     console.print(
-        f"{report.checks} checks, {report.requests} requests: "
-        f"{len(report.differences)} differences, {len(report.notes)} notes, "
-        f"{len(report.not_tried)} checks not tried"
+        f"{report.checks} checks, {report.requests} requests; differences: "
+        f"{len(report.differences)}, notes: {len(report.notes)}, "
+        f"not tried: {len(report.not_tried)}"
     )
 
 

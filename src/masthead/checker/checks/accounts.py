@@ -32,7 +32,7 @@ def api_secrets_are_shown_while_the_api_is_active(service: Service) -> None:
     Interface, "Authentication".
     """
     for record in service.accounts:
-        if record.get("api_active") not in {"0", "1"}:
+        if record.get("api_active") not in ("0", "1"):
             continue
         is_active = record["api_active"] == "1"
         for name in ("api_key", "api_login"):
@@ -47,9 +47,9 @@ def own_account_is_in_the_list(service: Service) -> None:
 
     Interface, "Authentication".
     """
-    own = set(service.credentials)
-    shown = [{record.get("api_key"), record.get("api_login")} for record in service.accounts]
-    if own not in shown:
+    own = sorted(service.credentials)
+    shown = ((one.get("api_key"), one.get("api_login")) for one in service.accounts)
+    if own not in (sorted(map(str, pair)) for pair in shown):
         text = "no account has the credentials that this was asked with"
         service.notes("Authentication", _LISTED, "accounts[].api_key", text)
 

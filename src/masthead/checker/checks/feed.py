@@ -7,6 +7,7 @@ from masthead.checker.findings import NotTried
 from masthead.checker.forms import SECTIONS
 from masthead.checker.service import (
     ALL,
+    NOT_SHOWN,
     SUCCESS,
     Feed,
     Service,
@@ -22,9 +23,6 @@ _SECTION = "Operation 4"
 _PATH = OPERATIONS["changes"].path
 _REQUEST = f"GET {_PATH}"
 _KEYS = {entity.name: entity.key for entity in ENTITIES}
-_NOT_SHOWN = "orders"
-"""The entity whose key the interface does not show."""
-
 _RECENT = timedelta(minutes=10)
 _WINDOWS = (timedelta(hours=1), timedelta(days=1))
 _TOO_LONG_AGO = timedelta(days=6)
@@ -42,13 +40,13 @@ def each_requested_entity_has_its_key(service: Service) -> None:
     if not isinstance(body, dict):
         service.changes(ALL)  # raises Faulty
     for name, key in _KEYS.items():
-        tell = service.notes if name == _NOT_SHOWN else service.differs
+        tell = service.notes if name == NOT_SHOWN else service.differs
         if key not in body:
             tell(_SECTION, _REQUEST, key, f"the key of the requested entity {name} is missing")
         elif not isinstance(body[key], list):
             tell(_SECTION, _REQUEST, key, "it is no array")
     others = len(body) - sum(key in body for key in _KEYS.values())
-    if others > (_KEYS[_NOT_SHOWN] not in body):
+    if others > (_KEYS[NOT_SHOWN] not in body):
         text = "the object has members that are no keys of requested entities"
         service.differs(_SECTION, _REQUEST, "", text)
 
@@ -60,14 +58,14 @@ def other_entities_are_left_out(service: Service) -> None:
     """
     for name, key in _KEYS.items():
         answer = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, [name]))
-        if name == _NOT_SHOWN and answer.status != SUCCESS:
+        if name == NOT_SHOWN and answer.status != SUCCESS:
             text = "orders cannot be requested alone"
             service.notes(_SECTION, _REQUEST, "entities", text)
             continue
         if not answer.is_whole:
             continue
         body = service.json_of(answer, _SECTION)
-        if not isinstance(body, dict) or (list(body) != [key] and name != _NOT_SHOWN):
+        if not isinstance(body, dict) or (list(body) != [key] and name != NOT_SHOWN):
             text = f"the response to {name} alone is not an object with `{key}` alone"
             service.differs(_SECTION, _REQUEST, key, text)
 
@@ -113,14 +111,11 @@ def an_entity_alone_has_nothing_else(service: Service) -> None:
 
     Interface, operation 4; "Limits".
     """
-    alone: Feed = {}
-    for name in ALL:
-        alone |= service.changes([name])[0]
     together, is_whole = service.changes(ALL)
     if not is_whole:
         raise NotTried("the feed of five days is too long to be read to its end")
     text = "the response to all entities lacks records that one entity alone shows"
-    _compare(service, alone, together, text)
+    _compare(service, service.feed, together, text)
 
 
 def no_number_of_records_looks_like_a_row_limit(service: Service) -> None:
