@@ -268,6 +268,11 @@ def reordered(record: dict[str, Any]) -> None:
         record[name] = record.pop(name)
 
 
+def long_double(content: dict[str, Any]) -> None:
+    for order in content.get("orders", [content]):
+        put(grand_total=101.16000000000001)(order)
+
+
 def item_with_both(content: dict[str, Any]) -> None:
     for item in content["order_items"]:
         bundle, product = item.pop("bundle_id", "1"), item.pop("product_id", "1")

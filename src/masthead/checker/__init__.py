@@ -6,6 +6,6 @@ with RFC 8259, and ``asking`` sends the requests.
 """
 
 from masthead.checker.findings import Finding
-from masthead.checker.running import CHECKS, Report, check, title_of
+from masthead.checker.running import CHECKS, Report, check, section_of, title_of
 
-__all__ = ["CHECKS", "Finding", "Report", "check", "title_of"]
+__all__ = ["CHECKS", "Finding", "Report", "check", "section_of", "title_of"]

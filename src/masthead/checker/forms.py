@@ -6,12 +6,14 @@ Masthead does not do is a note and no difference (decisions, "Checker: differenc
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from masthead.checker.findings import Finding, Severity
 from masthead.checker.reading import type_of
 from masthead.contract import shapes
 from masthead.contract.kinds import (
+    NUMBER_DIGITS_MAX,
     Bit,
     Bool,
     Flag,
@@ -187,6 +189,11 @@ def _value_fault(shape: type, field: Field, value: Any) -> tuple[Severity, str] 
     if text := _kind_fault(field.kind, value):
         is_open = (shape, field.name) in _OPEN_WORDS and isinstance(value, str)
         return ("note" if is_open else "difference"), text
+    if isinstance(field.kind, Number) and len(Decimal(value).as_tuple().digits) > NUMBER_DIGITS_MAX:
+        return (
+            "note",
+            f"it has more than {NUMBER_DIGITS_MAX} digits, as binary fractions are written",
+        )
     return None
 
 
