@@ -286,6 +286,13 @@ DEVIATIONS_OF_REQUESTS: dict[str, Deviation] = {
         instead(lambda asked, _: asked.method == "PROPFIND", ok({"accounts": []})),
         *("Endpoints", "PROPFIND /2/accounts/"),
     ),
+    "another method refused in HTML": noted(
+        instead(
+            lambda asked, _: asked.method == "PROPFIND",
+            Reply(501, b"<h1>Not Implemented</h1>", HTML),
+        ),
+        *("Endpoints", "PROPFIND /2/accounts/"),
+    ),
     "no Allow": noted(headers(ACCOUNTS, Allow=""), "Endpoints", "PROPFIND /2/accounts/", "Allow"),
     "personal data that caches may store": noted(
         headers(SUBSCRIBERS, Cache_Control=""), "Conventions", GET_SUBSCRIBERS, "Cache-Control"

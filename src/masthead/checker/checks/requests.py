@@ -44,11 +44,7 @@ def other_paths_are_errors(service: Service) -> None:
     """
     for path, section in (("/2/nothing-is-here/", "Errors"), ("/1/accounts/", "Versioning")):
         answer = service.asker.ask(path)
-        if answer.status >= 400 and not _is_json(answer):
-            text = "the error is not in JSON, which clients expect"
-            service.notes(section, answer.request, "", text)
-            continue
-        service.refused(answer, section, "", "a path of no operation", 404)
+        _refused_outside(service, answer, section, "a path of no operation", 404)
 
 
 def paths_answer_with_and_without_a_slash(service: Service) -> None:
@@ -88,7 +84,7 @@ def other_methods_are_errors(service: Service) -> None:
     Interface, "Endpoints", which has only GET.
     """
     answer = service.asker.ask(_ACCOUNTS.path, asking=Asking(method="PROPFIND"))
-    service.refused(answer, "Endpoints", "", "another method", 405)
+    _refused_outside(service, answer, "Endpoints", "another method", 405)
     if answer.status == 405 and "Allow" not in answer.headers:
         text = "a 405 has no Allow (RFC 9110)"
         service.notes("Endpoints", answer.request, "Allow", text)
@@ -153,6 +149,17 @@ def extensions_of_the_feed_are_there(service: Service) -> None:
         if answer.status != SUCCESS:
             text = "this optional extension is not there: a copy may be incomplete"
             service.notes("Operation 4", f"GET {operation.path}", "", text)
+
+
+def _refused_outside(
+    service: Service, answer: Answer, section: str, what: str, expected: int
+) -> None:
+    """Look at the refusal of what is outside the interface, where even JSON is only expected."""
+    if answer.status >= 400 and not _is_json(answer):
+        text = f"{what} is answered with {answer.status}, not in JSON, which clients expect"
+        service.notes(section, answer.request, "", text)
+    else:
+        service.refused(answer, section, "", what, expected)
 
 
 def _example(
