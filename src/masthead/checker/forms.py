@@ -5,7 +5,7 @@ Masthead does not do is a note and no difference (decisions, "Checker: differenc
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -127,7 +127,7 @@ def _count(
     totals: Counter[type],
 ) -> None:
     fields = fields_of(shape)
-    seen = Counter(name for record in records if isinstance(record, dict) for name in record)
+    common = _common_names(records, fields[0].name)
     for record in records:
         totals[shape] += 1
         if not isinstance(record, dict):
@@ -135,7 +135,7 @@ def _count(
                 _Fault("difference", shape, place, f"{type_of(record)} where a record is due")
             ] += 1
             continue
-        counts.update(_member_faults(shape, record, place, seen))
+        counts.update(_member_faults(shape, record, place, common))
         for field in fields:
             if field.name not in record:
                 continue
@@ -148,8 +148,16 @@ def _count(
                 counts[_Fault(severity, shape, at, text)] += 1
 
 
+def _common_names(records: Sequence[Any], key: str) -> set[str]:
+    """Return the names that two records of the table have, and at least half of all."""
+    of_table = [record for record in records if isinstance(record, dict) and key in record]
+    counts = Counter(name for record in of_table for name in record)
+    least = max(2, len(records) / 2)
+    return {name for name, count in counts.items() if count >= least}
+
+
 def _member_faults(
-    shape: type, record: dict[str, Any], place: str, seen: Counter[str]
+    shape: type, record: dict[str, Any], place: str, common: Collection[str]
 ) -> Iterator[_Fault]:
     fields = fields_of(shape)
     known = [field.name for field in fields]
@@ -160,8 +168,8 @@ def _member_faults(
     before = "the beginning"
     for name in record:
         if name not in known:
-            # A name that is in one record alone may be a value, of a service that keys by it.
-            shown = f"`{name}`" if name in _NAMES or seen[name] > 1 else f"a name after {before}"
+            # Other names may be values, of a service that keys by them.
+            shown = f"`{name}`" if name in _NAMES or name in common else f"a name after {before}"
             yield _Fault("difference", shape, place, f"{shown} is no field of the table")
         else:
             before = f"`{name}`"

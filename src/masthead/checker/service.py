@@ -242,11 +242,16 @@ class Service:
             return {
                 key: objects(found) for key, found in beginning_of(answer.content).items()
             }, False
+        body = self.feed_in(answer)
+        return {key: objects(found) for key, found in body.items()}, True
+
+    def feed_in(self, answer: Answer) -> dict[str, Any]:
+        """Return the body of a response of the feed; raises Faulty if it is no object."""
         body = self.json_of(answer, "Operation 4")
         if not isinstance(body, dict):
             text = f"the body is {type_of(body)}, and has to be an object"
             raise Faulty(Finding("difference", "Operation 4", answer.request, "", text))
-        return {key: objects(found) for key, found in body.items()}, True
+        return body
 
     @property
     def window_start(self) -> datetime:
