@@ -10,7 +10,7 @@ from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
-from masthead.cli.options import Command
+from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.loading.order_files import OrderRows, Problem, listed, read_orders
@@ -174,7 +174,7 @@ def _tell(placed: ordering.Placed) -> None:
 
 @order_group.command("import")
 @click.argument("paths", nargs=-1, required=True, type=_FILE, metavar="FILE…")
-@click.option("--allow-truncated", is_flag=True, help="Load files that look cut off.")
+@setting("allow_truncated")
 @dry_run
 @desk
 def import_(
