@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from masthead.console.forms import Form, StaleError, changed_since, seen_of
 from masthead.console.pages import PAGES
+from masthead.store import audit
 from tests.circulation.desk import at_desk
 from tests.cli.running import spoil
 from tests.console.browser import input_values, serving_console
@@ -226,3 +227,23 @@ def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
 def _url(desk: Desk) -> str:
     found: Any = desk.store
     return str(getattr(found, "_url", "")) or f"sqlite:///{found.path}"
+
+
+def test_letters_of_a_mistyped_publication_are_not_those_of_all(
+    browser: Browser, desk: Desk
+) -> None:
+    """circulation, "Renewals": nothing is noted as sent, and the page says why."""
+    before = dump(desk)
+    answer = browser.post("/renewals/send", {"publication": "one"})
+    assert answer.status_code == 400
+    assert "The publication is a whole number." in answer.text
+    assert dump(desk) == before
+
+
+def test_the_changes_of_a_subscriber_are_those_of_every_order(browser: Browser, desk: Desk) -> None:
+    for order_id in range(101, 108):
+        desk.put("orders", order_id=order_id, subscriber_id=21)
+    with desk.store.writer() as database, database.transaction():
+        deed = audit.Deed("ada", "order pay")
+        audit.record(database, deed, "order 101 was paid: by hand", account_id=1)
+    assert "order 101 was paid: by hand" in browser.get("/subscribers/21").text

@@ -5,6 +5,7 @@ Proved by import statements, those inside of functions included; `make release` 
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.metadata import packages_distributions
 from typing import TYPE_CHECKING
@@ -105,3 +106,16 @@ def test_what_is_imported_where_nothing_is_installed_is_the_standard_library(
             for name in graph.find_modules_directly_imported_by(module)
             if name.partition(".")[0] not in {"masthead", *sys.stdlib_module_names}
         }
+
+
+def test_a_server_of_the_interface_starts_without_the_console() -> None:
+    """design, "The house": nor does it make the hash that a sign-in compares with."""
+    program = (
+        "import sys, masthead.cli.serving\n"
+        "print([name for name in sys.modules if name.startswith("
+        "('masthead.console', 'masthead.store.operators', 'argon2', 'jinja2'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -54,7 +54,7 @@ def root(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "srv" / file.name).symlink_to(file)
     left_out = (*OF_THE_MACHINE, AS_THE_USER)
     left_to_run = [command for command in commands() if not command.startswith(left_out)]
-    assert len(left_to_run) == 6
+    assert len(left_to_run) == 7
     script = moved("\n".join(["set -eu", "umask 022", *left_to_run]), folder)
     done = subprocess.run(
         ["bash", "-c", script],
@@ -78,10 +78,11 @@ def without_ours() -> dict[str, str]:
     }
 
 
-def test_the_settings_are_for_root_and_the_unit_for_all(root: Path) -> None:
+def test_the_settings_are_for_root_and_the_units_for_all(root: Path) -> None:
     """decisions, "What a release is"."""
     assert (root / "etc/masthead/environment").stat().st_mode & 0o777 == 0o600
-    assert (root / "etc/systemd/system/masthead.service").stat().st_mode & 0o777 == 0o644
+    for unit in ("masthead.service", "masthead-console.service"):
+        assert (root / "etc/systemd/system" / unit).stat().st_mode & 0o777 == 0o644
 
 
 def test_what_the_unit_starts_serves_the_account_that_was_added(root: Path) -> None:

@@ -64,7 +64,8 @@ def serve(
     configure_logs(settings.log_format)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
         # Connections inherit it: Linux closes one whose client acknowledges no data for this time.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
+        for each in filter(None, (listener, metrics)):
+            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
     store = find_store(settings.database, read_url=settings.read_database)
     if migrated := steps(store.open_to_serve()):
         _log.info(migrated)

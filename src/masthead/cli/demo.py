@@ -21,7 +21,6 @@ from masthead.store import accounts, find_store, open_store, system_clock
 from masthead.store.account_removal import remove_account
 from masthead.store.books.operation import opened_on
 from masthead.store.migrations import steps
-from masthead.store.operators import add_operator
 
 __all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "DEMO_OPERATOR", "curl_lines", "make_demo"]
 
@@ -70,6 +69,9 @@ def make_demo(database: str) -> None:
         with TemporaryDirectory() as folder:
             _load_nights(database, Path(folder))
         work_a_morning(database, _ACCOUNT_ID, deed())
+        # Imported only here: `masthead serve` imports this module, and needs no passwords.
+        from masthead.store.operators import add_operator  # noqa: PLC0415
+
         add_operator(store, _ACCOUNT_ID, DEMO_OPERATOR[0], "manager", DEMO_OPERATOR[1], by=deed())
         accounts.set_account(
             store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}

@@ -10,7 +10,6 @@ import msgspec
 from masthead.api.server import serve
 from masthead.cli.demo import DEMO_CREDENTIALS, DEMO_DATABASE, curl_lines, make_demo
 from masthead.cli.options import server_settings, setting
-from masthead.console.server import serve_console
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
 from masthead.listening import bind
@@ -76,6 +75,9 @@ def demo(port: int, console_port: int, database: str) -> None:
     Its console is a process of its own, which ends with this one; it takes any free port if
     --console-port is in use. A second start keeps the data.
     """
+    # A server of the interface needs nothing of the console.
+    from masthead.console.server import serve_console  # noqa: PLC0415
+
     context = click.get_current_context()
     listener = context.with_resource(bind("127.0.0.1", port))
     try:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from starlette.responses import Response
 
-from masthead.console.forms import Change, Form, StaleError, changed_since, seen_of
+from masthead.console.forms import Change, Form, StaleError, changed_since, seen_of, text_of
 from masthead.console.roles import Action
 from masthead.console.visit import Page, Visit, get, post
 from masthead.errors import BadInput
@@ -38,9 +38,9 @@ class Act(NamedTuple):
 
     ``state`` returns what the form shows or depends on, and raises NotFound if there is no such
     record; ``subject`` returns what the record is called. ``apply`` does it and returns what it has
-    to say; it notes what is wrong with a field in
-    the form. ``back`` is the page that follows, of the record's id and state. ``starts_empty``: the
-    fields are not filled with the state. ``confirms``: it says first what will happen.
+    to say; it notes what is wrong with a field in the form. ``back`` is the page that follows, of
+    the record's id and state. ``starts_empty``: the fields are not filled with the state.
+    ``confirms``: it says first what will happen.
     """
 
     path: str
@@ -66,7 +66,7 @@ def _pages(act: Act) -> list[Page]:
     def show(visit: Visit) -> Response:
         with visit.reading() as connection:
             state = act.state(connection, visit.account_id, _id(visit))
-        start = {} if act.starts_empty else {name: _text(value) for name, value in state.items()}
+        start = {} if act.starts_empty else {name: text_of(value) for name, value in state.items()}
         return _shown(visit, act, Form(start), state)
 
     def save(visit: Visit) -> Response:
@@ -128,7 +128,3 @@ def _shown(
 
 def _id(visit: Visit) -> int:
     return int(visit.ids["id"])
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value)

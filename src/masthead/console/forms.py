@@ -15,9 +15,10 @@ import msgspec
 from masthead.circulation.amounts import cents_of
 from masthead.errors import BadInput, MastheadError
 
-__all__ = ["Change", "Form", "StaleError", "changed_since", "seen_of"]
+__all__ = ["Change", "Form", "StaleError", "changed_since", "id_in", "seen_of", "text_of"]
 
 _ID_MAX = 2**63 - 1
+_ID = re.compile(r"[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 
@@ -44,13 +45,9 @@ class Form:
         except BadInput as error:
             self.refuse(field, _sentence(error))
 
-    def text(
-        self, name: str, label: str, *, characters_max: int = 255, required: bool = False
-    ) -> str:
+    def text(self, name: str, label: str, *, characters_max: int = 255) -> str:
         """Return a text."""
         value = self[name]
-        if required and not value:
-            self.refuse(name, f"{label} is needed.")
         if len(value) > characters_max:
             self.refuse(name, f"{label} has {len(value)} characters; {characters_max} fit.")
         return value
@@ -108,6 +105,11 @@ class Form:
         return not self.errors
 
 
+def id_in(text: str) -> int | None:
+    """Return the id that a text is, or None if it is none."""
+    return int(text) if _ID.fullmatch(text) else None
+
+
 class Change(NamedTuple):
     """A field that somebody else changed since a form was opened."""
 
@@ -127,14 +129,13 @@ class StaleError(MastheadError):
 
 def seen_of(values: Mapping[str, object]) -> str:
     """Return what a form carries of the record that it shows."""
-    return msgspec.json.encode({name: _text(value) for name, value in values.items()}).decode()
+    return msgspec.json.encode({name: text_of(value) for name, value in values.items()}).decode()
 
 
 def changed_since(form: Form, values: Mapping[str, object]) -> None:
     """Raise StaleError where the record is not any more what the form had shown.
 
-    Called in the operation that changes it, so that nothing comes between. What was typed and is
-    there already is no change.
+    Called in the operation that changes it, so that nothing comes between.
     """
     try:
         seen = msgspec.json.decode(form["seen"] or "{}", type=dict[str, str])
@@ -142,14 +143,15 @@ def changed_since(form: Form, values: Mapping[str, object]) -> None:
         raise BadInput("the form was not sent as it was shown: open the page again") from error
     found = [
         Change(name, seen.get(name, ""), now, form[name])
-        for name, now in ((name, _text(value)) for name, value in values.items())
+        for name, now in ((name, text_of(value)) for name, value in values.items())
         if seen.get(name, "") != now
     ]
     if found:
         raise StaleError(found)
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """Return a value as a field shows it; None is empty."""
     return "" if value is None else str(value)
 
 

@@ -15,7 +15,7 @@ from masthead.console.roles import Action, may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit
 from masthead.store.books.operation import Operation, operation
-from masthead.store.console_facts import House, house_of
+from masthead.store.console_facts import Account, account_of
 from masthead.store.operators import Operator
 
 __all__ = ["SAID", "Page", "Visit", "form_token", "get", "has_token", "post"]
@@ -43,14 +43,14 @@ class Visit:
         self.ids = request.path_params
 
     @cached_property
-    def house(self) -> House:
+    def account(self) -> Account:
         """The account's name, whether its books are here, and its day."""
-        return house_of(self.store, self.account_id)
+        return account_of(self.store, self.account_id)
 
     @property
     def keeps_books(self) -> bool:
         """Whether the account's books are kept here; if not, whatever writes is absent."""
-        return self.house.mode == "here"
+        return self.account.mode == "here"
 
     def may(self, action: Action) -> bool:
         """Return whether the operator may do it."""
@@ -82,7 +82,7 @@ class Visit:
         response = HTMLResponse(
             template(name).render(
                 visit=self,
-                house=self.house,
+                account=self.account,
                 operator=self.operator,
                 may=self.may,
                 may_write=self.may_write,

@@ -12,12 +12,12 @@ from masthead.store.books.operation import Mode, mode_of
 from masthead.store.database import Connection, Row, Store
 
 __all__ = [
-    "House",
+    "Account",
     "ListShown",
+    "account_of",
     "changes_of",
-    "exists",
     "first_issue",
-    "house_of",
+    "has_order",
     "issue_of_list",
     "list_with_entries",
     "lists_of_issue",
@@ -29,7 +29,7 @@ _LOOKED_AT = 5_000
 _ALL_ACCOUNTS = 0
 
 
-class House(NamedTuple):
+class Account(NamedTuple):
     """An account: its company's name, who owns its data, and the day in its time zone."""
 
     company_name: str
@@ -37,7 +37,7 @@ class House(NamedTuple):
     today: str
 
 
-def house_of(store: Store, account_id: int) -> House:
+def account_of(store: Store, account_id: int) -> Account:
     """Return what each page says of the account. Raises NotFound if there is none."""
     with store.reader() as connection:
         connection.set_tenant(account_id)
@@ -45,7 +45,7 @@ def house_of(store: Store, account_id: int) -> House:
             settings = accounts.settings_of(connection, account_id)
             mode = mode_of(connection, account_id)
     today = date_in(str(settings["time_zone"]), store.clock())
-    return House(str(settings["company_name"] or f"Account {account_id}"), mode, today)
+    return Account(str(settings["company_name"] or f"Account {account_id}"), mode, today)
 
 
 def log_page(
@@ -82,15 +82,16 @@ def changes_of(
     return [entry for _, entry in found if named.search(entry.summary)][:limit]
 
 
-def exists(connection: Connection, account_id: int, table: str, key: int) -> bool:
-    """Return whether the account has a row of ``orders`` or ``subscriptions`` with this id."""
-    column = {"subscriptions": "subscription_id", "orders": "order_id"}[table]
-    row = connection.row(
-        f"SELECT 1 FROM {table} WHERE account_id = :account_id AND {column} = :key",
-        account_id=account_id,
-        key=key,
+def has_order(connection: Connection, account_id: int, order_id: int) -> bool:
+    """Return whether the account has an order with this id."""
+    return (
+        connection.row(
+            "SELECT 1 FROM orders WHERE account_id = :account_id AND order_id = :order_id",
+            account_id=account_id,
+            order_id=order_id,
+        )
+        is not None
     )
-    return row is not None
 
 
 def first_issue(connection: Connection, account_id: int, subscription_id: int) -> str:

@@ -9,6 +9,7 @@ console"). Sessions are counted apart from the data, so that a load never delays
 import hashlib
 import re
 import secrets
+from functools import cache
 from typing import Literal, NamedTuple, get_args
 
 from argon2 import PasswordHasher
@@ -54,8 +55,15 @@ LIMITS = logins.Limits(per_login=10, per_account=0)
 limit: else whoever guesses could lock out everybody."""
 
 _hasher = PasswordHasher()
-_NOBODYS_HASH = _hasher.hash(secrets.token_hex())
-"""What a password is compared with if there is nobody of the name: it takes the same time."""
+
+
+@cache
+def _nobodys_hash() -> str:
+    """Return what a password is compared with if there is nobody of the name.
+
+    It takes the same time. It is made once a process: that takes as long as a comparison.
+    """
+    return _hasher.hash(secrets.token_hex())
 
 
 class _Key(NamedTuple):
@@ -201,7 +209,7 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
         connection.set_tenant(account_id)
         row = _row(connection, account_id, name)
     try:
-        _hasher.verify(row[-1] if row else _NOBODYS_HASH, password[:_PASSWORD_MAX])
+        _hasher.verify(row[-1] if row else _nobodys_hash(), password[:_PASSWORD_MAX])
         is_right = row is not None
     except VerifyMismatchError:
         is_right = False

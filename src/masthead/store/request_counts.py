@@ -59,6 +59,7 @@ class RequestCounts:
             return
         self._written_at = now
         found, self._found = self._found, {}
+        written = set()
         try:
             with store.counters() as counters:
                 for account_id, operation in list(found):
@@ -74,6 +75,9 @@ class RequestCounts:
                         last_at=last_at,
                     )
                     del found[account_id, operation]
+                    written.add(account_id)
+                for account_id in written:
+                    counters.set_tenant(account_id)
                     counters.rows(
                         """
                         DELETE FROM request_counts

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 
 from starlette.responses import Response
 
+from masthead.console.forms import id_in
 from masthead.console.visit import Visit, get
 from masthead.store import Connection
 from masthead.store.books import finding
 from masthead.store.books.finding import Found, Sought
-from masthead.store.console_facts import exists
+from masthead.store.console_facts import has_order
 
 __all__ = ["pages"]
 
@@ -19,7 +20,6 @@ _ZIP_MIN = 3
 """A shorter beginning of a postal code is that of a tenth of all."""
 
 _CODE_MAX = 5
-_ID = re.compile(r"[0-9]{1,18}")
 _KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
 
 
@@ -45,8 +45,8 @@ def _found(connection: Connection, account_id: int, text: str) -> list[Found]:
     found: dict[int, Found] = {}
     if keyline := _KEYLINE.fullmatch(text):
         return [*finding.people(connection, account_id, (int(keyline[1]),)).values()]
-    if _ID.fullmatch(text):
-        found |= finding.people(connection, account_id, (int(text),))
+    if (key := id_in(text)) is not None:
+        found |= finding.people(connection, account_id, (key,))
     for sought in _meanings(text):
         for each in finding.find(
             connection, account_id, sought, limit=_SHOWN + 1, among_max=_AMONG_MAX
@@ -74,9 +74,8 @@ def _meanings(text: str) -> Iterator[Sought]:
 
 
 def _orders(connection: Connection, account_id: int, text: str) -> list[int]:
-    if _ID.fullmatch(text) and exists(connection, account_id, "orders", int(text)):
-        return [int(text)]
-    return []
+    key = id_in(text)
+    return [key] if key is not None and has_order(connection, account_id, key) else []
 
 
 pages = [get("/find", find)]

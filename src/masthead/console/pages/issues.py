@@ -60,9 +60,9 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     with visit.reading() as connection:
         found = find_issue(Reading(visit.store, connection, visit.account_id), _id(visit))
         lists = lists_of_issue(connection, visit.account_id, found.mailing_list_id)
-    month_ago = dt.date.fromisoformat(found.date) - dt.timedelta(days=180)
+    half_a_year_before = dt.date.fromisoformat(found.date) - dt.timedelta(days=180)
     form.values.setdefault("grace_issues", "0")
-    form.values.setdefault("grace_from", month_ago.isoformat())
+    form.values.setdefault("grace_from", half_a_year_before.isoformat())
     return visit.page("issue", status, issue=found, lists=lists, form=form)
 
 

@@ -1,26 +1,24 @@
 """Lists: the list downloads of the account, and who is on each."""
 
-import re
-
 from starlette.responses import Response
 
+from masthead.console.forms import id_in
 from masthead.console.visit import Visit, get
 from masthead.store.console_facts import issue_of_list, list_with_entries, newest_lists
 
 __all__ = ["pages"]
 
 _SHOWN = 100
-_ID = re.compile(r"[0-9]{1,18}")
 
 
 def lists(visit: Visit) -> Response:
     """Show the lists, the newest first, a hundred on each page."""
-    before = visit.query.get("before", "")
+    before = id_in(visit.query.get("before", ""))
     with visit.reading() as connection:
         found = newest_lists(
             connection,
             visit.account_id,
-            before=int(before) if _ID.fullmatch(before) else None,
+            before=before,
             limit=_SHOWN + 1,
         )
     more = found[_SHOWN - 1].mailing_list_id if len(found) > _SHOWN else None
@@ -29,13 +27,13 @@ def lists(visit: Visit) -> Response:
 
 def entries(visit: Visit) -> Response:
     """Show a list with its entries by subscription, a hundred on each page."""
-    after = visit.query.get("after", "")
+    after = id_in(visit.query.get("after", ""))
     with visit.reading() as connection:
         found, rows = list_with_entries(
             connection,
             visit.account_id,
             int(visit.ids["id"]),
-            after=int(after) if _ID.fullmatch(after) else -1,
+            after=-1 if after is None else after,
             limit=_SHOWN + 1,
         )
         issue_id = issue_of_list(connection, visit.account_id, found)

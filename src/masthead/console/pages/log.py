@@ -1,9 +1,8 @@
 """Log: who did what, from the audit record."""
 
-import re
-
 from starlette.responses import Response
 
+from masthead.console.forms import id_in
 from masthead.console.roles import Action
 from masthead.console.visit import Visit, get
 from masthead.store.console_facts import log_page
@@ -11,17 +10,16 @@ from masthead.store.console_facts import log_page
 __all__ = ["pages"]
 
 _SHOWN = 100
-_ID = re.compile(r"[0-9]{1,18}")
 
 
 def log(visit: Visit) -> Response:
     """Show the entries of the account, the newest first, a hundred on each page."""
-    before = visit.query.get("before", "")
+    before = id_in(visit.query.get("before", ""))
     with visit.reading() as connection:
         entries = log_page(
             connection,
             visit.account_id,
-            before=int(before) if _ID.fullmatch(before) else None,
+            before=before,
             limit=_SHOWN + 1,
         )
     older = entries[_SHOWN - 1][0] if len(entries) > _SHOWN else None

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
 from masthead.console.acts import Act, Field, State, pages_of
-from masthead.console.forms import Form
+from masthead.console.forms import Form, id_in
 from masthead.console.roles import Action
 from masthead.console.visit import Visit, get, post
 from masthead.errors import NotFound
@@ -183,11 +183,12 @@ def _form(
     )
 
 
-def _subscriber(connection: Connection, visit: Visit, key: str) -> looking.Person | None:
-    if not key.isascii() or not key.isdigit() or len(key) > 18:
+def _subscriber(connection: Connection, visit: Visit, typed: str) -> looking.Person | None:
+    key = id_in(typed)
+    if key is None:
         return None
     try:
-        return looking.look_at_subscriber(connection, visit.account_id, int(key))
+        return looking.look_at_subscriber(connection, visit.account_id, key)
     except NotFound:
         return None
 

@@ -19,20 +19,22 @@ __all__ = ["pages"]
 
 def renewals(visit: Visit) -> Response:
     """Show the letters that are due today, and the efforts of each publication."""
-    return _shown(visit)
+    return _shown(visit, Form({}))
 
 
-def _shown(visit: Visit) -> Response:
+def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     with visit.reading() as connection:
         publications = catalogue.listed(connection, visit.account_id, "publication")
         points = renewing.efforts(connection, visit.account_id, None)
         due = (
-            renewing.due(connection, visit.account_id, visit.house.today)
+            renewing.due(connection, visit.account_id, visit.account.today)
             if visit.keeps_books
             else []
         )
     return visit.page(
         "renewals",
+        status,
+        form=form,
         names={row[0]: row[1] or f"Publication {row[0]}" for row in publications},
         points=points,
         due=due,
@@ -44,6 +46,8 @@ def send(visit: Visit) -> Response:
     """Send the file of the letters that are due, and note them as sent: both or neither."""
     form = Form(visit.form)
     publication = form.number("publication", "The publication")
+    if not form.is_good:
+        return _shown(visit, form, 400)
     out = io.StringIO(newline="")
     with visit.operation("send renewals") as books:
         if publication is not None:

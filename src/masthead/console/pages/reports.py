@@ -6,6 +6,7 @@ from collections.abc import Callable
 from starlette.responses import Response
 
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
+from masthead.console.forms import id_in
 from masthead.console.visit import Visit, get
 from masthead.errors import BadInput, NotFound
 from masthead.reporting import reports
@@ -42,7 +43,7 @@ def report(visit: Visit) -> Response:
         issues=issues,
         report=made,
         error=error,
-        day=visit.query.get("day") or visit.house.today,
+        day=visit.query.get("day") or visit.account.today,
         issue=visit.query.get("issue", ""),
         query=visit.request.url.query,
         rows=made and [_written(made, row) for row in made.rows],
@@ -95,7 +96,7 @@ def _name(visit: Visit) -> str:
 
 def _made(visit: Visit) -> tuple[list[tuple[int, str]], Report | None, str]:
     """Return the issues to choose from, the report, and why there is none."""
-    kind, day = str(visit.ids["kind"]), visit.query.get("day") or visit.house.today
+    kind, day = str(visit.ids["kind"]), visit.query.get("day") or visit.account.today
     _name(visit)
     if not visit.keeps_books:
         return [], None, ""
@@ -123,11 +124,12 @@ def _issues(running: Reading) -> list[tuple[int, str]]:
 def _asked(kind: str, running: Reading, day: str, issue: str) -> Report:
     asked = (running.connection, running.account_id)
     if kind in _OF_AN_ISSUE:
-        if not issue.isascii() or not issue.isdigit() or len(issue) > 18:
+        key = id_in(issue)
+        if key is None:
             raise BadInput("an issue is chosen by its number")
         if kind == "press-run":
-            return reports.press_run_of(*asked, int(issue), day)
-        return reports.circulation_of(*asked, int(issue), day)
+            return reports.press_run_of(*asked, key, day)
+        return reports.circulation_of(*asked, key, day)
     if kind == "liability":
         return reports.liability_of(*asked, None if day == running.today else day)
     if kind == "expiries":

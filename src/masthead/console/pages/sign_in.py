@@ -6,12 +6,12 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from masthead.console.forms import id_in
 from masthead.console.templating import template
 from masthead.store import Store, operators
 
 __all__ = ["Cookie", "respond", "sign_out"]
 
-_ID_DIGITS_MAX = 18
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 _MINUTE_US = 60 * 1_000_000
 
@@ -59,15 +59,15 @@ def respond(request: Request, form: dict[str, str]) -> Response:
     }
     if request.method != "POST":
         return _form(typed, wanted, accounts, "")
-    account = typed["account"] or (str(accounts[0]) if len(accounts) == 1 else "")
-    if not account.isascii() or not account.isdigit() or len(account) > _ID_DIGITS_MAX:
+    account_id = id_in(typed["account"] or (str(accounts[0]) if len(accounts) == 1 else ""))
+    if account_id is None:
         return _form(typed, wanted, accounts, "Give the number of the account.", 400)
-    wait_us = operators.wait_us(store, int(account), typed["name"])
+    wait_us = operators.wait_us(store, account_id, typed["name"])
     if wait_us:
         minutes = -(-wait_us // _MINUTE_US)
         sentence = f"Too many wrong passwords: try again in {minutes} minutes."
         return _form(typed, wanted, accounts, sentence, 429)
-    session = operators.sign_in(store, int(account), typed["name"], form.get("password", ""))
+    session = operators.sign_in(store, account_id, typed["name"], form.get("password", ""))
     if session is None:
         return _form(typed, wanted, accounts, "Name and password do not belong together.", 403)
     response = RedirectResponse(_own_path(wanted), 303)

@@ -18,19 +18,19 @@ def subscriber(visit: Visit) -> Response:
     key = int(visit.ids["id"])
     with visit.reading() as connection:
         person = looking.look_at_subscriber(connection, visit.account_id, key)
-        held = record_of(held_of(connection, visit.account_id, key))
+        held = held_of(connection, visit.account_id, key)
         subscriptions = [
             looking.look_at_subscription(connection, visit.account_id, row[0])
             for row in person.subscriptions
         ]
         names = [f"subscriber {key}"]
         names += [f"subscription {row[0]}" for row in person.subscriptions]
-        names += [f"order {row[0]}" for row in person.orders]
+        names += [f"order {row[0]}" for row, _ in held.orders]
         changes = changes_of(connection, visit.account_id, names, limit=_CHANGES)
     return visit.page(
         "subscriber",
         person=person,
-        held=held,
+        held=record_of(held),
         subscriptions=subscriptions,
         changes=changes,
         key=key,

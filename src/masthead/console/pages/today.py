@@ -24,7 +24,7 @@ def today(visit: Visit) -> Response:
     counting: Counting = visit.request.app.state.counting
     counted = Counted(None, is_current=True)
     if visit.keeps_books:
-        counted = counting.of(visit.account_id, visit.house.today)
+        counted = counting.of(visit.account_id, visit.account.today)
     return visit.page(
         "today",
         coming=coming[:_NEXT],
