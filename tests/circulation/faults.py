@@ -215,6 +215,9 @@ FAULTS: dict[str, Plant] = {
     "cancelling with a refund earns what is unearned": _call(
         cancelling, "_book", lambda right, books, _kind, terms: right(books, "earned", terms)
     ),
+    "cancelling leaves a subscription in the campaign": _sql(
+        r"renew_campaign_active = 0, commit_id", "commit_id"
+    ),
     "a discount goes to the first line": _call(
         offering, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
     ),
@@ -240,6 +243,9 @@ FAULTS: dict[str, Plant] = {
             offer._replace(item=offer.item._replace(is_new=False)),
             *more,
         ),
+    ),
+    "an order goes behind what is unlimited": _sql(
+        r"SELECT min\(issues_left\) FROM terms", "SELECT max(nullif(issues_left, -1)) FROM terms"
     ),
     "an order comes again whatever its content": _call(ordering, "digest", lambda *_: ""),
     "a gift goes to the donor": _call(

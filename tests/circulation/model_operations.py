@@ -135,6 +135,7 @@ class Books(Rules):
         key = begun.get(wanted, newest)
         chosen = self.issues.get(asked.first_issue or 0)
         first = chosen.date if chosen and chosen.publication == line.publication else None
+        check(not key or self.issues_left(key) != UNLIMITED)
         if not key:
             begins = first or self.begins(line.publication)
             found = Subscription(*wanted, begins, self.today, reader.address, payer.address)
@@ -227,7 +228,7 @@ class Books(Rules):
         """End a subscription; with ``refund`` what is unearned goes back, with its tax."""
         found, terms = self.subscriptions[key], self.terms_of(key)
         check(found.cancelled_on is None)
-        found.cancelled_on = self.today
+        found.cancelled_on, found.campaign = self.today, 0
         backs: dict[int, list[int]] = {}
         for number in terms:
             if refund and self.terms[number].item and self.unearned(number):

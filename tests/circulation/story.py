@@ -46,15 +46,16 @@ STORY: list[Step] = [
     ("set_effort", {"publication": TIDE, "effort": 1, "issues_left": 2}),
     ("set_effort", {"publication": TIDE, "effort": 2, "issues_left": 1}),
     ("set_effort", {"publication": TIDE, "effort": 3, "issues_left": -1}),
-    # Subscriptions 6 to 13: two lines, one of a copy twice; a gift that is not paid; unlimited and
-    # digital; a discount; somebody new; a free issue beside a product; two lines once more, on
-    # credit, with a discount that leaves remainders.
+    # Subscriptions 6 to 14: two lines, one of a copy twice; a gift that is not paid; unlimited and
+    # digital; a discount; somebody new; a free issue beside a product, and none behind what is
+    # unlimited; two lines once more, on credit, with a discount that leaves remainders.
     _order(1, Asked(TWO_LINES)),
     _order(1, Asked(ONE_PRINTED, recipient=2, address="2 Lane"), is_paid=False, reference="shop-1"),
     _order(3, Asked(EBB_FOREVER)),
     _order(3, Asked(LONG, price=700, tax=1)),
     _order(None, Asked(TWO_COPIES, address="New Street")),
-    _order(2, Asked(product=1), Asked(FREE, address=""), is_paid=False),
+    _no("order", payer=2, address=None, asked=(Asked(FREE),), is_paid=True),
+    _order(2, Asked(product=1), Asked(FREE, address="", is_new=True), is_paid=False),
     _no("order", payer=5, address=None, asked=(Asked(FREE),), is_paid=True),
     _order(1, Asked(TWO_LINES, price=334, tax=7, is_new=True), is_paid=False),
     # The same reference: once more, and with other content.
@@ -139,8 +140,8 @@ STORY: list[Step] = [
     # Cents that do not divide: both subscriptions of a bundle are cancelled one after the other,
     # and an item is refunded in parts.
     _order(4, Asked(TWO_LINES, price=2, tax=1, is_new=True)),
-    ("cancel", {"key": 17, "refund": True}),
     ("cancel", {"key": 18, "refund": True}),
+    ("cancel", {"key": 19, "refund": True}),
     _order(4, Asked(ONE_PRINTED, price=50, tax=51, is_new=True)),
     ("refund", {"order": 15, "item_id": 16, "amount": 1}),
     ("refund", {"order": 15, "item_id": 16, "amount": 1}),

@@ -114,6 +114,11 @@ def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
         (("issue", "set", "9", "--name=x"), "has no issue 9"),
         (("issue", "add", "x", "--publication=9", "--date=2190-01-01"), "has no publication 9"),
         (("issue", "set", "2", f"--date={MONTHS[0]}"), "issue 1 of publication 1 is of"),
+        (("publication", "add", ""), "the name is empty: give the publication one"),
+        (("bundle", "add", " ", "--line=1:12:Print:1"), "the name is empty: give the bundle one"),
+        (("bundle", "set", "1", "--name="), "the name is empty"),
+        (("product", "set", "1", "--name="), "the name is empty"),
+        (("issue", "add", "", "--publication=1", "--date=2190-01-01"), "the name is empty"),
     ],
 )
 def test_what_the_catalogue_cannot_hold_is_refused(
@@ -137,7 +142,13 @@ def test_what_the_catalogue_cannot_hold_is_refused(
         (("order", "add", "--subscriber=1"), "--bundle"),
         (("order", "add", "--subscriber=1", "--bundle=1", "--price=-1"), "'-1' is no amount"),
         (("order", "add", "--subscriber=1", "--product=1", "--new"), "are for bundles"),
+        (("order", "add", "--subscriber=1", "--bundle=1", "--email=a@example.org"), "--email does"),
+        (("order", "add", "--subscriber=1", "--bundle=1", "--last-name=Lee"), "--last-name does"),
+        (("order", "add", "--last-name=Lee", "--bundle=1", "--recipient=1",
+          "--recipient-email=a@example.org"), "--recipient-email does not change subscriber 1"),
         (("order", "show"), "its id, or --reference"),
+        (("issue", "close", "1", "--grace-from=2190-01-01"), "--grace-issues"),
+        (("issue", "close", "1", "--grace-issues=1"), "--grace-from"),
         (("order", "refund", "1", "--amount=1.005"), "1.005 has 3 decimals"),
     ],
 )  # fmt: skip
@@ -228,6 +239,76 @@ def test_a_shops_file_is_loaded_again_and_again(shop: str, tmp_path: Path) -> No
     other = tmp_path / "orders.ndjson"
     other.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     assert run(shop, "order", "import", other)[0].startswith("2 orders added")
+
+
+def test_a_name_beside_an_id_is_that_of_the_address(shop: str) -> None:
+    named = ("--first-name=Ada", "--last-name=Lee", "--address=9 Ash", "--city=Reno")
+    run(shop, "order", "add", "--subscriber=1", *named, "--bundle=1", "--paid")
+    assert "mailing address 2: Ada Lee, 9 Ash, Reno" in run(shop, "subscription", "show", 1)
+    assert "last_name: Ames" in run(shop, "subscriber", "show", 1)
+
+
+def test_the_audit_log_has_amounts_as_they_are_written(shop: str) -> None:
+    run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid", "--price=30", "--tax=2.1")
+    run(shop, "order", "refund", 1, "--amount=10")
+    printed = masthead("audit", "--format=json", database=shop).stdout
+    commands = [json.loads(line)["command"] for line in printed.splitlines()[-2:]]
+    assert "--price 30.00 --tax 2.10 " in commands[0]
+    assert commands[1] == "order refund 1 --amount 10.00 --account 1"
+
+
+def test_a_type_is_taken_in_either_letter_case(shop: str) -> None:
+    run(shop, "catalogue", "bundle", "add", "Both of it", "--line=1:6:both:20")
+    assert run(shop, "catalogue", "bundle", "list")[-1] == "  publication 1: 6 issues, Both, 20.00"
+    run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
+    assert run(shop, "subscription", "set", 1, "--type=digital") == ["type: Print -> Digital"]
+
+
+def test_nothing_is_ordered_behind_what_is_unlimited(shop: str, tmp_path: Path) -> None:
+    """decisions, "Orders behind an unlimited term": what stands there would never come."""
+    run(shop, "catalogue", "bundle", "add", "Digital", "--line=1:12:Digital:20")
+    run(shop, "order", "add", "--subscriber=1", "--bundle=3", "--paid")
+    run(shop, "order", "add", "--subscriber=1", "--bundle=2", "--paid")
+    before = summaries(shop)
+    for bundle in (2, 3):
+        said = refused(shop, "order", "add", "--subscriber=1", "--bundle", bundle)
+        assert said.startswith("subscription 1 is unlimited")
+        assert "--new" in said
+    file = tmp_path / "orders.csv"
+    file.write_text("external_reference,subscriber_id,bundle_id\nW-1,1,3\n", encoding="utf-8")
+    assert "orders.csv:2: bundle_id: subscription 1 is" in refused(shop, "order", "import", file)
+    twice = ("order", "add", "--last-name=Lee", "--bundle=2", "--bundle=3")
+    assert "is unlimited" in refused(shop, *twice)
+    assert summaries(shop) == before
+    assert f"order 1 of {TODAY}: 20.00, paid on {TODAY}" in run(shop, "subscriber", "show", 1)
+    assert run(shop, "order", "add", "--subscriber=1", "--bundle=3", "--new", "--paid") == [
+        "order 3 of subscriber 1: 20.00, paid; subscriptions 2"
+    ]
+
+
+def test_all_exceptions_are_listed(shop: str, tmp_path: Path) -> None:
+    """circulation, "Close"."""
+    file = tmp_path / "orders.csv"
+    rows = [f"W-{n},{n}@example.org,Reader,1,1" for n in range(1, 31)]
+    file.write_text("\n".join(["external_reference,email,last_name,bundle_id,paid", *rows, ""]))
+    run(shop, "order", "import", file)
+    preview = run(shop, "issue", "close", 1, "--preview")
+    assert "30 exceptions, which got nothing and lost nothing:" in preview
+    assert sum(line.endswith(": it has no address") for line in preview) == 30
+
+
+def test_a_file_that_is_not_there_is_named(shop: str, tmp_path: Path) -> None:
+    file = tmp_path / "orders.csv"
+    assert refused(shop, "order", "import", file) == f"{file}: there is no such file\n"
+
+
+def test_a_file_without_a_last_newline_is_loaded_if_it_is_complete(
+    shop: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "orders.csv"
+    file.write_text("external_reference,subscriber_id,bundle_id\nW-1,1,1", encoding="utf-8")
+    assert "say --allow-truncated" in refused(shop, "order", "import", file)
+    assert run(shop, "order", "import", file, "--allow-truncated")[0].startswith("1 orders added")
 
 
 def test_a_file_with_a_wrong_row_loads_nothing(shop: str, tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.circulation.expiring import Expiring, Schedule, expiries
+from masthead.circulation.tables import Series
 from tests.circulation.small_books import BOOKS
 from tests.servers import import_files, masthead
 
@@ -162,6 +165,29 @@ def test_what_expires_stands_with_its_last_issue(books: str, tmp_path: Path) -> 
     ]
 
 
+def test_the_expiries_of_one_publication_are_those_of_all(books: str, tmp_path: Path) -> None:
+    whole = table(books, "expiries", folder=tmp_path)
+    only = table(books, "expiries", "--publication=1", folder=tmp_path)
+    assert only == [*(row for row in whole if row[0] == "Tide"), ["all", "", "", "5", "8", "4"]]
+    done = masthead("report", "expiries", "--account=1", "--publication=2", database=books)
+    assert done.stdout.startswith("Expiries of Weekly, ")
+
+
+def test_expiries_are_drawn_by_month_and_publication() -> None:
+    names = {date(2026, 1, day): f"No. {day}" for day in (1, 8, 15)}
+    schedules = {1: Schedule("Weekly", names, 52), 2: Schedule("Tide", {date(2026, 2, 1): "F"}, 12)}
+    of_days = (
+        (1, "2026-01-07", 2),
+        (1, "2026-01-14", 3),
+        (2, "2026-02-28", 5),
+        (2, "2026-03-31", 7),
+    )
+    expiring = [Expiring(n, date.fromisoformat(day), 1, copies, 1) for n, day, copies in of_days]
+    chart = expiries("Expiries", expiring, schedules).chart
+    assert chart.labels == ("2026-01", "2026-02", "2026-03")
+    assert chart.series == (Series("Weekly", (5, 0, 0)), Series("Tide", (0, 5, 7)))
+
+
 def test_the_expiries_of_a_past_day_come_from_what_was_there(books: str, tmp_path: Path) -> None:
     """decisions, "The expiries of a past day".
 
@@ -237,6 +263,14 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
     [
         (("press-run", 99), "account 1 has no issue 99\n"),
         (
+            ("expiries", "--publication=99"),
+            "account 1 has no publication 99: `masthead catalogue publication list` lists them\n",
+        ),
+        (
+            ("liability", "--publication=99"),
+            "account 1 has no publication 99: `masthead catalogue publication list` lists them\n",
+        ),
+        (
             ("circulation", 12),
             f"issue 12 (Tide December 2025) {NO_LIST}",
         ),
@@ -246,9 +280,7 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
         ),
     ],
 )
-def test_an_issue_without_a_list_has_no_report(
-    books: str, arguments: tuple[object, ...], said: str
-) -> None:
+def test_what_has_no_report_is_said(books: str, arguments: tuple[object, ...], said: str) -> None:
     done = masthead(
         "report", *arguments, "--account=1", "--day=2025-11-30", database=books, exit_status=1
     )

@@ -170,6 +170,26 @@ def test_a_reader_is_found_by_what_is_known(database: str) -> None:
     )
 
 
+def test_a_name_is_found_with_either_apostrophe(shop: tuple[Desk, str], database: str) -> None:
+    desk, _ = shop
+    for n, last in ((6, "O'Neil"), (7, "O\N{RIGHT SINGLE QUOTATION MARK}Neil")):
+        desk.put(
+            "subscribers",
+            subscriber_id=n,
+            first_name="Siân",
+            last_name=last,
+            first_name_folded="siân",
+            last_name_folded=last.casefold(),
+        )
+    for words in (
+        ("o'neil",),
+        ("O\N{RIGHT SINGLE QUOTATION MARK}n",),
+        ("siân", "o'neil"),
+        ("o'neil,", "s"),
+    ):
+        assert sorted(found(database, *words)) == [6, 7], words
+
+
 def test_a_city_alone_or_nothing_is_wrong_usage(database: str) -> None:
     for words in ((), ("--city=Salem",)):
         assert "--zip" in refused(database, "subscriber", "find", *words, exit_status=2)
@@ -252,6 +272,7 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     assert entries(database)[-1][1] == (
         "subscription 11 was cancelled: 10.70 was refunded, 0.00 earned"
     )
+    assert "renew_campaign_active: 0" in run(database, "subscription", "show", 11)
     assert "was cancelled on" in refused(database, "subscription", "extend", 11)
     assert "has no subscription 12" in refused(database, "subscription", "show", 12)
 

@@ -60,6 +60,8 @@ def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
         assert lines[1].startswith("Masthead serves on http://127.0.0.1:")
         assert "api_key: demo-key" in lines[2]
         assert "api_login: demo-login" in lines[2]
+        assert f"export MASTHEAD_DATABASE={shlex.quote(database)} MASTHEAD_ACCOUNT=1" in lines
+        assert "masthead issue list --open" in lines
         answers = [asked(line) for line in lines if line.startswith("curl ")]
         (polls,) = (line for line in lines if "/2/cdc?" in line)
         everything = asked(re.sub(r"2/cdc\?changed_since=[^&]+&", "snapshot?", polls))

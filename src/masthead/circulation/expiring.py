@@ -55,11 +55,11 @@ def expiries(
     """Return what expires with each issue from the newest closed one on.
 
     What expired with an earlier issue stands in one row, and so does what is unlimited. An issue is
-    the last one of what expires on its date or later, and before the next one's.
+    the last one of what expires on its date or later, and before the next one's. The chart has the
+    months of the issues, so that a weekly's can be read too.
     """
     rows: list[Row] = []
-    labels: list[str] = []
-    bars: list[int] = []
+    bars: dict[int, Counter[str]] = {}
     totals: Counter[str] = Counter()
     by_publication: dict[int, list[Expiring]] = {}
     for each in expiring:
@@ -73,20 +73,24 @@ def expiries(
             rows.append((schedule.publication, name, shown, *counts))
             totals.update(dict(zip(_MEASURES, counts, strict=True)))
             if place == _DATED:
-                named = name if name != _NOT_PLANNED else shown
-                labels.append(f"{schedule.publication}, {named}")
-                bars.append(counts[1])
+                bars.setdefault(publication_id, Counter())[shown[:_MONTH]] += counts[1]
     columns = (
         *(Column(name, Kind.TEXT) for name in ("publication", "last issue", "date")),
         *map(Column, _MEASURES),
     )
     total: Row = ("all", "", "", *(totals[measure] for measure in _MEASURES))
-    chart = Chart(title, tuple(labels), (Series("copies", tuple(bars)),), "copies")
+    months = tuple(sorted({month for copies in bars.values() for month in copies}))
+    series = (
+        Series(schedules[each].publication, tuple(copies[month] for month in months))
+        for each, copies in bars.items()
+    )
+    chart = Chart(title, months, tuple(series), "copies")
     return Report(title, columns, tuple(rows), (total,), chart, tuple(notes))
 
 
 _MEASURES = ("subscriptions", "copies", "in the campaign")
 _DATED = 1
+_MONTH = len("2026-01")
 
 
 def _by_issue(

@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from masthead.circulation.amounts import decimal
+from masthead.cli.desk import Amount
 from masthead.loading.limits import Limit
 from masthead.store.audit import Deed
 
@@ -20,8 +22,8 @@ _HIDDEN = "…"
 def deed() -> Deed:
     """Return the user and the running command for the audit log.
 
-    Of the command line it has all flags, but only the values that are numbers and paths: the URL of
-    a database can hold a password, and an email address is personal.
+    Of the command line it has all flags, but only the values that are numbers, amounts and paths:
+    the URL of a database can hold a password, and an email address is personal.
     """
     context = click.get_current_context()
     words = context.command_path.split()[1:]
@@ -37,6 +39,8 @@ def deed() -> Deed:
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:
     values = value if type(value) is tuple else (value,)
+    if isinstance(parameter.type, Amount) and isinstance(value, int):
+        return [parameter.opts[0], decimal(value)]
     if not isinstance(parameter, click.Option):
         return [_shown(each) for each in values]
     if parameter.is_flag:

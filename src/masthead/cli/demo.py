@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from shlex import quote as quoted
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
@@ -108,8 +109,11 @@ def _earlier(offset_us: int) -> int:
     return system_clock() - offset_us
 
 
-def curl_lines(base_url: str, console_url: str) -> str:
-    """Return what the demo prints: its URLs, its credentials, a curl line for each operation."""
+def curl_lines(base_url: str, console_url: str, database: str) -> str:
+    """Return what the demo prints: its URLs, its credentials, a curl line for each operation.
+
+    And what to type for the commands of its books.
+    """
     shown = sample()
     since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)
     entities = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
@@ -134,6 +138,9 @@ def curl_lines(base_url: str, console_url: str) -> str:
         f"api_key: {_API_KEY}   api_login: {_API_LOGIN}   to read and try: {base_url}/docs",
         f"The console is on {console_url}",
         f"name: {DEMO_OPERATOR[0]}   password: {DEMO_OPERATOR[1]}",
+        "To work in its books, in another terminal:",
+        f"export MASTHEAD_DATABASE={quoted(database)} MASTHEAD_ACCOUNT={_ACCOUNT_ID}",
+        "masthead issue list --open",
         "",
     ]
     for title, path in paths:

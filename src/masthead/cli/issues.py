@@ -18,7 +18,6 @@ from masthead.store.books.reopening import reopen_issue
 
 __all__ = ["issue"]
 
-_EXCEPTIONS_SHOWN = 20
 _WHY = {"unpaid": "its order is not paid", "no address": "it has no address"}
 
 
@@ -92,6 +91,8 @@ def close_command(
     """
     if grace_issues and grace_from is None:
         raise BadUsage("say with --grace-from since when a last issue counts for grace")
+    if grace_from is not None and not grace_issues:
+        raise BadUsage("say with --grace-issues how many issues of grace are sent")
     made = closing.close_issue(
         opened(database),
         account_of(account),
@@ -166,6 +167,7 @@ def file_command(
     """Write the mail file of ISSUE into FILE, whose name ends in .csv or .xlsx.
 
     It has the printed copies by country and postal code. The issue cannot be reopened afterwards.
+    A FILE that exists is replaced when the new one is complete.
     """
     count = write_mail_file(
         opened(database),
@@ -192,10 +194,8 @@ def _show(made: closing.MailingList) -> None:
         count = len(made.exceptions)
         noun = "exception" if count == 1 else "exceptions"
         click.echo(f"{count} {noun}, which got nothing and lost nothing:")
-    for each in made.exceptions[:_EXCEPTIONS_SHOWN]:
+    for each in made.exceptions:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "
             f"{_WHY[each.why]}"
         )
-    if len(made.exceptions) > _EXCEPTIONS_SHOWN:
-        click.echo(f"  and {len(made.exceptions) - _EXCEPTIONS_SHOWN} more")

@@ -7,7 +7,7 @@ import click
 
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.cli.audit import deed
-from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.store.books import catalogue
@@ -15,7 +15,6 @@ from masthead.store.books.operation import Operation, operation
 from masthead.store.database import Row, Value
 
 __all__ = [
-    "Amount",
     "bundles",
     "changed",
     "given_of",
@@ -28,23 +27,6 @@ _TYPES = ("Print", "Digital", "Both")
 _UNLIMITED = "unlimited"
 _COUNT_MAX = 1_000_000
 _LINE = "a line is publication:issues:type:price, such as 1:12:Print:36.00"
-
-
-class Amount(click.ParamType[int]):
-    """An amount of 0 or more with at most two decimals; its value is whole cents."""
-
-    name = "amount"
-
-    def convert(
-        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
-    ) -> int:
-        """Return the cents of an amount; raise BadUsage for one with three decimals."""
-        if isinstance(value, int):
-            return value
-        try:
-            return cents_of(str(value))
-        except ValueError as error:
-            raise BadUsage(str(error)) from None
 
 
 class BundleLine(click.ParamType[catalogue.Line]):
@@ -62,13 +44,13 @@ class BundleLine(click.ParamType[catalogue.Line]):
         if len(parts) not in (4, 5):
             raise BadUsage(f"{value!r}: {_LINE}; copies may follow")
         publication, issues, kind, price, *copies = parts
-        if kind not in _TYPES:
+        if kind.capitalize() not in _TYPES:
             raise BadUsage(f"{value!r}: {kind!r} is no type: Print, Digital or Both")
         try:
             return catalogue.Line(
                 _count(publication, 0, 2**63 - 1),
                 -1 if issues == _UNLIMITED else _count(issues, 1, _COUNT_MAX),
-                kind,
+                kind.capitalize(),
                 _count(copies[0], 1, _COUNT_MAX) if copies else 1,
                 cents_of(price),
             )

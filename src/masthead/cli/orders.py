@@ -9,9 +9,8 @@ import click
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.cli.audit import deed
-from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
-from masthead.cli.offers import Amount
-from masthead.cli.options import Command
+from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
+from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.loading.order_files import OrderRows, Problem, listed, read_orders
@@ -24,6 +23,9 @@ __all__ = ["order_group"]
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _PERSON = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _PERSON)
+_ADDRESSEE = ("first_name", "last_name")
+"""Names, which are also those of an address."""
+
 _PREFIX = "recipient_"
 _TOTALS = {"sub_total", "tax_total", "grand_total"}
 
@@ -134,8 +136,19 @@ def _items(
 
 
 def _person(given: dict[str, Any], prefix: str = "") -> Person:
+    """Return who pays or gets it. Raises BadUsage for an id beside what would change nothing."""
+    subscriber_id = given[f"{prefix}subscriber_id"]
+    told = [name for name in _PERSON if given[f"{prefix}{name}"]]
+    if any(given[f"{prefix}{name}"] for name in _ADDRESS):
+        told = [name for name in told if name not in _ADDRESSEE]
+    if subscriber_id is not None and told:
+        flag = f"--{prefix}{told[0]}".replace("_", "-")
+        raise BadUsage(
+            f"{flag} does not change subscriber {subscriber_id}, who is named by the id: leave one "
+            "of the two out"
+        )
     return Person(
-        subscriber_id=given[f"{prefix}subscriber_id"],
+        subscriber_id=subscriber_id,
         **{name: given[f"{prefix}{name}"] or "" for name in _PERSON},
         address_id=given[f"{prefix}address_id"],
         address={name: given[f"{prefix}{name}"] for name in _ADDRESS if given[f"{prefix}{name}"]},
@@ -161,9 +174,17 @@ def _tell(placed: ordering.Placed) -> None:
 
 @order_group.command("import")
 @click.argument("paths", nargs=-1, required=True, type=_FILE, metavar="FILE…")
+@setting("allow_truncated")
 @dry_run
 @desk
-def import_(paths: tuple[Path, ...], account: int | None, database: str, *, dry_run: bool) -> None:
+def import_(
+    paths: tuple[Path, ...],
+    account: int | None,
+    database: str,
+    *,
+    allow_truncated: bool,
+    dry_run: bool,
+) -> None:
     """Load files of orders, CSV or NDJSON, such as a web shop's export: all of them or none.
 
     A row is an item: external_reference, bundle_id or product_id, price and tax where they differ
@@ -176,7 +197,7 @@ def import_(paths: tuple[Path, ...], account: int | None, database: str, *, dry_
     that is marked as paid meanwhile is then paid. The same reference with other content is refused.
     """
     account_id = account_of(account)
-    orders = read_orders(paths)
+    orders = read_orders(paths, allow_truncated=allow_truncated)
     problems: list[Problem] = []
     placed: list[ordering.Placed] = []
     with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:

@@ -71,6 +71,11 @@ def _asked(command: Command) -> Command:
     return command
 
 
+_publication = click.option(
+    "--publication", type=_ID, help="Id of the publication.  [default: all of them]"
+)
+
+
 @report.command("press-run")
 @click.argument("issue", type=_ID)
 @_asked
@@ -100,7 +105,7 @@ def circulation(issue: int, **options: Any) -> None:
 
 
 @report.command("liability")
-@click.option("--publication", type=_ID, help="Id of the publication.  [default: all of them]")
+@_publication
 @click.option("--since", metavar="MONTH", help="Leave earlier months out: 2026-01.")
 @_asked
 def liability_command(publication: int | None, since: str | None, **options: Any) -> None:
@@ -122,16 +127,21 @@ def liability_command(publication: int | None, since: str | None, **options: Any
 
 
 @report.command("expiries")
+@_publication
 @_asked
-def expiries_command(**options: Any) -> None:
+def expiries_command(publication: int | None, **options: Any) -> None:
     """How many subscriptions have which issue as their last one.
 
     It is a forecast: issues are counted off by their dates, beyond the planned ones by how many the
-    publication has in a year.
+    publication has in a year. The plot shows copies by the months of the issues.
     """
     with _reading(**options) as asked:
         made = reports.expiries_of(
-            asked.connection, asked.account_id, asked.until, is_today=asked.day is None
+            asked.connection,
+            asked.account_id,
+            asked.until,
+            is_today=asked.day is None,
+            publication_id=publication,
         )
     _show(made, **options)
 

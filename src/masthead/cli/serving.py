@@ -96,7 +96,7 @@ def demo(port: int, console_port: int, database: str) -> None:
         listener,
         ServerSettings(database=database),
         demo=DEMO_CREDENTIALS,
-        ready=lambda: click.echo(curl_lines(base_url, console_url)),
+        ready=lambda: click.echo(curl_lines(base_url, console_url, database)),
     )
 
 

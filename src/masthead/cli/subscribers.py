@@ -4,6 +4,7 @@ from itertools import islice
 
 import click
 
+from masthead.circulation.amounts import decimal, stored_cents
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
@@ -96,7 +97,8 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
         )
     for order_id, ordered, total, paid_on in found.orders:
         paid = f"paid on {paid_on}" if paid_on else "no payment noted"
-        click.echo(f"order {order_id} of {(ordered or '')[:10]}: {total}, {paid}")
+        amount = decimal(stored_cents(str(total))) if total is not None else ""
+        click.echo(f"order {order_id} of {(ordered or '')[:10]}: {amount}, {paid}")
 
 
 @subscriber_group.command("duplicates")

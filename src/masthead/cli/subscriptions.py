@@ -76,7 +76,12 @@ def _term_line(term: looking.TermShown) -> str:
 
 @subscription_group.command("set")
 @click.argument("subscription_id", type=ID)
-@click.option("--type", "type_", type=click.Choice(["Print", "Digital", "Both"]))
+@click.option(
+    "--type",
+    "type_",
+    type=click.Choice(["Print", "Digital", "Both"], case_sensitive=False),
+    metavar="[Print|Digital|Both]",
+)
 @click.option("--copies", type=_COUNT, help="How many copies of each issue, from the next on.")
 @click.option(
     "--campaign",
@@ -277,4 +282,7 @@ def _check_address(
     if bool(given) == (address_id is not None):
         raise BadUsage("say the new address (--address, --city, …), or one by --address-id")
     if bool(first) != bool(last):
-        raise BadUsage("a temporary address has a first and a last day: --from and --to")
+        raise BadUsage(
+            "a temporary address has a first and a last day: --from and --to; for a move for good "
+            "that is still to come, give a day far ahead, and the address for good once it has come"
+        )

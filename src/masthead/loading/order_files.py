@@ -96,16 +96,19 @@ def listed(problems: Sequence[Problem]) -> BadInput:
     return BadInput("\n".join([*shown, "nothing was changed; correct these and load it again"]))
 
 
-def read_orders(paths: Sequence[Path]) -> list[OrderRows]:
+def read_orders(paths: Sequence[Path], *, allow_truncated: bool = False) -> list[OrderRows]:
     """Return the orders of files, in the order of their first rows.
 
-    Raises BadInput with file, line and column for each value that is no such value, for unknown
-    columns, and for rows of one order that contradict each other.
+    Raises BadInput for a file that does not exist; with file, line and column for each value that
+    is no such value, for unknown columns, and for rows of one order that contradict each other;
+    and, unless ``allow_truncated``, for a file that looks cut off.
     """
     problems: list[Problem] = []
     orders: list[OrderRows] = []
     for path in paths:
-        orders += _read(path, problems)
+        if not path.exists():
+            raise BadInput(f"{path}: there is no such file")
+        orders += _read(path, problems, allow_truncated=allow_truncated)
     first: dict[str, OrderRows] = {}
     for each in orders:
         reference = (each.order.reference or "").lower()
@@ -119,14 +122,14 @@ def read_orders(paths: Sequence[Path]) -> list[OrderRows]:
     return orders
 
 
-def _read(path: Path, problems: list[Problem]) -> list[OrderRows]:
+def _read(path: Path, problems: list[Problem], *, allow_truncated: bool) -> list[OrderRows]:
     label = path.name
 
     def problem(line: int, column: str, sentence: str) -> None:
         problems.append(Problem(label, line, column, sentence))
 
     by_reference: dict[str, list[tuple[int, Row]]] = {}
-    for line, cells in _rows(path, label, problem):
+    for line, cells in _rows(path, label, problem, allow_truncated=allow_truncated):
         if row := _parsed(line, cells, problem):
             by_reference.setdefault(str(row["external_reference"]), []).append((line, row))
     found = []
@@ -142,11 +145,11 @@ def _read(path: Path, problems: list[Problem]) -> list[OrderRows]:
 
 
 def _rows(
-    path: Path, label: str, problem: Callable[[int, str, str], None]
+    path: Path, label: str, problem: Callable[[int, str, str], None], *, allow_truncated: bool
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield each row that can be read, with its line, without its empty cells."""
     unknown: set[str] = set()
-    for batch in source_batches(path, label):
+    for batch in source_batches(path, label, allow_truncated=allow_truncated):
         for name in batch.columns:
             if name not in COLUMNS and name not in unknown:
                 unknown.add(name)

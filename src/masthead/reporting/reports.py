@@ -13,6 +13,7 @@ from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.store import Connection
 from masthead.store.books import expiries, reports
+from masthead.store.books.renewing import check_publication
 
 __all__ = [
     "check_day",
@@ -67,26 +68,48 @@ def liability_of(
 ) -> Report:
     """Return what is owed to readers, by publication and month, from the month ``since`` on.
 
-    ``day`` None counts all that is booked, which can be dated later than today.
+    ``day`` None counts all that is booked, which can be dated later than today. Raises NotFound if
+    there is no such publication.
     """
+    _check_publication(connection, account_id, publication_id)
     booked = reports.booked(connection, account_id, day, publication_id)
     return liability.liability(f"Liability, {day or 'all that is booked'}", booked, since=since)
 
 
-def expiries_of(connection: Connection, account_id: int, day: str, *, is_today: bool) -> Report:
-    """Return how many subscriptions have which issue as their last one, as of a day."""
+def expiries_of(
+    connection: Connection,
+    account_id: int,
+    day: str,
+    *,
+    is_today: bool,
+    publication_id: int | None = None,
+) -> Report:
+    """Return how many subscriptions have which issue as their last one, as of a day.
+
+    Raises NotFound if there is no such publication.
+    """
+    _check_publication(connection, account_id, publication_id)
     known = expiries.schedules(connection, account_id, None if is_today else day)
     found = (
         expiries.expiring_now(connection, account_id)
         if is_today
         else expiries.expiring_then(connection, account_id, day, known)
     )
-    return expiring.expiries(f"Expiries, {day}", found, known)
+    title = f"Expiries, {day}"
+    if publication_id is not None:
+        found = [each for each in found if each.publication_id == publication_id]
+        title = f"Expiries of {known[publication_id].publication}, {day}"
+    return expiring.expiries(title, found, known)
 
 
 def renewals_of(connection: Connection, account_id: int, day: str) -> Report:
     """Return what the letters of renewal brought, by publication and effort."""
     return efforts.renewals(f"Renewals, {day}", reports.efforts(connection, account_id, day))
+
+
+def _check_publication(connection: Connection, account_id: int, publication_id: int | None) -> None:
+    if publication_id is not None:
+        check_publication(connection, account_id, publication_id)
 
 
 def _lists(issue: reports.IssueLists) -> tuple[str, ...]:

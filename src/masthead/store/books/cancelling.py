@@ -37,7 +37,8 @@ class _Term(NamedTuple):
 def cancel(books: Operation, subscription_id: int, *, refund: bool) -> Cancelled:
     """Cancel a subscription today; with ``refund`` what is unearned goes back, with its tax.
 
-    Without, it is earned today. All terms end, also those that are used up. An item of an order
+    Without, it is earned today. All terms end, also those that are used up, and the subscription
+    leaves the campaign: partners who write to its readers leave this one out. An item of an order
     whose terms have all ended gets its ``refund_date`` if anything of it was refunded. Raises
     NotFound if there is no such subscription, BadInput if it was cancelled before.
     """
@@ -58,7 +59,8 @@ def cancel(books: Operation, subscription_id: int, *, refund: bool) -> Cancelled
     tax = _refund_items(books, terms) if refund else 0
     books.connection.change(
         """
-        UPDATE subscriptions SET cancelled_on = :today, commit_id = :commit_id
+        UPDATE subscriptions
+        SET cancelled_on = :today, renew_campaign_active = 0, commit_id = :commit_id
         WHERE account_id = :account_id AND subscription_id = :subscription_id
         """,
         account_id=books.account_id,

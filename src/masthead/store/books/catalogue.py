@@ -90,7 +90,8 @@ def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Li
 
 
 def add(books: Operation, thing: Thing, values: Values) -> int:
-    """Add a publication or a product; return its id."""
+    """Add a publication or a product; return its id. Raises BadInput for a name that is none."""
+    _check_name(thing, values)
     key = next_ids(books.connection, books.account_id, f"{thing}s")
     _insert(books, f"{thing}s", {f"{thing}_id": key, **values})
     books.say(f"{thing} {key} was added")
@@ -100,8 +101,9 @@ def add(books: Operation, thing: Thing, values: Values) -> int:
 def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list[str]:
     """Change columns of a thing; return the names of those that differ from before.
 
-    Raises NotFound if there is none.
+    Raises NotFound if there is none, BadInput for a name that is none.
     """
+    _check_name(thing, values)
     before = _found(books, thing, key)
     changed = {name: value for name, value in values.items() if before[name] != value}
     if changed:
@@ -171,6 +173,7 @@ def add_issue(books: Operation, values: Values) -> int:
     """
     publication_id = int(values["publication_id"] or 0)
     _found(books, "publication", publication_id)
+    _check_name("issue", values)
     _check_date(books, publication_id, str(values["date"]))
     key = next_ids(books.connection, books.account_id, "issues")
     _insert(books, "issues", {"issue_id": key, **values})
@@ -224,6 +227,7 @@ def add_bundle(
     books: Operation, name: str, lines: Sequence[Line], price: int | None, tax: int
 ) -> int:
     """Add a bundle; return its id. Raises as :func:`set_bundle` does for its lines."""
+    _check_name("bundle", {"name": name})
     price = _check_lines(books, lines, price)
     key = next_ids(books.connection, books.account_id, "bundles")
     _insert(books, "bundles", {"bundle_id": key, "name": name, "price": price, "tax": tax})
@@ -259,6 +263,12 @@ def set_bundle(
         changed = [*changed, "lines"]
         books.say(f"bundle {bundle_id}: changed {', '.join(changed)}")
     return changed
+
+
+def _check_name(thing: Thing, values: Values) -> None:
+    """Raise BadInput if an empty name is among the values."""
+    if not str(values.get("name", thing)).strip():
+        raise BadInput(f"the name is empty: give the {thing} one, by which people know it")
 
 
 def _check_lines(books: Operation, lines: Sequence[Line], price: Value) -> int:

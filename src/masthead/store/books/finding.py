@@ -66,6 +66,9 @@ _IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_nam
 _NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
             WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)"""
 _BIGGEST_ID = 2**63 - 1
+_APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
+"""A keyboard has the first one, and a name may have been typed with either."""
+
 _MANY = 10_000
 """SQLite has no statistics of values: it looks how many rows a value has, up to so many."""
 
@@ -74,7 +77,7 @@ def check(sought: Sought) -> None:
     """Raise BadUsage if nothing is sought, or only a city, for which there is no index."""
     if not any(sought._replace(city="")):
         raise BadUsage(
-            "say what is known of the subscriber: --name, --email, --code, --order, --street or "
+            "say what is known of the subscriber: a name, --email, --code, --order, --street or "
             "--zip; a city is looked at only beside one of these"
         )
 
@@ -118,17 +121,26 @@ def _place(found: Found) -> tuple[bool, bool, str, bool, str, int]:
 def _names(name: str) -> list[dict[str, str]]:
     """Return the patterns of first and last names that the text can mean; one that fits all if ''.
 
-    A name of several words can be parted at each of them: "Ann van Dyck", "van Dyck Ann".
+    A name of several words can be parted at each of them: "Ann van Dyck", "van Dyck Ann". An
+    apostrophe is either of its forms, the same one in all of the name.
     """
+    names = [name]
+    if any(form in name for form in _APOSTROPHES):
+        straight = name.replace(_APOSTROPHES[1], _APOSTROPHES[0])
+        names = [straight, straight.replace(*_APOSTROPHES)]
+    found = [_patterns(*parts) for each in names for parts in _parted(each)]
+    return [each for n, each in enumerate(found) if each not in found[:n]]
+
+
+def _parted(name: str) -> list[tuple[str, str]]:
+    """Return the first and last names that the text can mean."""
     last, comma, first = (part.strip() for part in name.partition(","))
     if comma:
-        return [_patterns(first, last)]
+        return [(first, last)]
     words = name.split()
     whole = " ".join(words)
     parts = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
-    either = [*parts, *((last, first) for first, last in parts), ("", whole), (whole, "")]
-    found = [_patterns(first, last) for first, last in either]
-    return [each for n, each in enumerate(found) if each not in found[:n]]
+    return [*parts, *((last, first) for first, last in parts), ("", whole), (whole, "")]
 
 
 def _patterns(first: str, last: str) -> dict[str, str]:

@@ -115,9 +115,9 @@ class Lines:
         if found is None:
             found = self._begin(line, recipient, publication, first)
         elif found.is_own:
-            _, grace = self._state(found, publication, line)
+            _, grace = self._state(number, found, publication, line)
         else:
-            has_left, grace = self._state(found, publication, line)
+            has_left, grace = self._state(number, found, publication, line)
             if has_left and first is not None:
                 raise RefusedOrder(
                     "first_issue",
@@ -184,19 +184,30 @@ class Lines:
         return _Subscription(subscription_id, mailing_address_id, begins, is_own=False)
 
     def _state(
-        self, found: _Subscription, publication: _Publication, line: Line
+        self, number: int, found: _Subscription, publication: _Publication, line: Line
     ) -> tuple[bool, Sequence[int]]:
-        """Return whether issues are left, and if none, the grace issues that the line covers."""
+        """Return whether issues are left, and if none, the grace issues that the line covers.
+
+        Raises RefusedOrder where issues are unlimited: a term behind that one is never used.
+        """
         which = {"account_id": self._account, "subscription_id": found.subscription_id}
-        left = self._books.connection.row(
+        ((least,),) = self._books.connection.rows(
             """
-            SELECT 1 FROM terms WHERE account_id = :account_id
-                AND subscription_id = :subscription_id AND issues_left <> 0 LIMIT 1
+            SELECT min(issues_left) FROM terms WHERE account_id = :account_id
+                AND subscription_id = :subscription_id AND issues_left <> 0
             """,
             **which,
         )
-        if left or not publication.grace_counts:
-            return bool(left), ()
+        if least == UNLIMITED:
+            raise RefusedOrder(
+                "bundle_id",
+                f"subscription {found.subscription_id} is unlimited, so that nothing of this order "
+                "would ever come; a new subscription beside it can (--new; in a file, true in the "
+                "column new)",
+                number,
+            )
+        if least is not None or not publication.grace_counts:
+            return least is not None, ()
         rows = self._books.connection.rows(
             """
             SELECT i.date, r.issue_id, r.is_grace, r.term_id FROM subscription_issues AS r

@@ -80,7 +80,10 @@ def check_publication(connection: Connection, account_id: int, publication_id: i
         account_id=account_id,
         publication_id=publication_id,
     ):
-        raise NotFound(f"account {account_id} has no publication {publication_id}")
+        raise NotFound(
+            f"account {account_id} has no publication {publication_id}: `masthead catalogue "
+            "publication list` lists them"
+        )
 
 
 def efforts(
