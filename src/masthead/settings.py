@@ -257,5 +257,21 @@ SETTINGS = {
         ),
         Setting("every", "60s", "Time from one pass of the mirror to the next: 60s, 5m, 1h."),
         Setting("once", False, "End after one pass of the mirror.", bool),
+        Setting("from", None, "Folder of import files that the emulator begins with."),
+        Setting("control_host", "127.0.0.1", "Address of the emulator's control port."),
+        Setting(
+            "control_port",
+            8001,
+            "TCP port that controls the emulator; 0 takes any that is free.",
+            int,
+            0,
+            65_535,
+        ),
+        Setting(
+            "end_with_input",
+            False,
+            "End when the standard input ends: with the program that started the emulator.",
+            bool,
+        ),
     )
 }

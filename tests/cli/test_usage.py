@@ -45,6 +45,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "generate",
         "serve",
         "demo",
+        "emulator",
         "console",
         "operators",
         "operators add",

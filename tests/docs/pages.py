@@ -29,7 +29,7 @@ LANGUAGES = ("sh", "console", "python")
 _INTERPRETERS = {"python": "python -", "php": "php -n -d display_errors=stderr"}
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 _DEMO = 'env MASTHEAD_DATABASE="sqlite:///$PWD/demo.db" make -C "$ROOT" demo'
-_SERVER = re.compile(r"^(make demo|masthead (console|demo|serve)\b.*)$", re.MULTILINE)
+_SERVER = re.compile(r"^(make demo|masthead (console|demo|emulator|serve)\b.*)$", re.MULTILINE)
 _PRELUDE = """\
 set -euo pipefail
 server=
@@ -80,15 +80,15 @@ def blocks_of(page: Path, *languages: str) -> list[Block]:
 def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list[str]:
     """Run the blocks in ``folder``; return what each printed.
 
-    Fails where a command does. A server ends when the next one starts. Ports 8000, 8002 and 9464 of
-    the pages become free ones, and the PostgreSQL database the one at the URL. Commands that would
-    run this test again (`make test` and the like) are left out.
+    Fails where a command does. A server ends when the next one starts. Ports 8000, 8001, 8002 and
+    9464 of the pages become free ones, and the PostgreSQL database the one at the URL. Commands
+    that would run this test again (`make test` and the like) are left out.
     """
-    port, console_port, metrics_port = _free_port(), _free_port(), _free_port()
+    ports = {number: str(_free_port()) for number in ("8000", "8001", "8002", "9464")}
+    number_of = re.compile(rf"\b({'|'.join(ports)})\b")
     script = _PRELUDE
     for number, block in enumerate(blocks):
-        commands = block.commands.replace("9464", str(metrics_port))
-        commands = commands.replace("8002", str(console_port)).replace("8000", str(port))
+        commands = number_of.sub(lambda found: ports[found[0]], block.commands)
         commands = commands.replace(POSTGRESQL, postgresql)
         commands = commands.replace(SERVED, as_server(postgresql))
         commands = _SERVER.sub(r"serve \1", commands)
@@ -103,8 +103,9 @@ def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list
     }
     environment |= {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "MASTHEAD_CONSOLE_PORT": str(console_port),
-        "MASTHEAD_PORT": str(port),
+        "MASTHEAD_CONSOLE_PORT": ports["8002"],
+        "MASTHEAD_CONTROL_PORT": ports["8001"],
+        "MASTHEAD_PORT": ports["8000"],
         "ROOT": str(ROOT),
     }
     done = subprocess.run(

@@ -26,6 +26,7 @@ LOAD_UNIT = (DEPLOY / "masthead-load.service").read_text()
 CONSOLE_UNIT = (DEPLOY / "masthead-console.service").read_text()
 TIMER = (DEPLOY / "masthead-load.timer").read_text()
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+EMULATOR = (DEPLOY / "emulator.Dockerfile").read_text()
 COMPOSE = (DEPLOY / "compose.yaml").read_text()
 SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|://[^/\s]+:[^/\s]+@")
 
@@ -43,9 +44,9 @@ def unit(text: str = UNIT, section: str = "Service") -> Mapping[str, str]:
     return parser[section]
 
 
-def instructions() -> list[tuple[str, str]]:
-    """Return the instructions of the Dockerfile with what follows them."""
-    lines = [line for line in DOCKERFILE.splitlines() if line and not line.startswith("#")]
+def instructions(text: str = DOCKERFILE) -> list[tuple[str, str]]:
+    """Return the instructions of a Dockerfile with what follows them."""
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     whole = re.sub(r"\\\n\s*", " ", "\n".join(lines))
     return [(name, rest) for name, _, rest in (line.partition(" ") for line in whole.splitlines())]
 
@@ -117,11 +118,12 @@ def test_the_image_is_made_from_a_pinned_one_and_from_locked_packages() -> None:
     assert not [name for name, _ in found if name == "ADD"]
 
 
-def test_a_linter_of_images_finds_nothing() -> None:
+@pytest.mark.parametrize("name", ["Dockerfile", "emulator.Dockerfile"])
+def test_a_linter_of_images_finds_nothing(name: str) -> None:
     """decisions, "As a service"."""
     program = Path(sys.executable).with_name("hadolint")
     done = subprocess.run(
-        [program, DEPLOY / "Dockerfile"], capture_output=True, text=True, timeout=60, check=False
+        [program, DEPLOY / name], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout) == (0, "")
 
@@ -138,6 +140,19 @@ def test_the_image_runs_a_user_of_its_own_and_a_command_that_there_is() -> None:
     check_command(command[1:])
 
 
+def test_the_image_of_the_emulator_is_that_of_the_server_with_another_command() -> None:
+    """decisions, "The control port": only who asks for it opens that one to others."""
+    found = instructions(EMULATOR)
+    assert [name for name, _ in found] == ["ARG", "FROM", "EXPOSE", "CMD"]
+    command = re.findall(r'"([^"]*)"', dict(found)["CMD"])
+    assert command[0] == "masthead"
+    check_command(command[1:])
+    assert "--control-host" not in command
+    page = (ROOT / "docs" / "testing.md").read_text()
+    assert "docker build -f deploy/emulator.Dockerfile" in page
+    assert f"-e {SETTINGS['control_host'].variable}=0.0.0.0" in page
+
+
 def test_the_image_runs_with_a_read_only_root() -> None:
     """decisions, "As a service": it writes to its volume, and to /tmp in memory."""
     for line in (
@@ -152,8 +167,8 @@ def test_the_image_runs_with_a_read_only_root() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [UNIT, LOAD_UNIT, TIMER, DOCKERFILE, COMPOSE],
-    ids=["server", "load", "timer", "image", "compose"],
+    [UNIT, LOAD_UNIT, TIMER, DOCKERFILE, EMULATOR, COMPOSE],
+    ids=["server", "load", "timer", "image", "emulator", "compose"],
 )
 def test_there_is_no_secret_in_it(text: str) -> None:
     assert not SECRETS.search(text)

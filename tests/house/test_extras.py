@@ -78,8 +78,10 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
 
 
 def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> None:
-    """decisions, "What an installation holds"."""
-    assert imported(graph, "masthead") <= brought("plots")
+    """decisions, "What an installation holds": the plugin of pytest is imported by pytest alone."""
+    assert imported(graph, "masthead") - {"pytest"} <= brought("plots")
+    assert graph.find_modules_that_directly_import("pytest") == {"masthead.pytest_plugin"}
+    assert not graph.find_modules_that_directly_import("masthead.pytest_plugin")
 
 
 def test_only_what_draws_needs_what_the_extra_for_plots_brings_beside_the_server(

@@ -111,7 +111,10 @@ def test_without_the_primary_no_key_opens_a_replica_that_is_far_behind(
 def opens(store: Store) -> bool:
     """Whether the key opens the account, as a server of that store finds."""
     with store.reader() as reader, store.fresh(reader) as connection:
-        return keys.account_for_credentials(connection, API_KEY, API_LOGIN) is not None
+        return (
+            keys.account_for_credentials(connection, API_KEY, API_LOGIN, now=store.clock())
+            is not None
+        )
 
 
 def test_a_revoked_key_ends_when_what_the_replica_has_is_30_seconds_old(

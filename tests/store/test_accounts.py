@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def owner(store: OpenStore, user: str, password: str) -> int | None:
     """Return the account whose credentials these are."""
     with store.reader() as database:
-        caller = keys.account_for_credentials(database, user, password)
+        caller = keys.account_for_credentials(database, user, password, now=store.clock())
     return caller and caller.account_id
 
 
@@ -236,7 +236,7 @@ def test_a_caller_carries_its_pair_in_the_right_order_and_never_shows_it(
     """decisions, "Rotation of API secrets"."""
     with opened.reader() as database:
         for pair in (("key-1", "login-1"), ("login-1", "key-1")):
-            caller = keys.account_for_credentials(database, *pair)
+            caller = keys.account_for_credentials(database, *pair, now=opened.clock())
             assert caller
             assert caller.credentials == ("key-1", "login-1")
             assert "key-1" not in repr(caller)

@@ -64,7 +64,7 @@ def works(url: str) -> None:
     with opening(as_server(url)) as served:
         served.check_server_role()
         with served.reader() as database:
-            caller = keys.account_for_credentials(database, "key", "login")
+            caller = keys.account_for_credentials(database, "key", "login", now=0)
             assert caller
             assert caller.account_id == 1
             database.set_tenant(1)

@@ -88,7 +88,7 @@ def test_indexes_by_subscriber_lead_to_the_rows_of_one(loaded: Publisher) -> Non
 def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> None:
     with loaded.store.reader() as database:
         with statements(database) as found:
-            keys.account_for_credentials(database, "key", "login")
+            keys.account_for_credentials(database, "key", "login", now=0)
         ((sql, values),) = found
         assert plan(database, sql, values) == [
             "SEARCH k USING INDEX sqlite_autoindex_api_keys_1 (key_hash=?)",

@@ -286,10 +286,10 @@ def test_a_server_beats(opened: OpenStore, served: OpenStore) -> None:
 def test_a_server_finds_an_account_by_its_credentials(served: OpenStore) -> None:
     """decisions, "Wrong credentials": one question that is asked before an account speaks."""
     with served.reader() as database:
-        caller = keys.account_for_credentials(database, "key-2", "login-2")
+        caller = keys.account_for_credentials(database, "key-2", "login-2", now=START_US)
         assert caller
         assert caller.account_id == 2
-        assert keys.account_for_credentials(database, "key-2", "login-1") is None
+        assert keys.account_for_credentials(database, "key-2", "login-1", now=START_US) is None
 
 
 @ON_POSTGRESQL

@@ -377,7 +377,7 @@ def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
 ) -> None:
     """decisions, "Whose rows a session sees": before their second half is compared."""
     with shared.reader() as database:
-        keys.account_for_credentials(database, "key-2", login)
+        keys.account_for_credentials(database, "key-2", login, now=0)
         assert database.rows(SPEAKS_FOR) in NOBODY
         database.set_tenant(2)
         assert database.rows(SPEAKS_FOR) == [("2",)]

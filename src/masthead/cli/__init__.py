@@ -27,6 +27,7 @@ _COMMANDS = {
     "console": "console:console_command",
     "database": "database:database_group",
     "demo": "serving:demo",
+    "emulator": "emulator:emulator",
     "erase": "personal:erase_command",
     "export": "data:export_command",
     "feed": "feed:feed",

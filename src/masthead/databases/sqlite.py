@@ -27,7 +27,7 @@ from masthead.databases.connection import (
 )
 from masthead.private import make_file
 
-__all__ = ["SqliteConnection", "copy_file", "create_file", "find_damage"]
+__all__ = ["SqliteConnection", "copy_file", "create_file", "find_damage", "overwrite_file"]
 
 BUSY_TIMEOUT_MS = 5_000
 WAL_TIMEOUT_S = 5.0
@@ -216,6 +216,25 @@ def copy_file(source: Path, target: Path, advance: Callable[[int, int], None]) -
             copy.execute("PRAGMA journal_mode = DELETE")
     except apsw.Error as error:
         raise DatabaseUnavailable(f"the database {source} cannot be copied", str(error)) from error
+
+
+def overwrite_file(source: Path, target: Path) -> None:
+    """Write what the file ``source`` holds over ``target``, which others may read meanwhile.
+
+    For them it is one transaction, and ``target`` stays the same file in WAL mode. Raises
+    DatabaseUnavailable, or DatabaseLocked if another connection writes for longer than
+    :data:`WAL_TIMEOUT_S`.
+    """
+    with closing(_open(source, read_only=True)) as original, closing(_open(target)) as copy:
+        _retry(lambda: _overwrite(original, copy), WAL_TIMEOUT_S)
+
+
+def _overwrite(original: apsw.Connection, copy: apsw.Connection) -> None:
+    try:
+        with copy.backup("main", original, "main") as backup:
+            backup.step()
+    except _UNAVAILABLE as error:
+        raise _unavailable(error) from error
 
 
 def find_damage(path: Path) -> str | None:

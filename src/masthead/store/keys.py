@@ -10,7 +10,7 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from masthead.errors import BadInput, StoreUnavailable
-from masthead.store.database import Connection, Dialect, Store, system_clock
+from masthead.store.database import Connection, Dialect, Store
 
 __all__ = [
     "Caller",
@@ -79,19 +79,17 @@ def new_credentials() -> tuple[str, str]:
 
 
 def account_for_credentials(
-    connection: Connection, user: str, password: str, *, now: int | None = None
+    connection: Connection, user: str, password: str, *, now: int
 ) -> Caller | None:
     """Return the account with this api_key and api_login, in either order, or None.
 
-    It is also None if the account or its API access is not active, or the pair has ended at ``now``
-    (default: the machine's time). Both orders are always looked up and compared, as hashes
-    (decisions, "Wrong credentials").
+    It is also None if the account or its API access is not active, or the pair has ended at
+    ``now``. Both orders are always looked up and compared, as hashes (decisions, "Wrong
+    credentials").
 
     If each order is the pair of another account, which an earlier version allowed, the one whose
     api_key is ``user`` counts, active or not (decisions, "Pairs that are crosswise").
     """
-    if now is None:
-        now = system_clock()
     first = connection.secret.fingerprint("api", user)
     second = connection.secret.fingerprint("api", password)
     rows = connection.rows(_FOR_KEYS[connection.dialect], user=first, password=second)

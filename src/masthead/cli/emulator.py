@@ -1,0 +1,68 @@
+"""``masthead emulator``."""
+
+import ipaddress
+from pathlib import Path
+
+import click
+
+from masthead.cli.options import setting
+from masthead.emulator.publisher import API_KEY, API_LOGIN
+from masthead.emulator.serving import emulate
+from masthead.listening import bind
+from masthead.settings import SETTINGS
+
+__all__ = ["emulator"]
+
+
+@click.command()
+@setting("from", kind=click.Path(exists=True, file_okay=False, path_type=Path))
+@setting("host")
+@setting("port")
+@setting("control_host")
+@setting("control_port")
+@setting("end_with_input")
+def emulator(
+    host: str,
+    port: int,
+    control_host: str,
+    control_port: int,
+    end_with_input: bool,
+    **others: Path | None,
+) -> None:
+    """Serve a temporary publisher for tests, which is changed while it runs.
+
+    Its data are gone when it ends. The control port adds, changes and removes records, moves the
+    clock and lets requests fail: GET / there says how.
+    """
+    context = click.get_current_context()
+    listener = context.with_resource(bind(host, port))
+    flag = SETTINGS["control_port"].flag
+    control_listener = context.with_resource(bind(control_host, control_port, flag=flag))
+    base_url = _url(host, listener.getsockname()[1])
+    control_url = _url(control_host, control_listener.getsockname()[1])
+    is_loopback = ipaddress.ip_address(control_listener.getsockname()[0]).is_loopback
+
+    def ready() -> None:
+        if not is_loopback:
+            click.echo(
+                "warning: whoever reaches the control port can change this publisher and read what "
+                "was asked, without credentials",
+                err=True,
+            )
+        click.echo(f"api_key: {API_KEY}   api_login: {API_LOGIN}")
+        click.echo(f"the control port is {control_url}")
+        click.echo(f"Masthead serves on {base_url}")
+
+    emulate(
+        listener,
+        control_listener,
+        files=others["from"],  # no name of a parameter in Python
+        base_url=base_url,
+        is_loopback=is_loopback,
+        ends_with_input=end_with_input,
+        ready=ready,
+    )
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

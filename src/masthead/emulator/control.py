@@ -1,0 +1,286 @@
+"""The control port of the emulator: JSON in and out, errors as ``{"error": "…"}``.
+
+It changes data without credentials, so no web page may use it (decisions, "The control port"): it
+refuses requests that a browser makes for a page of its own, by ``Origin`` and ``Sec-Fetch-Site``;
+on loopback it also refuses any other ``Host`` than a name of loopback.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from typing import Any, NamedTuple
+
+import msgspec
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from masthead.api.http.responses import error
+from masthead.emulator.faults import CutAfter, Faults, Slow, Unavailable
+from masthead.emulator.publisher import API_KEY, API_LOGIN, Publisher
+from masthead.errors import BadInput, MastheadError, NotFound
+
+__all__ = ["OPERATIONS", "Control", "Operation", "control_app"]
+
+BODY_BYTES_MAX = 64 * 1024 * 1024
+
+_LOOPBACK = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]+)?", re.IGNORECASE)
+_NO_PAGE = "this port is for programs, not for web pages"
+
+_Records = dict[str, list[msgspec.Raw]]
+_Ids = dict[str, list[int | str]]
+
+
+class _Move(msgspec.Struct, forbid_unknown_fields=True):
+    """By how much to move the clock."""
+
+    days: float = 0
+    hours: float = 0
+    minutes: float = 0
+    seconds: float = 0
+
+
+class Control(NamedTuple):
+    """What the control port controls."""
+
+    publisher: Publisher
+    faults: Faults
+    base_url: str
+
+    def show(self, _body: bytes) -> object:
+        """Return where the publisher is served, and with which credentials."""
+        return {
+            "base_url": self.base_url,
+            "api_key": API_KEY,
+            "api_login": API_LOGIN,
+            "now": self.publisher.now(),
+            "operations": [f"{o.method} {o.path}: {o.meaning}" for o in OPERATIONS],
+        }
+
+    def add(self, body: bytes) -> object:
+        """Add records, all or none."""
+        return self.publisher.add(_records(body))
+
+    def change(self, body: bytes) -> object:
+        """Change records, all or none."""
+        return self.publisher.change(_records(body))
+
+    def remove(self, body: bytes) -> object:
+        """Remove records."""
+        return self.publisher.remove(_decoded(body, _Ids))
+
+    def clock(self, _body: bytes) -> object:
+        """Return the time."""
+        return {"now": self.publisher.now()}
+
+    def move_clock(self, body: bytes) -> object:
+        """Move the clock, and return the time."""
+        move = _decoded(body, _Move)
+        try:
+            by = timedelta(move.days, move.seconds, 0, 0, move.minutes, move.hours)
+        except OverflowError:
+            raise BadInput("the clock cannot be moved that far") from None
+        return {"now": self.publisher.move_clock(by)}
+
+    def waiting_faults(self, _body: bytes) -> object:
+        """Return the faults that wait."""
+        return {"faults": self.faults.waiting()}
+
+    def clear_faults(self, _body: bytes) -> object:
+        """Forget the faults that wait."""
+        self.faults.clear()
+        return {"faults": []}
+
+    def unavailable(self, body: bytes) -> object:
+        """Answer the next requests with 503."""
+        return self._add_fault(body, Unavailable)
+
+    def cut_after(self, body: bytes) -> object:
+        """Cut the next answers."""
+        return self._add_fault(body, CutAfter)
+
+    def slow(self, body: bytes) -> object:
+        """Send the next answers slowly."""
+        return self._add_fault(body, Slow)
+
+    def _add_fault(self, body: bytes, fault: type[Unavailable | CutAfter | Slow]) -> object:
+        self.faults.add(_decoded(body, fault))
+        return {"faults": self.faults.waiting()}
+
+    def new_epoch(self, _body: bytes) -> object:
+        """Begin a new epoch of the change feed."""
+        self.publisher.begin_epoch()
+        return {"now": self.publisher.now()}
+
+    def requests(self, _body: bytes) -> object:
+        """Return the requests that were made."""
+        return {"requests": self.faults.asked()}
+
+    def forget_requests(self, _body: bytes) -> object:
+        """Empty the log of requests."""
+        self.faults.forget_asked()
+        return {"requests": []}
+
+    def reset(self, _body: bytes) -> object:
+        """Go back to the beginning: records, clock, faults, log."""
+        self.faults.clear()
+        self.publisher.reset()
+        self.faults.forget_asked()
+        return {"now": self.publisher.now()}
+
+
+class Operation(NamedTuple):
+    """A path of the control port, what it does, and an example of its body ("": it has none)."""
+
+    method: str
+    path: str
+    run: Callable[[Control, bytes], object]
+    meaning: str
+    example: str = ""
+
+
+OPERATIONS = (
+    Operation("GET", "/", Control.show, "base URL, credentials, time, and these operations"),
+    Operation(
+        "POST",
+        "/records",
+        Control.add,
+        "adds records, all or none",
+        '{"subscribers": [{"subscriber_id": 1}]}',
+    ),
+    Operation(
+        "PATCH",
+        "/records",
+        Control.change,
+        "changes the given columns of records, all or none",
+        '{"subscribers": [{"subscriber_id": 1, "email": "ann@reader.example"}]}',
+    ),
+    Operation(
+        "DELETE",
+        "/records",
+        Control.remove,
+        "removes records of a kind, all or none; a subscriber stays, with a delete_date",
+        '{"subscribers": [1]}',
+    ),
+    Operation("GET", "/clock", Control.clock, "the time of the emulator"),
+    Operation(
+        "POST",
+        "/clock",
+        Control.move_clock,
+        "moves the clock by days, hours, minutes, seconds, also negative ones",
+        '{"days": 6}',
+    ),
+    Operation(
+        "POST",
+        "/faults/unavailable",
+        Control.unavailable,
+        "503 for the next requests, with Retry-After",
+        '{"requests": 3, "retry_after": 1}',
+    ),
+    Operation(
+        "POST",
+        "/faults/cut-after",
+        Control.cut_after,
+        "cuts the next answers after so many bytes of their bodies",
+        '{"bytes": 1000, "requests": 1, "path": "/2/cdc"}',
+    ),
+    Operation(
+        "POST",
+        "/faults/slow",
+        Control.slow,
+        "sends the next answers at so many bytes a second",
+        '{"bytes_per_second": 100}',
+    ),
+    Operation(
+        "POST",
+        "/faults/new-epoch",
+        Control.new_epoch,
+        "begins a new epoch: the change feed refuses all times before it, with 410",
+    ),
+    Operation("GET", "/faults", Control.waiting_faults, "the faults that wait"),
+    Operation("DELETE", "/faults", Control.clear_faults, "forgets the faults that wait"),
+    Operation("GET", "/requests", Control.requests, "what was asked: the last 10,000 requests"),
+    Operation("DELETE", "/requests", Control.forget_requests, "empties that log"),
+    Operation("POST", "/reset", Control.reset, "goes back to the beginning"),
+)
+
+
+def control_app(control: Control, *, is_loopback: bool) -> Starlette:
+    """Return the ASGI app; ``is_loopback`` is whether it is served on loopback alone."""
+    by_path: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        by_path.setdefault(operation.path, {})[operation.method] = operation
+
+    async def respond(of_path: dict[str, Operation], request: Request) -> Response:
+        _check_asker(request, is_loopback=is_loopback)
+        operation = of_path.get(request.method)
+        if operation is None:
+            allowed = ", ".join(of_path)
+            raise HTTPException(405, f"{request.url.path} has {allowed}", {"Allow": allowed})
+        body = await _body(request)
+        found = await to_thread.run_sync(operation.run, control, body)
+        return Response(msgspec.json.encode(found), media_type="application/json")
+
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    routes = [
+        Route(path, partial(respond, of_path), methods=methods) for path, of_path in by_path.items()
+    ]
+    return Starlette(
+        routes=routes,
+        exception_handlers={HTTPException: _http_error, MastheadError: _error},
+    )
+
+
+def _check_asker(request: Request, *, is_loopback: bool) -> None:
+    """Raise HTTPException 403 for a request of a web page."""
+    headers = request.headers
+    if "origin" in headers or headers.get("sec-fetch-site", "none") != "none":
+        raise HTTPException(403, _NO_PAGE)
+    if is_loopback and not _LOOPBACK.fullmatch(headers.get("host", "")):
+        raise HTTPException(403, f"{_NO_PAGE}: ask it as 127.0.0.1 or localhost")
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > BODY_BYTES_MAX:
+            raise HTTPException(413, f"a body has at most {BODY_BYTES_MAX >> 20} MiB")
+    return bytes(body)
+
+
+def _decoded(body: bytes, wanted: Any) -> Any:
+    """Return the body as ``wanted``; raise BadInput if it is something else."""
+    try:
+        return msgspec.json.decode(body or b"{}", type=wanted)
+    except msgspec.ValidationError as reason:
+        what, _, place = str(reason).partition(" - at `$")
+        where = place.strip(".`")
+        sentence = what.replace("`", "")
+        raise BadInput(f"{where}: {sentence}" if where else f"the body: {sentence}") from None
+    except msgspec.DecodeError as reason:
+        raise BadInput(f"the body is not valid JSON: {reason}") from None
+
+
+def _records(body: bytes) -> dict[str, list[bytes]]:
+    found: _Records = _decoded(body, _Records)
+    return {name: [bytes(record) for record in records] for name, records in found.items()}
+
+
+def _http_error(_request: Request, reason: Exception) -> Response:
+    assert isinstance(reason, HTTPException)
+    sentence = reason.detail
+    if reason.status_code == 404:
+        paths = ", ".join(dict.fromkeys(operation.path for operation in OPERATIONS))
+        sentence = f"there is no such path; there are {paths}"
+    return error(reason.status_code, sentence, reason.headers)
+
+
+def _error(_request: Request, reason: Exception) -> Response:
+    if isinstance(reason, NotFound):
+        return error(404, str(reason))
+    return error(400 if isinstance(reason, BadInput) else 503, str(reason))

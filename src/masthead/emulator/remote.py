@@ -1,0 +1,204 @@
+"""``MastheadServer``: an emulator in a process of its own, driven through its control port.
+
+It uses the standard library alone, and no HTTP client that the tests of a project may replace.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+from masthead.errors import BadInput, MastheadError
+
+__all__ = ["Clock", "Credentials", "Faults", "MadeRequest", "MastheadServer"]
+
+_CONTROL = re.compile(r"the control port is (\S+)")
+_SERVES = re.compile(r"Masthead serves on (\S+)")
+_END_S_MAX = 10
+_ANSWER_S_MAX = 60
+
+
+class Credentials(NamedTuple):
+    """The user name and the password of HTTP Basic."""
+
+    api_key: str
+    api_login: str
+
+
+class MadeRequest(NamedTuple):
+    """A request that the emulator was asked (``masthead.emulator.faults.Asked``)."""
+
+    method: str | None
+    path: str | None
+    parameters: dict[str, Any]
+    status: int | None
+    fault: str | None
+
+
+class MastheadServer:
+    """A running emulator; it ends with the block, and with this process.
+
+    ``base_url`` and ``credentials`` are what a client of the interface needs. All methods raise
+    BadInput with the emulator's sentence if they are asked for something that cannot be, and
+    MastheadError if it has ended.
+    """
+
+    def __init__(self, files: Path | None = None) -> None:
+        """Start one with the records of a folder of import files, or with none."""
+        more = ["--from", str(files)] if files else []
+        self._errors = TemporaryFile()  # noqa: SIM115 - it is open as long as the process runs
+        self._process = subprocess.Popen(  # noqa: S603 - this Python, with options of our own
+            [
+                *(sys.executable, "-P", "-m", "masthead", "emulator", *more),
+                *("--host", "127.0.0.1", "--port", "0"),
+                *("--control-host", "127.0.0.1", "--control-port", "0", "--end-with-input"),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            # Without settings that are meant for a server.
+            env={n: v for n, v in os.environ.items() if not n.startswith("MASTHEAD_")},
+        )
+        try:
+            self._control = self._printed(_CONTROL)
+            self.base_url = self._printed(_SERVES)
+        except BaseException:
+            self.close()
+            raise
+        shown = self.ask("GET", "/")
+        self.credentials = Credentials(shown["api_key"], shown["api_login"])
+        self.clock = Clock(self)
+        self.faults = Faults(self)
+
+    def _printed(self, wanted: re.Pattern[str]) -> str:
+        """Return what the process prints in a line; raise MastheadError if it ends before."""
+        assert self._process.stdout
+        for line in self._process.stdout:
+            if found := wanted.search(line.decode()):
+                return found.group(1)
+        self._process.wait(_END_S_MAX)
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip()
+        raise MastheadError(f"the emulator did not start: {said}")
+
+    def add(self, kind: str, *records: Mapping[str, Any]) -> None:
+        """Add records of a kind, such as ``subscribers``, all or none."""
+        self.ask("POST", "/records", {kind: records})
+
+    def change(self, kind: str, *records: Mapping[str, Any]) -> None:
+        """Change the given columns of records of a kind, all or none."""
+        self.ask("PATCH", "/records", {kind: records})
+
+    def remove(self, kind: str, *ids: int | str) -> None:
+        """Remove records of a kind; ``"17/3"`` is an id where a key has two columns."""
+        self.ask("DELETE", "/records", {kind: ids})
+
+    @property
+    def requests(self) -> list[MadeRequest]:
+        """What was asked since the last reset, the oldest first."""
+        found = self.ask("GET", "/requests")["requests"]
+        return [MadeRequest(*(each[name] for name in MadeRequest._fields)) for each in found]
+
+    def reset(self) -> None:
+        """Go back to the beginning: records, clock, faults, log."""
+        self.ask("POST", "/reset")
+
+    def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+        """Return the control port's answer."""
+        connection = HTTPConnection(urlsplit(self._control).netloc, timeout=_ANSWER_S_MAX)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body))
+            response = connection.getresponse()
+            answer: dict[str, Any] = json.loads(response.read())
+        except (OSError, HTTPException) as reason:
+            raise MastheadError(f"the emulator does not answer: {reason}") from reason
+        finally:
+            connection.close()
+        if response.status != 200:
+            raise BadInput(answer["error"])
+        return answer
+
+    def close(self) -> None:
+        """End the process, and wait for it."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.close()
+        try:
+            self._process.wait(_END_S_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._errors.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Clock:
+    """The emulator's clock."""
+
+    def __init__(self, server: MastheadServer) -> None:
+        self._server = server
+
+    @property
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return datetime.fromisoformat(self._server.ask("GET", "/clock")["now"])
+
+    def move(
+        self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
+    ) -> None:
+        """Move the clock, with negative numbers backwards."""
+        by = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds}
+        self._server.ask("POST", "/clock", by)
+
+
+class Faults:
+    """What goes wrong in the next answers.
+
+    ``requests`` is how many answers have the fault, and ``path`` what their paths begin with.
+    """
+
+    def __init__(self, server: MastheadServer) -> None:
+        self._server = server
+
+    def unavailable(self, requests: int = 1, *, retry_after: int = 1, path: str = "") -> None:
+        """Answer with 503, and a ``Retry-After`` in seconds."""
+        self._add("unavailable", requests=requests, retry_after=retry_after, path=path)
+
+    def cut_after(self, bytes: int, *, requests: int = 1, path: str = "") -> None:  # noqa: A002
+        """End the connection after so many bytes of the body, at the latest before its last one."""
+        self._add("cut-after", bytes=bytes, requests=requests, path=path)
+
+    def slow(self, *, bytes_per_second: int, requests: int = 1, path: str = "") -> None:
+        """Send so many bytes of the body in a second."""
+        self._add("slow", bytes_per_second=bytes_per_second, requests=requests, path=path)
+
+    def new_epoch(self) -> None:
+        """Begin a new epoch: the change feed refuses all times before it, with 410."""
+        self._server.ask("POST", "/faults/new-epoch")
+
+    def clear(self) -> None:
+        """Forget the faults that wait."""
+        self._server.ask("DELETE", "/faults")
+
+    def _add(self, fault: str, **settings: object) -> None:
+        self._server.ask("POST", f"/faults/{fault}", settings)

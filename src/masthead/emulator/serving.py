@@ -1,0 +1,138 @@
+"""The emulator's process: the publisher in a temporary folder, and the servers of its two ports."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+import uvicorn
+
+from masthead.api.app import create_app
+from masthead.api.http.event_loop import Loop
+from masthead.api.http.protocol import HttpProtocol
+from masthead.emulator.control import Control, control_app
+from masthead.emulator.faults import Emulated, Faults
+from masthead.emulator.publisher import Publisher
+from masthead.log import configure_logs, end_logs
+from masthead.settings import ServerSettings
+
+__all__ = ["emulate"]
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - the folder inside is private
+"""A file system in memory, where files are written fastest."""
+
+_FREE_BYTES_MIN = 512 * 1024 * 1024
+_FREE_TIMES_FILES = 10
+_DRAIN_S_MAX = 1
+
+
+def emulate(
+    listener: socket.socket,
+    control_listener: socket.socket,
+    *,
+    files: Path | None,
+    base_url: str,
+    is_loopback: bool,
+    ends_with_input: bool,
+    ready: Callable[[], None],
+) -> None:
+    """Serve a temporary publisher until SIGTERM or SIGINT, then remove it.
+
+    It has the records of ``files``, if that is a folder. ``is_loopback`` is whether the control
+    port is one of loopback. ``ends_with_input``: end also when the standard input does.
+    ``ready`` is called once both ports accept requests. Raises BadInput for bad files.
+    """
+    configure_logs()
+    with _folder(files) as folder, closing(Publisher(folder, files)) as publisher:
+        settings = ServerSettings(database=publisher.database, asgi_only=True)
+        faults = Faults()
+        app = Emulated(create_app(settings, store=publisher.store), faults, publisher.clock)
+        control = control_app(Control(publisher, faults, base_url), is_loopback=is_loopback)
+        servers = (
+            (_Server(_config(app, http=HttpProtocol, lifespan="on")), listener),
+            (_Server(_config(control, lifespan="off")), control_listener),
+        )
+        with asyncio.Runner(loop_factory=Loop) as runner:
+            runner.run(_serve(servers, ready, ends_with_input=ends_with_input))
+        end_logs()
+
+
+def _config(app: Any, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_DRAIN_S_MAX,
+        **more,
+    )
+
+
+class _Server(uvicorn.Server):
+    """A server beside another one, which leaves signals to :func:`_serve`."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.has_started = asyncio.Event()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self.has_started.set()
+
+
+async def _serve(
+    servers: tuple[tuple[_Server, socket.socket], ...],
+    ready: Callable[[], None],
+    *,
+    ends_with_input: bool,
+) -> None:
+    def end() -> None:
+        for server, _ in servers:
+            server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    if ends_with_input:
+        Thread(target=_read_to_the_end, args=(loop, end), daemon=True).start()
+    async with asyncio.TaskGroup() as tasks:
+        for server, listener in servers:
+            tasks.create_task(server.serve([listener]))
+        for server, _ in servers:
+            await server.has_started.wait()
+        ready()
+
+
+def _read_to_the_end(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    loop.call_soon_threadsafe(end)
+
+
+@contextmanager
+def _folder(files: Path | None) -> Iterator[Path]:
+    """Yield a new folder, in memory if there is room for what the files become."""
+    size = sum(path.stat().st_size for path in files.glob("*") if path.is_file()) if files else 0
+    needed = max(_FREE_BYTES_MIN, size * _FREE_TIMES_FILES)
+    has_room = (
+        MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= needed
+    )
+    with TemporaryDirectory(prefix="masthead-", dir=MEMORY if has_room else None) as folder:
+        yield Path(folder)

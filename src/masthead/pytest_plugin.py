@@ -1,0 +1,32 @@
+"""The pytest plugin: the fixture ``masthead_server``, an emulator for each test.
+
+pytest imports this module in all of its runs, so it imports nothing until a test wants the fixture.
+One process serves all tests of a session; before each one it goes back to the beginning (decisions,
+"The fixture `masthead_server`").
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from masthead.emulator.remote import MastheadServer
+
+__all__ = ["masthead_server"]
+
+
+@pytest.fixture(scope="session")
+def _masthead_process() -> Iterator["MastheadServer"]:
+    """An emulator that serves until the end of the session."""
+    from masthead.emulator.remote import MastheadServer  # noqa: PLC0415
+
+    with MastheadServer() as server:
+        yield server
+
+
+@pytest.fixture
+def masthead_server(_masthead_process: "MastheadServer") -> "MastheadServer":
+    """A service of Masthead without records: ``base_url``, ``credentials``, ``add`` and more."""
+    _masthead_process.reset()
+    return _masthead_process

@@ -1,0 +1,47 @@
+"""What only the emulator asks of a database: which records are there, and to go back in a file.
+
+Going back is for a file that servers use meanwhile; ``backups`` has what an operator restores.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from masthead.contract.records import Table
+from masthead.databases import sqlite
+from masthead.store.account_removal import COUNTERS
+from masthead.store.database import Connection
+from masthead.store.sqlite import SqliteStore
+
+__all__ = ["go_back", "is_there", "keep"]
+
+
+def is_there(connection: Connection, account_id: int, table: Table, key: Sequence[int]) -> bool:
+    """Return whether the account has a record with this key, deleted subscribers included."""
+    values = {f"key_{n}": value for n, value in enumerate(key)}
+    same = " AND ".join(f"{name} = :key_{n}" for n, name in enumerate(table.key))
+    found = connection.row(
+        f"SELECT 1 FROM {table.name} WHERE account_id = :account_id AND {same}",
+        account_id=account_id,
+        **values,
+    )
+    return found is not None
+
+
+def keep(store: SqliteStore, path: Path) -> None:
+    """Copy the database to the file ``path``, for :func:`go_back`.
+
+    Raises DatabaseUnavailable if it cannot be read or written.
+    """
+    sqlite.create_file(path)
+    sqlite.copy_file(store.path, path, lambda _done, _all: None)
+
+
+def go_back(store: SqliteStore, path: Path) -> None:
+    """Bring the database back to what :func:`keep` has copied, and empty what servers count.
+
+    Servers that have it open go on: for them it is one transaction. Raises DatabaseUnavailable.
+    """
+    sqlite.overwrite_file(path, store.path)
+    with store.counters() as counters:
+        for name in COUNTERS:
+            counters.change(f"DELETE FROM {name}")

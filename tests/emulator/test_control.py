@@ -1,0 +1,135 @@
+"""The control port: what it refuses, and how it says so."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from masthead.emulator.control import BODY_BYTES_MAX, OPERATIONS
+from tests.docs.pages import ROOT
+
+if TYPE_CHECKING:
+    from masthead.emulator import MastheadServer
+
+PAGE = (ROOT / "docs" / "testing.md").read_text()
+
+
+def send(
+    server: MastheadServer, method: str, path: str, body: bytes = b"", **headers: Any
+) -> tuple[int, str]:
+    """Return the status and the sentence of an answer; ``Host`` is given as it is sent."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    url = server._control + path
+    answer = httpx2.request(method, url, content=body, headers=named)
+    return answer.status_code, str(answer.json().get("error", ""))
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://pages.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:8001"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-origin"},
+        {"Host": "pages.example"},
+        {"Host": "127.0.0.1.pages.example"},
+        {"Host": "localhost.pages.example:8001"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(("method", "path"), [("POST", "/reset"), ("GET", "/requests")])
+def test_a_web_page_cannot_use_it(
+    server: MastheadServer, method: str, path: str, headers: dict[str, Any]
+) -> None:
+    """decisions, "The control port": neither a form, nor a script, nor a name that was rebound."""
+    server.add("subscribers", {"subscriber_id": 1})
+    status, sentence = send(server, method, path, **headers)
+    assert status == 403
+    assert "not for web pages" in sentence
+    answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
+    assert len(answer.json()["subscribers"]) == 1
+
+
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8001", "LOCALHOST"])
+def test_a_program_calls_it_by_any_name_of_loopback(server: MastheadServer, host: str) -> None:
+    assert send(server, "GET", "/clock", Host=host)[0] == 200
+
+
+def test_it_listens_on_loopback_alone(server: MastheadServer) -> None:
+    """decisions, "The control port"."""
+    assert urlsplit(server._control).hostname == "127.0.0.1"
+    port = urlsplit(server._control).port
+    assert port
+    with socket.socket() as other:
+        other.settimeout(5)
+        assert other.connect_ex(("127.0.0.2", port)) != 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "sentence"),
+    [
+        ("GET", "/record", b"", 404, "there is no such path; there are /, /records, /clock"),
+        ("PUT", "/records", b"{}", 405, "/records has POST, PATCH, DELETE"),
+        ("GET", "/reset", b"", 405, "/reset has POST"),
+        ("POST", "/records", b"{", 400, "the body is not valid JSON"),
+        ("POST", "/records", b"[]", 400, "the body: Expected object, got array"),
+        ("POST", "/records", b'{"subscribers": {}}', 400, "Expected array, got object"),
+        ("POST", "/records", b'{"subscribers": [7]}', 400, "not a JSON object"),
+        (
+            "POST",
+            "/records",
+            b'{"subscribers": [{"subscriber_id": 1, "email": "a", "email": "b"}]}',
+            400,
+            "the key email occurs twice",
+        ),
+        ("POST", "/clock", b'{"weeks": 1}', 400, "unknown field weeks"),
+        ("POST", "/clock", b'{"days": "1"}', 400, "days: Expected float, got str"),
+        ("DELETE", "/records", b'{"subscribers": [1.5]}', 400, "Expected int | str, got float"),
+        ("DELETE", "/records", b'{"../subscribers": [1]}', 400, "no records called"),
+        ("POST", "/records", b'{"../subscribers": [{}]}', 400, "no records called"),
+        ("POST", "/records", b" " * (BODY_BYTES_MAX + 1), 413, "at most 64 MiB"),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, bytes) else None,
+)
+def test_what_it_does_not_understand_gets_a_sentence(
+    server: MastheadServer, method: str, path: str, body: bytes, status: int, sentence: str
+) -> None:
+    found = send(server, method, path, body)
+    assert found[0] == status
+    assert sentence in found[1]
+
+
+def test_a_record_may_be_written_in_several_lines(server: MastheadServer) -> None:
+    body = b'{"subscribers": [{\r\n  "subscriber_id": 1,\n  "first_name": "A\\nB"\n}\n]}'
+    assert send(server, "POST", "/records", body)[0] == 200
+    answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
+    assert answer.json()["subscribers"][0]["first_name"] == "A\nB"
+
+
+def test_nothing_is_added_by_an_empty_list(server: MastheadServer) -> None:
+    assert send(server, "POST", "/records", b'{"subscribers": []}') == (200, "")
+    assert send(server, "POST", "/records", b"{}") == (200, "")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: f"{each.method} {each.path}")
+def test_each_operation_stands_on_the_page_and_takes_its_example(
+    server: MastheadServer, operation: tuple[str, ...]
+) -> None:
+    method, path, _, meaning, example = operation
+    shown = f"| `{method} {path}` | {f'`{example}`' if example else ''} | {meaning} |"
+    assert shown.replace("|  |", "| |") in PAGE
+    if method in {"PATCH", "DELETE"} and path == "/records":
+        server.add("subscribers", {"subscriber_id": 1})
+    assert send(server, method, path, example.encode())[0] == 200
+
+
+def test_it_names_its_operations_and_where_the_publisher_is_served(server: MastheadServer) -> None:
+    shown = server.ask("GET", "/")
+    assert shown["base_url"] == server.base_url
+    assert (shown["api_key"], shown["api_login"]) == server.credentials
+    assert len(shown["operations"]) == len(OPERATIONS)
