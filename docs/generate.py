@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from masthead.checker import CHECKS, section_of, title_of
 from masthead.cli import cli
 from masthead.contract.kinds import Bit, Bool, Flag, Kind, Many, Missing, OneOf, Text
 from masthead.contract.meanings import SHAPES, meaning_of
@@ -39,6 +40,7 @@ def reference() -> str:
         *_files(),
         *_settings(),
         *_errors(),
+        *_checks(),
         *_commands(),
     ]
     return "\n\n".join(parts) + "\n"
@@ -178,6 +180,17 @@ def _errors() -> Iterator[str]:
                 name = answer["$ref"].rpartition("/")[2]
                 statuses[status] = described["components"]["responses"][name]["description"]
     yield _table(("status", "when"), sorted(statuses.items()))
+
+
+def _checks() -> Iterator[str]:
+    yield "## Checks"
+    yield "What `masthead check` compares with the interface; see [Check a service](checking.md)."
+    for group, checks in CHECKS.items():
+        yield f"### Checks: {group}"
+        yield _table(
+            ("what has to be true", "where the interface says it"),
+            [(title_of(check), section_of(check)) for check in checks],
+        )
 
 
 def _commands() -> Iterator[str]:

@@ -68,6 +68,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "database distribute",
         "database migrate",
         "database status",
+        "check",
         "mirror",
         "mirror keep",
         "mirror verify",

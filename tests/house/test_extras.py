@@ -77,6 +77,16 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
     assert imported(graph, "masthead.__main__", *command) == brought("mirror")
 
 
+def test_the_checker_needs_no_more_than_the_client_click_and_rich(
+    graph: grimp.ImportGraph,
+) -> None:
+    """decisions, "What an installation holds"."""
+    command = {"masthead.cli.checking", "masthead.checker"}
+    wanted = brought(None) | {"click", "rich"}
+    assert imported(graph, "masthead.__main__", *command) == wanted
+    assert wanted <= brought("mirror")
+
+
 def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> None:
     """decisions, "What an installation holds": the plugin of pytest is imported by pytest alone."""
     assert imported(graph, "masthead") - {"pytest"} <= brought("plots")

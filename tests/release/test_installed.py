@@ -124,6 +124,15 @@ def test_the_mirror_keeps_a_copy_without_the_packages_of_a_server(
         assert verified.stdout.endswith("the copy is complete\n")
 
 
+def test_a_service_is_checked_without_the_packages_of_a_server(
+    mirror: Environment, demo: str
+) -> None:
+    """decisions, "What an installation holds"."""
+    done = mirror.run("masthead", "check", demo, "--rate", "1000", **CREDENTIALS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "differences: 0, notes: 0" in done.stdout
+
+
 @pytest.mark.parametrize("words", [("serve", "--port", "1"), ("accounts", "list"), ("import", "x")])
 def test_another_command_says_that_it_needs_the_extra_of_the_server(
     mirror: Environment, words: tuple[str, ...]

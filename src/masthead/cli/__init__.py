@@ -24,6 +24,7 @@ _COMMANDS = {
     "backup": "backups:backup",
     "books": "books:books",
     "catalogue": "catalogue:catalogue_group",
+    "check": "checking:check_command",
     "console": "console:console_command",
     "database": "database:database_group",
     "demo": "serving:demo",
@@ -95,7 +96,8 @@ def _without_packages(name: str, missing: str) -> click.Command:
 
     It raises BadUsage, whatever its arguments (decisions, "What an installation holds").
     """
-    install = f"pip install 'masthead[{'mirror' if name == 'mirror' else 'server'}]'"
+    extra = "mirror" if name in {"check", "mirror"} else "server"
+    install = f"pip install 'masthead[{extra}]'"
 
     def refuse() -> None:
         raise BadUsage(

@@ -41,6 +41,7 @@ __all__ = [
     "page_of",
     "redirected",
     "result_of",
+    "retry_after_s",
     "retry_policy",
     "status_error",
     "through_of",
@@ -145,8 +146,8 @@ def retry_policy(patience_s: float) -> dict[str, Any]:
 
     def wait_s(state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        retry_after_s = failure.retry_after_s if isinstance(failure, ServiceUnreachable) else None
-        return backoff(state) if retry_after_s is None else retry_after_s + jitter(state)
+        wanted_s = failure.retry_after_s if isinstance(failure, ServiceUnreachable) else None
+        return backoff(state) if wanted_s is None else wanted_s + jitter(state)
 
     return {
         "retry": retry_if_exception_type(ServiceUnreachable),
@@ -210,7 +211,7 @@ def status_error(request: Request[Any], response: httpx2.Response) -> ServiceErr
     if status == HTTPStatus.GONE and request.path in SINCE_PATHS:
         return TooOld(request.path, status, message)
     if status in RETRIED_STATUSES:
-        return ServiceUnreachable(request.path, status, message, _retry_after_s(response.headers))
+        return ServiceUnreachable(request.path, status, message, retry_after_s(response.headers))
     return ServiceError(request.path, status, message)
 
 
@@ -375,7 +376,7 @@ def _date(text: str | None) -> datetime | None:
         return None
 
 
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of ``Retry-After`` (RFC 9110 section 10.2.3), None without a valid one.
 
     An HTTP date is compared with the server's ``Date``, so clocks may differ.

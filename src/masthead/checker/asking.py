@@ -1,0 +1,211 @@
+"""Requests to the service that is checked, and its responses as they are.
+
+:class:`masthead.Client` reads generously, follows redirects and returns records; a check has to see
+what was sent. So this sends single requests, at a limited rate, and leaves the response unread.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Self
+from urllib.parse import quote, urlencode
+
+import httpx2
+from tenacity import Retrying, retry_if_exception
+
+from masthead.checker.findings import NotTried
+from masthead.client import responses
+from masthead.client.requests import Request
+from masthead.errors import ServiceUnreachable
+
+__all__ = ["Answer", "Asker", "Asking"]
+
+REQUESTS_MAX = 600
+"""The most requests of one run."""
+
+ANSWER_BYTES_MAX = 8 * 1024 * 1024
+"""The most bytes that are read of a response."""
+
+FEED_BYTES_MAX = 128 * 1024 * 1024
+"""The most bytes that are read of all responses of the feed together."""
+
+_FEED_PATH = "/2/cdc"
+_PATIENCE_S = 60.0
+_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a request differs from a plain GET with the account's credentials.
+
+    ``credentials`` are others than the account's, and () is none. ``content`` is a body, and
+    ``query`` is sent as it is in place of the parameters.
+    """
+
+    method: str = "GET"
+    credentials: tuple[str, ...] | None = None
+    content: bytes | None = None
+    content_type: str = "application/json"
+    query: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A response; ``is_whole`` is False if its body was too long to be read to its end."""
+
+    request: str
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+    is_whole: bool
+
+
+class Asker:
+    """Sends requests, ``rate`` a second at most, and :data:`REQUESTS_MAX` in all.
+
+    Raises BadInput for an invalid URL. ``wait`` is called with seconds to let pass.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str,
+        login: str,
+        rate: float,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
+        options = responses.client_options(base_url, key, login, _TIMEOUT_S)
+        self._http = httpx2.Client(**options)
+        self._credentials = (key, login)
+        self._retries = responses.retry_policy(_PATIENCE_S) | {
+            "retry": retry_if_exception(_has_status),
+            "sleep": wait,
+        }
+        self._interval_s = 1 / rate
+        self._wait = wait
+        self._next_at = time.monotonic()
+        self._clock: tuple[datetime, float] | None = None
+        self._feed_bytes_left = FEED_BYTES_MAX
+        self.count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def ask(
+        self,
+        path: str,
+        parameters: Mapping[str, str] | None = None,
+        ids: Mapping[str, str] | None = None,
+        asking: Asking | None = None,
+    ) -> Answer:
+        """Return the response to one request.
+
+        ``ids`` fill the placeholders of the path. 429, 502, 503 and 504 are retried, after
+        ``Retry-After`` if there is one, and returned if they do not end. Raises ServiceUnreachable
+        if there is no complete response, and NotTried after too many requests.
+        """
+        asking = asking or Asking()
+        request = self._request(path, parameters or {}, ids or {}, asking)
+        credentials = self._credentials if asking.credentials is None else asking.credentials
+        auth = httpx2.BasicAuth(*credentials) if credentials else None
+        last: list[Answer] = []
+
+        def send() -> Answer:
+            last.clear()
+            self._keep_the_rate()
+            answer = self._send(request, f"{asking.method} {path}", auth)
+            last.append(answer)
+            if answer.status in responses.RETRIED_STATUSES:
+                wanted_s = responses.retry_after_s(answer.headers)
+                raise ServiceUnreachable(path, answer.status, "it asks for patience", wanted_s)
+            return answer
+
+        try:
+            return Retrying(**self._retries)(send)
+        except ServiceUnreachable:
+            if last:
+                return last[0]
+            raise
+
+    def now(self) -> datetime:
+        """Return the service's time, by the ``Date`` of its first response, else this machine's."""
+        if self._clock is None:
+            return datetime.now(UTC)
+        at, then_s = self._clock
+        return at + timedelta(seconds=time.monotonic() - then_s)
+
+    def _request(
+        self, path: str, parameters: Mapping[str, str], ids: Mapping[str, str], asking: Asking
+    ) -> httpx2.Request:
+        filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
+        headers = {"Content-Type": asking.content_type} if asking.content is not None else {}
+        request = self._http.build_request(
+            asking.method, filled, content=asking.content, headers=headers
+        )
+        query = asking.query
+        if query is None:
+            query = urlencode(parameters, quote_via=quote)
+        target = request.url.raw_path
+        # Only here, and not in the URL, which appears in logs: it can hold a login.
+        request.extensions["target"] = target + b"?" + query.encode() if query else target
+        return request
+
+    def _send(self, request: httpx2.Request, label: str, auth: httpx2.Auth | None) -> Answer:
+        path = label.partition(" ")[2]
+        is_feed = path == _FEED_PATH
+        bytes_max = min(ANSWER_BYTES_MAX, self._feed_bytes_left) if is_feed else ANSWER_BYTES_MAX
+        try:
+            response = self._http.send(request, stream=True, auth=auth)
+            try:
+                content, is_whole = _read(response, bytes_max)
+            finally:
+                response.close()
+        except httpx2.HTTPError as error:
+            raise responses.connection_error(Request(path, {}, _unread), error) from None
+        if is_feed:
+            self._feed_bytes_left -= len(content)
+        if self._clock is None:
+            self._clock = _clock_of(response)
+        return Answer(label, response.status_code, response.headers, content, is_whole)
+
+    def _keep_the_rate(self) -> None:
+        if self.count == REQUESTS_MAX:
+            raise NotTried(f"{REQUESTS_MAX} requests were made, which is the most of one run")
+        self.count += 1
+        now = time.monotonic()
+        if self._next_at > now:
+            self._wait(self._next_at - now)
+        self._next_at = max(now, self._next_at) + self._interval_s
+
+
+def _has_status(error: BaseException) -> bool:
+    """Tell whether a status asks for patience; a connection that fails is not retried."""
+    return isinstance(error, ServiceUnreachable) and error.status is not None
+
+
+def _unread(body: object) -> object:
+    return body
+
+
+def _read(response: httpx2.Response, bytes_max: int) -> tuple[bytes, bool]:
+    pieces, count = [], 0
+    for piece in response.iter_bytes(responses.CHUNK_BYTES):
+        if count + len(piece) > bytes_max:
+            pieces.append(piece[: bytes_max - count])
+            return b"".join(pieces), False
+        pieces.append(piece)
+        count += len(piece)
+    return b"".join(pieces), True
+
+
+def _clock_of(response: httpx2.Response) -> tuple[datetime, float] | None:
+    try:
+        date = parsedate_to_datetime(response.headers.get("Date", ""))
+    except ValueError:
+        return None
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)), time.monotonic()

@@ -1,0 +1,227 @@
+"""Operation 4: the change feed, its keys, its records and its window."""
+
+from datetime import datetime, timedelta
+
+from masthead.checker.asking import Answer, Asking
+from masthead.checker.findings import NotTried
+from masthead.checker.forms import SECTIONS
+from masthead.checker.service import (
+    ALL,
+    NOT_SHOWN,
+    SUCCESS,
+    Feed,
+    Service,
+    feed_parameters,
+    id_of,
+)
+from masthead.contract.operations import ENTITIES, OPERATIONS
+from masthead.contract.shapes import fields_of
+
+__all__ = ["CHECKS"]
+
+_SECTION = "Operation 4"
+_PATH = OPERATIONS["changes"].path
+_REQUEST = f"GET {_PATH}"
+_KEYS = {entity.name: entity.key for entity in ENTITIES}
+_RECENT = timedelta(minutes=10)
+_WINDOWS = (timedelta(hours=1), timedelta(days=1))
+_TOO_LONG_AGO = timedelta(days=6)
+_AHEAD = timedelta(days=1)
+_ROUND = {10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 50_000, 100_000}
+
+
+def each_requested_entity_has_its_key(service: Service) -> None:
+    """The response is one object with an array under the key of each requested entity.
+
+    Interface, operation 4.
+    """
+    answer = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, ALL))
+    body = service.feed_in(answer)
+    for name, key in _KEYS.items():
+        tell = service.notes if name == NOT_SHOWN else service.differs
+        if key not in body:
+            tell(_SECTION, _REQUEST, key, f"the key of the requested entity {name} is missing")
+        elif not isinstance(body[key], list):
+            tell(_SECTION, _REQUEST, key, "it is no array")
+    others = len(body) - sum(key in body for key in _KEYS.values())
+    if others > (_KEYS[NOT_SHOWN] not in body):
+        text = "the object has members that are no keys of requested entities"
+        service.differs(_SECTION, _REQUEST, "", text)
+
+
+def other_entities_are_left_out(service: Service) -> None:
+    """Each entity can be requested alone, and the response has its key and no other.
+
+    Interface, operation 4.
+    """
+    for name, key in _KEYS.items():
+        answer = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, [name]))
+        if name == NOT_SHOWN and answer.status != SUCCESS:
+            text = "orders cannot be requested alone"
+            service.notes(_SECTION, _REQUEST, "entities", text)
+            continue
+        if not answer.is_whole:
+            continue
+        if list(service.feed_in(answer)) != [key] and name != NOT_SHOWN:
+            text = f"the response to {name} alone is not an object with `{key}` alone"
+            service.differs(_SECTION, _REQUEST, key, text)
+
+
+def records_of_the_feed_have_the_form_of_their_tables(service: Service) -> None:
+    """Each record of the feed is as in the table of its entity.
+
+    Interface, operation 4, and the tables of its entities.
+    """
+    for entity in ENTITIES:
+        records = service.feed.get(entity.key, [])
+        service.check_records(entity.shape, records, _REQUEST, f"{entity.key}[]")
+    if not any(service.feed.values()):
+        raise NotTried("nothing has changed in the last five days")
+
+
+def a_record_is_once_in_the_feed(service: Service) -> None:
+    """No record of an entity is twice in a response.
+
+    Interface, operation 4: it returns objects.
+    """
+    for entity in ENTITIES:
+        field = f"{entity.key}[].{fields_of(entity.shape)[0].name}"
+        section = SECTIONS[entity.shape]
+        service.check_unique(service.feed.get(entity.key, []), section, _REQUEST, field)
+
+
+def a_shorter_window_has_nothing_else(service: Service) -> None:
+    """What changed in the last hour or day is among what changed in five days: no row is left out.
+
+    Interface, operation 4; "Limits".
+    """
+    wide, is_whole = service.changes(ALL)
+    if not is_whole:
+        raise NotTried("the feed of five days is too long to be read to its end")
+    for window in _WINDOWS:
+        narrow, _ = service.changes(ALL, service.asker.now() - window)
+        _compare(service, narrow, wide, "five days lack records that a shorter time shows")
+
+
+def an_entity_alone_has_nothing_else(service: Service) -> None:
+    """An entity requested alone has no records that it lacks among all entities: no row limit.
+
+    Interface, operation 4; "Limits".
+    """
+    together, is_whole = service.changes(ALL)
+    if not is_whole:
+        raise NotTried("the feed of five days is too long to be read to its end")
+    text = "the response to all entities lacks records that one entity alone shows"
+    _compare(service, service.feed, together, text)
+
+
+def no_number_of_records_looks_like_a_row_limit(service: Service) -> None:
+    """Not several entities have the same round number of records.
+
+    Interface, "Limits": the feed has none.
+    """
+    counts = {entity.key: len(service.feed.get(entity.key, [])) for entity in ENTITIES}
+    # Every subscriber may have a record of custom fields, so these two are often as many.
+    del counts["custom_fields"]
+    for count in set(counts.values()) & _ROUND:
+        keys = [key for key in counts if counts[key] == count]
+        if len(keys) > 1:
+            text = f"{', '.join(keys)} have exactly {count} records each, as with a row limit"
+            service.notes("Limits", _REQUEST, "", text)
+
+
+def too_long_ago_is_an_error(service: Service) -> None:
+    """A `changed_since` of six days ago is answered with 410, so that a client notices the gap.
+
+    Interface, "Limits"; "Errors", which leave the form open.
+    """
+    answer = _ask(service, service.asker.now() - _TOO_LONG_AGO)
+    service.refused(answer, "Limits", "changed_since", "a time 6 days ago", 410)
+
+
+def the_future_is_an_error(service: Service) -> None:
+    """A `changed_since` of tomorrow is an error: a client that asks so loses what comes until then.
+
+    Interface, operation 4, which leaves it open.
+    """
+    answer = _ask(service, service.asker.now() + _AHEAD)
+    service.refused(answer, _SECTION, "changed_since", "a time in the future", 400)
+
+
+def required_parameters_are_required(service: Service) -> None:
+    """Without `changed_since` or without `entities` the response is an error.
+
+    Interface, operation 4; "Errors".
+    """
+    whole = feed_parameters(service.asker.now() - _RECENT, ["listdownloads"])
+    for name in whole:
+        answer = service.ask("changes", {key: whole[key] for key in whole if key != name})
+        service.refused(answer, _SECTION, name, "a request without it", 400)
+    for name, wrong in (("changed_since", "yesterday"), ("entities", "everything")):
+        answer = service.ask("changes", whole | {name: wrong})
+        service.refused(answer, _SECTION, name, f"{name}={wrong}", 400)
+
+
+def other_forms_of_a_time_are_read(service: Service) -> None:
+    """`changed_since` is read with a `+` that is not escaped, with `Z`, and with `+0000`.
+
+    Interface, operation 4, which shows only `+hh:mm`.
+    """
+    moment = (service.asker.now() - _RECENT).replace(microsecond=0)
+    plain = f"{moment:%Y-%m-%dT%H:%M:%S}"
+    for what, text in (
+        ("a + that is not escaped", f"{plain}+00:00"),
+        ("Z for the offset", f"{plain}Z"),
+        ("an offset without a colon", f"{plain}%2B0000"),
+        ("fractions of a second", f"{plain}.000000%2B00:00"),
+    ):
+        query = f"changed_since={text}&entities=listdownloads"
+        answer = service.asker.ask(_PATH, asking=Asking(query=query))
+        _note_unless_read(service, "changed_since", what, answer.status)
+
+
+def other_forms_of_entities_are_read(service: Service) -> None:
+    """Spaces, a comma at the end and any letter case are read in `entities`.
+
+    Interface, operation 4, which leaves it open.
+    """
+    for what, text in (
+        ("spaces and a comma at the end", "listdownloads, customfields, "),
+        ("another letter case", "ListDownloads"),
+        ("a name twice", "listdownloads,listdownloads"),
+    ):
+        whole = feed_parameters(service.asker.now() - _RECENT, [text])
+        _note_unless_read(service, "entities", what, service.ask("changes", whole).status)
+
+
+def _note_unless_read(service: Service, field: str, what: str, status: int) -> None:
+    if status != SUCCESS:
+        service.notes(_SECTION, _REQUEST, field, f"{what} is answered with {status}")
+
+
+def _ask(service: Service, moment: datetime) -> Answer:
+    return service.ask("changes", feed_parameters(moment, ["listdownloads"]))
+
+
+def _compare(service: Service, fewer: Feed, more: Feed, text: str) -> None:
+    for entity in ENTITIES:
+        ids = {id_of(one) for one in more.get(entity.key, [])}
+        lacking = sum(id_of(one) not in ids for one in fewer.get(entity.key, []))
+        if lacking:
+            service.differs("Limits", _REQUEST, entity.key, f"{text}: {lacking} records")
+
+
+CHECKS = (
+    each_requested_entity_has_its_key,
+    other_entities_are_left_out,
+    records_of_the_feed_have_the_form_of_their_tables,
+    a_record_is_once_in_the_feed,
+    a_shorter_window_has_nothing_else,
+    an_entity_alone_has_nothing_else,
+    no_number_of_records_looks_like_a_row_limit,
+    too_long_ago_is_an_error,
+    the_future_is_an_error,
+    required_parameters_are_required,
+    other_forms_of_a_time_are_read,
+    other_forms_of_entities_are_read,
+)

@@ -1,0 +1,162 @@
+"""What operations 7 and 8 have in common: the limit, ids, order, further pages."""
+
+import re
+from urllib.parse import urlsplit
+
+from masthead.checker.asking import Asking
+from masthead.checker.findings import NotTried
+from masthead.checker.service import Record, Service, id_of, objects, section_of
+from masthead.contract.operations import LIMIT_MAX, OPERATIONS, Operation
+from masthead.contract.shapes import fields_of
+
+__all__ = ["CHECKS"]
+
+_LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
+_NEXT = re.compile(r'<([^<>]*)>[^,]*;\s*rel="?next"?', re.IGNORECASE)
+_PAGES = 3
+
+
+def lists_have_the_form_of_their_tables(service: Service) -> None:
+    """Both lists are in their envelopes, and each record as in its table, with an id of its own.
+
+    Interface, operations 7 and 8; "Subscription"; "Subscriber".
+    """
+    for operation in _LISTS:
+        assert operation.answer
+        records = service.records(service.ask(operation.name), operation)
+        place = f"{operation.envelope}[]"
+        service.check_records(operation.answer, records, f"GET {operation.path}", place)
+
+
+def records_of_a_list_have_ids_of_their_own(service: Service) -> None:
+    """No id is twice in a list.
+
+    Interface, operations 7 and 8; "Subscriber".
+    """
+    for operation in _LISTS:
+        field = f"{operation.envelope}[].{_key(operation)}"
+        request = f"GET {operation.path}"
+        service.check_unique(_records(service, operation), section_of(operation), request, field)
+
+
+def lists_are_in_the_order_of_ids(service: Service) -> None:
+    """The records of a list are in ascending order of their ids; clients rely on some order.
+
+    Interface, operations 7 and 8, which leave it open.
+    """
+    for operation in _LISTS:
+        ids = [id_of(record) for record in _records(service, operation)]
+        numbers = [int(text) for text in ids if text.isascii() and text.isdigit()]
+        if numbers != sorted(numbers):
+            text = "the records are not in ascending order of their ids"
+            field = f"{operation.envelope}[].{_key(operation)}"
+            service.notes(section_of(operation), f"GET {operation.path}", field, text)
+
+
+def limit_is_kept(service: Service) -> None:
+    """`limit` is kept; without it, and above it, at most 100 records are returned.
+
+    Interface, "Limits"; operations 7 and 8.
+    """
+    for operation in _LISTS:
+        request = f"GET {operation.path}"
+        listed = _records(service, operation)
+        if len(listed) > LIMIT_MAX:
+            text = f"{len(listed)} records without a limit, where at most {LIMIT_MAX} are due"
+            service.differs("Limits", request, "limit", text)
+        for limit in (1, 2, 99):
+            if len(listed) > limit // 2:
+                count = len(service.rows(operation.name, {"limit": str(limit)}))
+                due = min(limit, len(listed))
+                if count > limit or count < due:
+                    text = f"limit={limit} returns {count} records, where {due} are due"
+                    service.differs("Limits", request, "limit", text)
+        answer = service.ask(operation.name, {"limit": "1000"})
+        if 400 <= answer.status < 500:
+            service.refused(answer, "Limits", "limit", "limit=1000", 200)
+            continue
+        found = service.records(answer, operation)
+        if len(found) > LIMIT_MAX:
+            text = f"limit=1000 returns {len(found)} records, where at most {LIMIT_MAX} are due"
+            service.differs("Limits", request, "limit", text)
+
+
+def a_limit_that_is_none_is_an_error(service: Service) -> None:
+    """A limit of 0, below it, or that is no number is an error.
+
+    Interface, operations 7 and 8, which leave it open.
+    """
+    for operation in _LISTS:
+        for limit in ("0", "-1", "ten"):
+            answer = service.ask(operation.name, {"limit": limit})
+            service.refused(answer, section_of(operation), "limit", f"limit={limit}", 400)
+
+
+def further_pages_do_not_overlap(service: Service) -> None:
+    """Where a full list links to a next page, that has other records.
+
+    Interface, "Limits", which leave paging open.
+    """
+    tried = False
+    for operation in _LISTS:
+        seen: set[str] = set()
+        query = f"limit={LIMIT_MAX}"
+        for _ in range(_PAGES):
+            answer = service.asker.ask(operation.path, asking=Asking(query=query))
+            records = objects(service.records(answer, operation))
+            ids = [id_of(record) for record in records]
+            if repeats := sum(one in seen for one in ids):
+                text = f"{repeats} of {len(ids)} records of a page were on an earlier one"
+                service.notes("Limits", answer.request, 'Link: rel="next"', text)
+            seen.update(ids)
+            link = _NEXT.search(answer.headers.get("Link", ""))
+            if not link:
+                break
+            tried = True
+            query = urlsplit(link[1]).query
+    if not tried:
+        raise NotTried('no list links to a next page, with Link: <…>; rel="next"')
+
+
+def unknown_parameters_are_errors(service: Service) -> None:
+    """A parameter that the operation does not have is an error, so that a typing error shows.
+
+    Interface, operations 7 and 8, which leave it open.
+    """
+    for operation in _LISTS:
+        answer = service.ask(operation.name, {"no_such_filter": "1"})
+        text = "an unknown parameter"
+        service.refused(answer, section_of(operation), "no_such_filter", text, 400)
+
+
+def the_same_parameter_twice_is_an_error(service: Service) -> None:
+    """A parameter with two values is an error.
+
+    Interface, operations 7 and 8, which leave it open.
+    """
+    for operation in _LISTS:
+        asking = Asking(query="limit=1&limit=2")
+        answer = service.asker.ask(operation.path, asking=asking)
+        service.refused(answer, section_of(operation), "limit", "a parameter given twice", 400)
+
+
+def _key(operation: Operation) -> str:
+    assert operation.answer
+    return fields_of(operation.answer)[0].name
+
+
+def _records(service: Service, operation: Operation) -> list[Record]:
+    is_subscriptions = operation.name == "list_subscriptions"
+    return service.subscriptions if is_subscriptions else service.subscribers
+
+
+CHECKS = (
+    lists_have_the_form_of_their_tables,
+    records_of_a_list_have_ids_of_their_own,
+    lists_are_in_the_order_of_ids,
+    limit_is_kept,
+    a_limit_that_is_none_is_an_error,
+    further_pages_do_not_overlap,
+    unknown_parameters_are_errors,
+    the_same_parameter_twice_is_an_error,
+)

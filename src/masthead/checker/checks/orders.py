@@ -1,0 +1,76 @@
+"""Operation 9: one order."""
+
+from masthead.checker.checks.accounts import unknown_id
+from masthead.checker.findings import NotTried
+from masthead.checker.forms import differing_fields
+from masthead.checker.service import Record, Service, id_of, objects
+from masthead.contract.operations import OPERATIONS
+from masthead.contract.shapes import Order
+
+__all__ = ["CHECKS"]
+
+_SECTION = "Operation 9"
+_REQUEST = f"GET {OPERATIONS['get_order'].path}"
+_ORDERS = 3
+
+
+def orders_have_the_form_of_their_table(service: Service) -> None:
+    """An order of the change feed is one object as in its table, with items as in theirs.
+
+    Interface, operation 9; "Order".
+    """
+    for order in _changed(service):
+        body = service.json_of(service.ask("get_order", order_id=id_of(order)), _SECTION)
+        service.check_records(Order, [body], _REQUEST, "")
+        if isinstance(body, dict):
+            items = objects(body.get("order_items"))
+            service.check_unique(items, "Order", _REQUEST, "order_items[].order_item_id")
+
+
+def orders_are_as_in_the_feed(service: Service) -> None:
+    """An order is the same as in the change feed.
+
+    Interface, operations 4 and 9.
+    """
+    for order in _changed(service):
+        body = service.json_of(service.ask("get_order", order_id=id_of(order)), _SECTION)
+        if isinstance(body, dict):
+            for name in differing_fields(order, body):
+                text = "it differs from that of the same order in the change feed"
+                service.differs(_SECTION, _REQUEST, name, text)
+
+
+def an_unknown_order_is_an_error(service: Service) -> None:
+    """An order that does not exist is not answered with an order.
+
+    Interface, operation 9; "Errors".
+    """
+    known = {id_of(one) for one in service.feed.get("orders", [])}
+    answer = service.ask("get_order", order_id=unknown_id(known))
+    if answer.status == 200:
+        service.check_records(Order, [service.json_of(answer, _SECTION)], _REQUEST, "")
+    service.refused(answer, "Errors", "order_id", "an unknown order", 404)
+
+
+def what_is_no_id_is_an_error(service: Service) -> None:
+    """An id that is no number is an unknown one.
+
+    Interface, operation 9, which leaves it open; "Errors".
+    """
+    answer = service.ask("get_order", order_id="none")
+    service.refused(answer, "Errors", "order_id", "an id that is no number", 404, 400)
+
+
+def _changed(service: Service) -> list[Record]:
+    orders = service.feed.get("orders", [])
+    if not orders:
+        raise NotTried("the change feed shows no order, and nothing else has the id of one")
+    return orders[:_ORDERS]
+
+
+CHECKS = (
+    orders_have_the_form_of_their_table,
+    orders_are_as_in_the_feed,
+    an_unknown_order_is_an_error,
+    what_is_no_id_is_an_error,
+)

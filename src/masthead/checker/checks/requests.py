@@ -1,0 +1,208 @@
+"""What is true of all operations: credentials, paths, methods, and where parameters travel."""
+
+from masthead.checker.asking import Answer, Asking
+from masthead.checker.findings import NotTried
+from masthead.checker.service import (
+    SUCCESS,
+    Record,
+    Service,
+    as_body,
+    feed_parameters,
+    id_of,
+    objects,
+)
+from masthead.contract.operations import DELETIONS, OPERATIONS, SNAPSHOT, Operation
+
+__all__ = ["CHECKS"]
+
+_ACCOUNTS = OPERATIONS["list_accounts"]
+_LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
+_CHANGES = OPERATIONS["changes"]
+
+
+def credentials_are_required(service: Service) -> None:
+    """Without credentials the response is 401 with a challenge, and with wrong ones 403.
+
+    Interface, "Authentication", which leaves it open.
+    """
+    for operation in (_ACCOUNTS, _LISTS[1]):
+        answer = service.asker.ask(operation.path, asking=Asking(credentials=()))
+        text = "a request without credentials"
+        service.refused(answer, "Authentication", "", text, 401)
+        if answer.status == 401 and "WWW-Authenticate" not in answer.headers:
+            text = "a 401 has no WWW-Authenticate (RFC 9110)"
+            service.notes("Authentication", answer.request, "WWW-Authenticate", text)
+        wrong = Asking(credentials=("no-such-key-b8f17c0e", "no-such-login"))
+        answer = service.asker.ask(operation.path, asking=wrong)
+        service.refused(answer, "Authentication", "", "a request with wrong credentials", 403, 401)
+
+
+def other_paths_are_errors(service: Service) -> None:
+    """A path of no operation, and one of another version, is 404 in JSON.
+
+    Interface, "Versioning"; "Errors", which leave it open.
+    """
+    for path, section in (("/2/nothing-is-here/", "Errors"), ("/1/accounts/", "Versioning")):
+        answer = service.asker.ask(path)
+        _refused_outside(service, answer, section, "a path of no operation", 404)
+
+
+def paths_answer_with_and_without_a_slash(service: Service) -> None:
+    """A path with one slash more or less at its end answers alike, without a redirect.
+
+    Interface, "Endpoints", which shows one form of each; clients differ, and lose their credentials
+    on a redirect.
+    """
+    for operation in OPERATIONS.values():
+        path = operation.path.rstrip("/") if operation.path.endswith("/") else f"{operation.path}/"
+        parameters, ids = _example(service, operation)
+        if ids is None:
+            continue
+        answer = service.asker.ask(path, parameters, ids)
+        if answer.status != SUCCESS:
+            redirect = ", a redirect" if 300 <= answer.status < 400 else ""
+            text = f"{answer.status}{redirect}; with the slash as documented it is answered"
+            service.notes("Endpoints", answer.request, "", text)
+
+
+def head_is_answered(service: Service) -> None:
+    """HEAD has the status of GET, and no body.
+
+    Interface, "Endpoints", which has only GET; RFC 9110 requires HEAD too.
+    """
+    for operation in (_ACCOUNTS, *_LISTS, _CHANGES):
+        parameters, ids = _example(service, operation)
+        answer = service.asker.ask(operation.path, parameters, ids, Asking(method="HEAD"))
+        if answer.status != SUCCESS or answer.content:
+            what = "has a body" if answer.content else f"is answered with {answer.status}"
+            service.notes("Endpoints", answer.request, "", f"HEAD {what}")
+
+
+def other_methods_are_errors(service: Service) -> None:
+    """A method that no operation has is 405, with Allow; tried with PROPFIND, which only reads.
+
+    Interface, "Endpoints", which has only GET.
+    """
+    answer = service.asker.ask(_ACCOUNTS.path, asking=Asking(method="PROPFIND"))
+    _refused_outside(service, answer, "Endpoints", "another method", 405)
+    if answer.status == 405 and "Allow" not in answer.headers:
+        text = "a 405 has no Allow (RFC 9110)"
+        service.notes("Endpoints", answer.request, "Allow", text)
+
+
+def parameters_are_read_from_the_query(service: Service) -> None:
+    """Parameters are read from the query string, which nearly all clients use.
+
+    Interface, "Endpoints", which leaves open where they travel.
+    """
+    if service.reads_bodies_only:
+        text = "parameters are read from a JSON body, and not from the query"
+        service.notes("Endpoints", f"GET {_LISTS[0].path}", "limit", text)
+
+
+def parameters_are_read_from_a_body(service: Service) -> None:
+    """Parameters are read from a JSON body too: an object, or an array that holds one, or a form.
+
+    Interface, "Endpoints", whose samples are JSON objects.
+    """
+    operation = _list_of_several(service)
+    for what, asking in (
+        ("a JSON object", Asking(content=as_body({"limit": "1"}))),
+        ("an array of one JSON object", Asking(content=b'[{"limit": "1"}]')),
+        ("a number in a JSON object", Asking(content=b'{"limit": 1}')),
+        ("a form", Asking(content=b"limit=1", content_type="application/x-www-form-urlencoded")),
+    ):
+        answer = service.asker.ask(operation.path, asking=asking)
+        if answer.status != SUCCESS:
+            text = f"{what} as the body of a GET is answered with {answer.status}"
+            service.notes("Endpoints", answer.request, "limit", text)
+        elif len(service.records(answer, operation)) != 1:
+            text = f"{what} as the body of a GET is not read"
+            service.notes("Endpoints", answer.request, "limit", text)
+
+
+def personal_data_are_not_stored_on_the_way(service: Service) -> None:
+    """Responses with personal data have Cache-Control: no-store.
+
+    Interface, which leaves it open.
+    """
+    answer = service.ask(_LISTS[1].name, {"limit": "1"})
+    if "no-store" not in answer.headers.get("Cache-Control", "").lower():
+        text = "responses with personal data may be stored by caches on their way"
+        service.notes("Conventions", answer.request, "Cache-Control", text)
+
+
+def extensions_of_the_feed_are_there(service: Service) -> None:
+    """What a complete copy needs and the interface lacks: the next time, a snapshot, deletions.
+
+    Interface, operation 4, which has none of them; they are optional.
+    """
+    parameters, _ = _example(service, _CHANGES)
+    if "Masthead-Changes-Through" not in service.ask("changes", parameters).headers:
+        text = "it is not there: a client has to ask for overlapping times"
+        service.notes("Operation 4", f"GET {_CHANGES.path}", "Masthead-Changes-Through", text)
+    for operation, needed in (
+        (SNAPSHOT, {"entities": "listdownloads"}),
+        (DELETIONS, parameters),
+    ):
+        answer = service.asker.ask(operation.path, needed, asking=Asking(method="HEAD"))
+        if answer.status != SUCCESS:
+            text = "this optional extension is not there: a copy may be incomplete"
+            service.notes("Operation 4", f"GET {operation.path}", "", text)
+
+
+def _refused_outside(
+    service: Service, answer: Answer, section: str, what: str, expected: int
+) -> None:
+    """Look at the refusal of what is outside the interface, where even JSON is only expected."""
+    if answer.status >= 400 and not _is_json(answer):
+        text = f"{what} is answered with {answer.status}, not in JSON, which clients expect"
+        service.notes(section, answer.request, "", text)
+    else:
+        service.refused(answer, section, "", what, expected)
+
+
+def _example(
+    service: Service, operation: Operation
+) -> tuple[dict[str, str], dict[str, str] | None]:
+    """Return parameters and ids with which an operation answers with 200; None without an id."""
+    if operation is _CHANGES:
+        return feed_parameters(service.asker.now(), ["listdownloads"]), {}
+    if operation.name == "authenticate_subscriber":
+        return {"login": "", "password": ""}, {}
+    name = operation.path.partition("{")[2].partition("}")[0]
+    if not name:
+        return {}, {}
+    sources: dict[str, list[Record]] = {
+        "account_id": service.accounts,
+        "subscriber_id": service.subscribers,
+        "order_id": service.feed.get("orders", []),
+        "mailing_list_id": service.feed.get("list_downloads", []),
+    }
+    records = objects(sources[name])
+    return {}, ({name: id_of(records[0])} if records else None)
+
+
+def _list_of_several(service: Service) -> Operation:
+    if len(service.subscriptions) > 1:
+        return _LISTS[0]
+    if len(service.subscribers) > 1:
+        return _LISTS[1]
+    raise NotTried("neither list has two records, of which a limit would show one")
+
+
+def _is_json(answer: Answer) -> bool:
+    return answer.headers.get("Content-Type", "").lower().startswith("application/json")
+
+
+CHECKS = (
+    credentials_are_required,
+    other_paths_are_errors,
+    paths_answer_with_and_without_a_slash,
+    head_is_answered,
+    other_methods_are_errors,
+    parameters_are_read_from_the_query,
+    parameters_are_read_from_a_body,
+    personal_data_are_not_stored_on_the_way,
+    extensions_of_the_feed_are_there,
+)

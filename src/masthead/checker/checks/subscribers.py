@@ -1,0 +1,144 @@
+"""Operation 8: the search for subscribers."""
+
+from collections import Counter
+
+from masthead.checker.asking import Asking
+from masthead.checker.findings import NotTried
+from masthead.checker.forms import differing_fields
+from masthead.checker.service import Record, Service, id_of, is_full
+from masthead.contract.operations import OPERATIONS
+
+__all__ = ["CHECKS", "NOBODY"]
+
+_SECTION = "Operation 8"
+_REQUEST = f"GET {OPERATIONS['search_subscribers'].path}"
+_FIELDS = ("email", "first_name", "last_name", "renewal_code", "source")
+NOBODY = "b8f1nobody7c0e"
+"""What no field of a subscriber is likely to hold."""
+
+
+def searches_find_whom_they_are_for(service: Service) -> None:
+    """A search by the value of a subscriber finds that subscriber, and only records that have it.
+
+    Interface, operation 8. Whether the match is exact or partial is open.
+    """
+    tried = False
+    for name in _FIELDS:
+        for record in _with_plain(service, name)[:2]:
+            tried = True
+            value = str(record[name])
+            found = service.rows("search_subscribers", {name: value})
+            wrong = sum(value.casefold() not in str(one.get(name)).casefold() for one in found)
+            if wrong:
+                text = (
+                    f"the search is not kept: {wrong} of {len(found)} records lack what it is for"
+                )
+                service.differs(_SECTION, _REQUEST, name, text)
+            if not is_full(found) and id_of(record) not in {id_of(one) for one in found}:
+                text = "a search by a subscriber's own value does not find the subscriber"
+                service.differs(_SECTION, _REQUEST, name, text)
+    if not tried:
+        raise NotTried("the list has no subscriber to search for")
+
+
+def searches_for_nobody_find_nobody(service: Service) -> None:
+    """A search for what nobody has returns an empty list.
+
+    Interface, operation 8.
+    """
+    for name in _FIELDS:
+        value = "~~~~~" if name == "renewal_code" else NOBODY
+        if found := service.rows("search_subscribers", {name: value}):
+            text = f"a search for what nobody has returns {len(found)} records"
+            service.differs(_SECTION, _REQUEST, name, text)
+
+
+def empty_searches_do_not_find_everybody(service: Service) -> None:
+    """`email=` asks for subscribers without an address, or is an error.
+
+    Interface, operation 8, which leaves it open.
+    """
+    answer = service.asker.ask(OPERATIONS["search_subscribers"].path, asking=Asking(query="email="))
+    if answer.status == 400:
+        return
+    found = service.records(answer, OPERATIONS["search_subscribers"])
+    if any(isinstance(one, dict) and one.get("email") for one in found):
+        text = "an empty search returns subscribers who have an address"
+        service.notes(_SECTION, _REQUEST, "email", text)
+
+
+def letter_case_of_searches_does_not_count(service: Service) -> None:
+    """An address in another letter case finds the same subscribers.
+
+    Interface, operation 8, which leaves it open.
+    """
+    records = _with_plain(service, "email")
+    if not records:
+        raise NotTried("the list has no subscriber with an address")
+    value = str(records[0]["email"])
+    usual = service.rows("search_subscribers", {"email": value})
+    other = service.rows("search_subscribers", {"email": value.swapcase()})
+    if not {id_of(one) for one in usual} <= {id_of(one) for one in other}:
+        text = "the same address in another letter case finds other subscribers"
+        service.notes(_SECTION, _REQUEST, "email", text)
+
+
+def renewal_codes_are_unique(service: Service) -> None:
+    """No two subscribers have the same renewal code.
+
+    Interface, "Subscriber".
+    """
+    for request, place, records in (
+        (_REQUEST, "subscribers[]", service.subscribers),
+        ("GET /2/cdc", "subscribers[]", service.feed.get("subscribers", [])),
+    ):
+        codes = Counter(str(one.get("renewal_code")) for one in records if one.get("renewal_code"))
+        if repeated := sum(count - 1 for count in codes.values()):
+            text = f"{repeated} of {len(records)} subscribers have the code of another one"
+            service.differs("Subscriber", request, f"{place}.renewal_code", text)
+
+
+def the_feed_shows_the_same_subscribers(service: Service) -> None:
+    """A subscriber has the same values in the search and in the change feed.
+
+    Interface, "Subscriber".
+    """
+    listed = {id_of(one): one for one in service.subscribers}
+    pairs = [
+        (one, listed[id_of(one)])
+        for one in service.feed.get("subscribers", [])
+        if id_of(one) in listed
+    ]
+    if not pairs:
+        raise NotTried("no subscriber is both in the list and in the change feed")
+    differing = Counter(name for pair in pairs for name in differing_fields(*pair))
+    for name, count in differing.items():
+        text = f"{count} of {len(pairs)} records have another value in the list than in the feed"
+        service.differs("Subscriber", _REQUEST, f"subscribers[].{name}", text)
+
+
+def _with_plain(service: Service, name: str) -> list[Record]:
+    """Return the records with a value that is searched for alike everywhere.
+
+    That is one of printed ASCII characters without space at its ends, and without a `*`.
+    """
+    return [
+        one
+        for one in service.subscribers
+        if isinstance(value := one.get(name), str)
+        and value
+        and value.isascii()
+        and value.isprintable()
+        and value == value.strip()
+        and "*" not in value
+    ]
+
+
+CHECKS = (
+    searches_find_whom_they_are_for,
+    searches_for_nobody_find_nobody,
+    empty_searches_do_not_find_everybody,
+    letter_case_of_searches_does_not_count,
+    renewal_codes_are_unique,
+    the_feed_shows_the_same_subscribers,
+)

@@ -1,0 +1,219 @@
+"""Operation 7: the filters of the list of subscriptions."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from masthead.checker.findings import NotTried
+from masthead.checker.forms import differing_fields
+from masthead.checker.service import Record, Service, id_of, is_full
+from masthead.contract.operations import OPERATIONS
+
+__all__ = ["CHECKS"]
+
+_SECTION = "Operation 7"
+_REQUEST = f"GET {OPERATIONS['list_subscriptions'].path}"
+_UNLIMITED = -1
+_TYPES = ("Print", "Digital", "Both")
+Fits = Callable[[Record], bool | None]
+"""Tells whether a record fits a filter; None where the interface leaves it open."""
+
+
+def filters_of_equality_are_kept(service: Service) -> None:
+    """`copies`, `issues_left`, `publication_id`, `type` find the records with exactly that value.
+
+    Interface, operation 7.
+    """
+    fields = {"copies": "copies", "issues_left": "issues", "publication_id": "publication_id"}
+    for name, field in fields.items():
+        for value in _values(service, field):
+            _try(service, name, str(value), _is(field, str(value)))
+    for word in _TYPES:
+        _try(service, "type", word, _is("type", word))
+
+
+def campaign_active_is_kept(service: Service) -> None:
+    """`campaign_active` finds the records whose `renew_campaign_active` is the same.
+
+    Interface, operation 7.
+    """
+    for word, text in (("true", "True"), ("false", "False")):
+        _try(service, "campaign_active", word, _is("renew_campaign_active", text))
+
+
+def bounds_are_kept(service: Service) -> None:
+    """`min_…` and `max_…` are lower and upper bounds on copies and on issues left.
+
+    Interface, operation 7. Unlimited subscriptions, and those exactly at a bound, are left out of
+    account: it does not say whether they fit.
+    """
+    for suffix, field in (("copies", "copies"), ("issues_left", "issues")):
+        known = {_number(one, field) for one in _rows(service)}
+        numbers = sorted(number for number in known if number is not None and number >= 0)
+        if not numbers:
+            continue
+        lowest, highest = numbers[0], numbers[-1]
+        for bound in (highest, lowest + 1):
+            _try(service, f"min_{suffix}", str(bound), _within(field, bound, 1))
+        for bound in (lowest, max(highest - 1, 0)):
+            _try(service, f"max_{suffix}", str(bound), _within(field, bound, -1))
+
+
+def bounds_are_inclusive(service: Service) -> None:
+    """A record exactly at a bound fits it.
+
+    Interface, operation 7, which leaves it open.
+    """
+    number = _number(_rows(service)[0], "copies")
+    if number is None or is_full(_rows(service)):
+        raise NotTried("the list does not show all subscriptions, or no copies")
+    for name in ("min_copies", "max_copies"):
+        found = service.rows("list_subscriptions", {name: str(number)})
+        if id_of(_rows(service)[0]) not in {id_of(one) for one in found}:
+            text = "a record exactly at the bound is left out"
+            service.notes(_SECTION, _REQUEST, name, text)
+
+
+def subscriber_id_is_kept(service: Service) -> None:
+    """`subscriber_id` finds the subscriptions of one subscriber, as the change feed tells whose.
+
+    Interface, operation 7.
+    """
+    changed = service.feed.get("subscriptions", [])
+    owners = {id_of(one): str(one.get("subscriber_id")) for one in changed}
+    if not owners:
+        raise NotTried("the change feed shows no subscription")
+    for owner in list(dict.fromkeys(owners.values()))[:3]:
+        found = service.rows("list_subscriptions", {"subscriber_id": owner})
+        ids = {id_of(one) for one in found}
+        if any(owners.get(one, owner) != owner for one in ids):
+            text = "the filter returns subscriptions of other subscribers"
+            service.differs(_SECTION, _REQUEST, "subscriber_id", text)
+        if not is_full(found) and not {one for one in owners if owners[one] == owner} <= ids:
+            text = "the filter leaves out subscriptions that the change feed shows"
+            service.differs(_SECTION, _REQUEST, "subscriber_id", text)
+
+
+def several_filters_are_all_kept(service: Service) -> None:
+    """Of two filters, both are kept.
+
+    Interface, operation 7, which leaves it open.
+    """
+    for one in _rows(service)[:1]:
+        copies, word = _number(one, "copies"), one.get("type")
+        if copies is None or word not in _TYPES:
+            raise NotTried("the first subscription has no copies or no type")
+        found = service.rows("list_subscriptions", {"copies": str(copies), "type": str(word)})
+        if any((_number(row, "copies"), row.get("type")) != (copies, word) for row in found):
+            text = "of two filters, not both are kept"
+            service.notes(_SECTION, _REQUEST, "copies, type", text)
+
+
+def letter_case_of_values_does_not_count(service: Service) -> None:
+    """`True`, `TRUE` and `1` are true, and `PRINT` is `Print`: clients write all of them.
+
+    Interface, operation 7, which leaves it open.
+    """
+    for name, usual, others in (
+        ("campaign_active", "true", ("True", "TRUE", "1")),
+        ("campaign_active", "false", ("False", "FALSE", "0")),
+        ("type", "Print", ("PRINT", "print")),
+    ):
+        expected = [id_of(one) for one in service.rows("list_subscriptions", {name: usual})]
+        for other in others:
+            answer = service.ask("list_subscriptions", {name: other})
+            found = None
+            if answer.status == 200:
+                found = [id_of(one) for one in service.rows("list_subscriptions", {name: other})]
+            if found != expected:
+                text = f"{other} is not read as {usual}"
+                service.notes(_SECTION, _REQUEST, name, text)
+
+
+def the_feed_shows_the_same_subscriptions(service: Service) -> None:
+    """A subscription has the same values in the list and in the change feed.
+
+    Interface, "Subscription".
+    """
+    listed = {id_of(one): one for one in _rows(service)}
+    pairs = [
+        (one, listed[id_of(one)])
+        for one in service.feed.get("subscriptions", [])
+        if id_of(one) in listed
+    ]
+    if not pairs:
+        raise NotTried("no subscription is both in the list and in the change feed")
+    differing = Counter(name for pair in pairs for name in differing_fields(*pair))
+    for name, count in differing.items():
+        text = f"{count} of {len(pairs)} records have another value in the list than in the feed"
+        service.differs("Subscription", _REQUEST, f"subscriptions[].{name}", text)
+
+
+def _rows(service: Service) -> list[Record]:
+    if not service.subscriptions:
+        raise NotTried("the list has no subscription")
+    return service.subscriptions
+
+
+def _number(record: Record, field: str) -> int | None:
+    try:
+        return int(record[field])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _values(service: Service, field: str) -> Sequence[int]:
+    """Return the rarest value of a field and, if it is the only one, one that no record has."""
+    numbers = (_number(one, field) for one in _rows(service))
+    counts = Counter(number for number in numbers if number is not None)
+    if not counts:
+        return ()
+    rarest = min(counts, key=lambda number: (counts[number], number))
+    return (rarest,) if len(counts) > 1 else (rarest, rarest + 17)
+
+
+def _is(field: str, text: str) -> Fits:
+    """Return what has this value in a field, whatever its type."""
+
+    def fits(record: Record) -> bool | None:
+        return str(record.get(field)) == text
+
+    return fits
+
+
+def _within(field: str, bound: int, direction: int) -> Fits:
+    """Return what fits a lower bound (direction 1) or an upper one (-1)."""
+
+    def fits(record: Record) -> bool | None:
+        number = _number(record, field)
+        if number is None or number in {_UNLIMITED, bound}:
+            return None
+        return (number - bound) * direction > 0
+
+    return fits
+
+
+def _try(service: Service, name: str, value: str, fits: Fits) -> None:
+    """Ask with one filter, and compare with what the whole list has."""
+    rows = _rows(service)
+    found = service.rows("list_subscriptions", {name: value})
+    if wrong := sum(fits(one) is False for one in found):
+        text = f"the filter is not kept: {wrong} of {len(found)} records do not fit it"
+        service.differs(_SECTION, _REQUEST, name, text)
+    if is_full(rows) or is_full(found):
+        return
+    ids = {id_of(one) for one in found}
+    if left_out := sum(fits(one) is True and id_of(one) not in ids for one in rows):
+        text = f"the filter leaves out {left_out} records that fit it"
+        service.differs(_SECTION, _REQUEST, name, text)
+
+
+CHECKS = (
+    filters_of_equality_are_kept,
+    campaign_active_is_kept,
+    bounds_are_kept,
+    bounds_are_inclusive,
+    subscriber_id_is_kept,
+    several_filters_are_all_kept,
+    letter_case_of_values_does_not_count,
+    the_feed_shows_the_same_subscriptions,
+)

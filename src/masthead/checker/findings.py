@@ -1,0 +1,39 @@
+"""What a check finds: differences from the interface, and notes on what it leaves open.
+
+A finding names fields, paths and types, and never a value: the values are personal data
+(decisions, "Checker: what it says and keeps").
+"""
+
+from typing import Literal, NamedTuple
+
+from masthead.errors import MastheadError
+
+__all__ = ["Faulty", "Finding", "NotTried", "Severity"]
+
+Severity = Literal["difference", "note"]
+
+
+class Finding(NamedTuple):
+    """A difference or a note.
+
+    ``section`` is a heading or an operation of the interface, ``request`` the method and the path
+    with its placeholders, ``field`` the place in the response, or a parameter, or "".
+    """
+
+    severity: Severity
+    section: str
+    request: str
+    field: str
+    text: str
+
+
+class Faulty(MastheadError):
+    """A response of which a check can make no further use; ``finding`` says why."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.text)
+        self.finding = finding
+
+
+class NotTried(MastheadError):
+    """A check that cannot be made, mostly because the service has no such record."""

@@ -1,0 +1,121 @@
+"""Runs the checks against a service, and counts what they found."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from masthead.checker.asking import Asker
+from masthead.checker.checks import (
+    accounts,
+    custom_fields,
+    feed,
+    lists,
+    logins,
+    mailing_lists,
+    orders,
+    requests,
+    subscribers,
+    subscriptions,
+)
+from masthead.checker.findings import Faulty, Finding, NotTried
+from masthead.checker.service import Service
+from masthead.errors import ServiceError
+
+__all__ = ["CHECKS", "Check", "Report", "check", "section_of", "title_of"]
+
+Check = Callable[[Service], None]
+
+CHECKS: dict[str, Sequence[Check]] = {
+    "accounts": accounts.CHECKS,
+    "requests": requests.CHECKS,
+    "change feed": feed.CHECKS,
+    "lists": lists.CHECKS,
+    "subscriptions": subscriptions.CHECKS,
+    "subscribers": subscribers.CHECKS,
+    "custom fields": custom_fields.CHECKS,
+    "orders": orders.CHECKS,
+    "mailing lists": mailing_lists.CHECKS,
+    "logins": logins.CHECKS,
+}
+"""All checks, in the groups and in the order in which they are made."""
+
+
+class Report(NamedTuple):
+    """What was found; ``not_tried`` has the titles of checks, and why each was not made."""
+
+    findings: list[Finding]
+    not_tried: dict[str, str]
+    checks: int
+    requests: int
+
+    @property
+    def differences(self) -> list[Finding]:
+        """The findings that are differences from the interface."""
+        return [finding for finding in self.findings if finding.severity == "difference"]
+
+    @property
+    def notes(self) -> list[Finding]:
+        """The findings on what the interface leaves open."""
+        return [finding for finding in self.findings if finding.severity == "note"]
+
+
+def check(
+    base_url: str,
+    key: str,
+    login: str,
+    rate: float,
+    tell: Callable[[str, int], None] = lambda _title, _number: None,
+) -> Report:
+    """Compare a service with the interface; ``tell`` is called before each check.
+
+    Raises BadInput for an invalid URL, and ServiceError if the service cannot be reached or refuses
+    the credentials.
+    """
+    with Asker(base_url, key, login, rate) as asker:
+        _must_be_open(asker)
+        service = Service(asker, key, login)
+        found: dict[Finding, None] = {}
+        not_tried: dict[str, str] = {}
+        checks = [each for group in CHECKS.values() for each in group]
+        for number, each in enumerate(checks):
+            tell(title_of(each), number)
+            findings = _findings(each, service, not_tried)
+            if any(finding.severity == "difference" for finding in findings):
+                # Data may have changed between two requests: what stays is a difference.
+                service.forget()
+                places = {finding[:4] for finding in findings}
+                again = _findings(each, service, not_tried)
+                # Without the text, whose numbers of records may change too.
+                findings = [finding for finding in again if finding[:4] in places]
+            found |= dict.fromkeys(findings)
+        return Report(list(found), not_tried, len(checks), asker.count)
+
+
+def title_of(each: Check) -> str:
+    """Return the first line of a check's docstring: what has to be true."""
+    return (each.__doc__ or "").partition("\n")[0]
+
+
+def section_of(each: Check) -> str:
+    """Return the second paragraph of a check's docstring: the sections of the interface."""
+    return " ".join((each.__doc__ or "").split("\n\n")[1].split())
+
+
+def _must_be_open(asker: Asker) -> None:
+    """Raise ServiceError for credentials that are refused."""
+    answer = asker.ask("/2/accounts/")
+    if answer.status in {401, 403}:
+        raise ServiceError("/2/accounts/", answer.status, "the credentials are refused")
+
+
+def _findings(each: Check, service: Service, not_tried: dict[str, str]) -> list[Finding]:
+    service.findings = []
+    try:
+        each(service)
+    except Faulty as error:
+        service.findings.append(error.finding)
+    except NotTried as error:
+        not_tried[title_of(each)] = str(error)
+    except ServiceError as error:
+        text = "there is no complete response that can be read"
+        service.findings.append(Finding("difference", "Endpoints", error.path, "", text))
+    return service.findings

@@ -1,0 +1,296 @@
+"""The service that is checked: what it has told, and what was found about it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from masthead.checker.asking import Answer, Asker, Asking
+from masthead.checker.findings import Faulty, Finding, NotTried, Severity
+from masthead.checker.forms import faults_of
+from masthead.checker.reading import beginning_of, read, type_of
+from masthead.contract.operations import ENTITIES, LIMIT_MAX, OPERATIONS, Operation
+
+__all__ = [
+    "ALL",
+    "NOT_SHOWN",
+    "SUCCESS",
+    "Feed",
+    "Record",
+    "Service",
+    "as_body",
+    "feed_parameters",
+    "id_of",
+    "is_full",
+    "objects",
+    "section_of",
+]
+
+WINDOW = timedelta(days=5) - timedelta(hours=1)
+"""How far back the feed is read; the interface allows 5 days."""
+
+NOT_SHOWN = "orders"
+"""The entity whose key the interface does not show."""
+
+ALL = tuple(entity.name for entity in ENTITIES)
+SUCCESS = 200
+_TOO_MANY = 429
+Record = dict[str, Any]
+Feed = dict[str, list[Record]]
+"""The records of the feed by the keys of its response."""
+
+
+def id_of(record: Record) -> str:
+    """Return the id of a record, which is its first field in every table."""
+    return str(next(iter(record.values()), None))
+
+
+class Service:
+    """Asks for what checks need, each thing once, and keeps what they find."""
+
+    def __init__(self, asker: Asker, key: str, login: str) -> None:
+        self.asker = asker
+        self.credentials = (key, login)
+        self.findings: list[Finding] = []
+
+    # What is found
+
+    def differs(self, section: str, request: str, field: str, text: str) -> None:
+        """Keep a difference from the interface."""
+        self._keep(Finding("difference", section, request, field, text))
+
+    def notes(self, section: str, request: str, field: str, text: str) -> None:
+        """Keep a note on what the interface leaves open."""
+        self._keep(Finding("note", section, request, field, text))
+
+    def _keep(self, finding: Finding) -> None:
+        if finding not in self.findings:
+            self.findings.append(finding)
+
+    # Responses
+
+    def json_of(self, answer: Answer, section: str) -> Any:
+        """Return the body of a response that has to be 200 with JSON; raises Faulty."""
+        _must_be_answered(answer)
+        if answer.status != SUCCESS:
+            redirect = ", a redirect" if 300 <= answer.status < 400 else ""
+            text = f"{answer.status}{redirect}, where 200 is due"
+            raise Faulty(Finding("difference", section, answer.request, "", text))
+        media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if media_type != "application/json":
+            text = "the Content-Type is not application/json; responses are JSON"
+            self.differs("Conventions", answer.request, "Content-Type", text)
+        return self.body_of(answer)
+
+    def body_of(self, answer: Answer) -> Any:
+        """Return the JSON of a response of any status; raises Faulty if it is none."""
+        if not answer.is_whole:
+            raise NotTried(f"the response of {answer.request} is too long to be read")
+        try:
+            found = read(answer.content)
+        except ValueError as error:
+            of_error = "" if answer.status == SUCCESS else f" of a {answer.status}"
+            text = f"the body{of_error} cannot be read: {error}; responses are JSON"
+            raise Faulty(Finding("difference", "Conventions", answer.request, "", text)) from None
+        for fault in found.faults:
+            self.differs("Conventions", answer.request, "", fault)
+        return found.value
+
+    def refused(self, answer: Answer, section: str, field: str, what: str, *expected: int) -> None:
+        """Look at a response that should be an error with one of the statuses.
+
+        The interface shows neither statuses nor bodies of errors, so most is a note; but responses
+        are JSON.
+        """
+        _must_be_answered(answer)
+        wanted = " or ".join(map(str, expected))
+        if answer.status not in expected:
+            text = f"{what} is answered with {answer.status}; clients expect {wanted}"
+            self.notes(section, answer.request, field, text)
+        if answer.status < 400 or answer.request.startswith("HEAD "):
+            return
+        body = self.body_of(answer)
+        if not isinstance(body, dict) or not isinstance(body.get("error"), str):
+            text = 'the body of an error is not {"error": "…"}, which clients expect'
+            self.notes("Errors", answer.request, "error", text)
+
+    def member(self, body: Any, name: str, answer: Answer, section: str) -> Any:
+        """Return the only member of an object; raises Faulty if there is no such member."""
+        if not isinstance(body, dict) or name not in body:
+            found = "an object without it" if isinstance(body, dict) else type_of(body)
+            text = f"the body is {found}, and has to be an object with `{name}`"
+            raise Faulty(Finding("difference", section, answer.request, name, text))
+        if len(body) > 1:
+            text = f"the object has other members beside `{name}`"
+            self.differs(section, answer.request, name, text)
+        return body[name]
+
+    def records(self, answer: Answer, operation: Operation) -> list[Any]:
+        """Return the list of records of a response; raises Faulty if it is none."""
+        section = section_of(operation)
+        body = self.json_of(answer, section)
+        if operation.envelope:
+            body = self.member(body, operation.envelope, answer, section)
+        if not isinstance(body, list):
+            text = f"{type_of(body)} where an array of records is due"
+            raise Faulty(
+                Finding("difference", section, answer.request, operation.envelope or "", text)
+            )
+        return body
+
+    def ask(self, name: str, parameters: Mapping[str, str] | None = None, **ids: str) -> Answer:
+        """Return the response of an operation, with its parameters where the service reads them."""
+        path = OPERATIONS[name].path
+        if parameters and self.reads_bodies_only:
+            return self.asker.ask(path, ids=ids, asking=Asking(content=as_body(parameters)))
+        return self.asker.ask(path, parameters, ids)
+
+    def rows(
+        self, name: str, parameters: Mapping[str, str] | None = None, **ids: str
+    ) -> list[Record]:
+        """Return the records of an operation that are objects."""
+        answer = self.ask(name, parameters, **ids)
+        return objects(self.records(answer, OPERATIONS[name]))
+
+    def check_records(self, shape: type, records: Sequence[Any], request: str, place: str) -> None:
+        """Compare records with the table of the interface, and their ids with each other."""
+        for finding in faults_of(shape, records, request, place):
+            self._keep(finding)
+
+    def check_unique(
+        self,
+        records: Sequence[Record],
+        section: str,
+        request: str,
+        field: str,
+        severity: Severity = "difference",
+    ) -> None:
+        """Find records of one list with the same id, the last part of ``field``."""
+        name = field.rpartition(".")[2]
+        ids = [str(record.get(name)) for record in records if record.get(name) is not None]
+        if repeats := len(ids) - len(set(ids)):
+            text = f"{repeats} of {len(ids)} records have an id that another one has"
+            self._keep(Finding(severity, section, request, field, text))
+
+    # What is known
+
+    @cached_property
+    def reads_bodies_only(self) -> bool:
+        """Whether the service reads parameters from a JSON body, and not from the query.
+
+        The interface does not say where they travel.
+        """
+        for name in ("list_subscriptions", "search_subscribers"):
+            operation = OPERATIONS[name]
+            if len(self._quietly(operation, Asking())) < 2:
+                continue
+            if len(self._quietly(operation, Asking(query="limit=1"))) == 1:
+                return False
+            in_body = Asking(content=as_body({"limit": "1"}))
+            return len(self._quietly(operation, in_body)) == 1
+        return False
+
+    def _quietly(self, operation: Operation, asking: Asking) -> Sequence[Any]:
+        try:
+            return self.records(self.asker.ask(operation.path, asking=asking), operation)
+        except Faulty:
+            return ()
+
+    @cached_property
+    def accounts(self) -> list[Record]:
+        """The records of operation 1."""
+        return self.rows("list_accounts")
+
+    @cached_property
+    def definitions(self) -> list[Record]:
+        """The records of operation 6."""
+        return self.rows("list_custom_fields")
+
+    @cached_property
+    def subscriptions(self) -> list[Record]:
+        """The records of operation 7 without parameters."""
+        return self.rows("list_subscriptions")
+
+    @cached_property
+    def subscribers(self) -> list[Record]:
+        """The records of operation 8 without parameters."""
+        return self.rows("search_subscribers")
+
+    @cached_property
+    def feed(self) -> Feed:
+        """The changes of almost five days, as far as they may be read.
+
+        Each entity is requested alone, so that there is something of each. Whether `orders` can be
+        requested is open.
+        """
+        found: Feed = {}
+        for name in ALL:
+            try:
+                found |= self.changes([name])[0]
+            except Faulty:
+                if name != NOT_SHOWN:
+                    raise
+        return found
+
+    def changes(self, entities: Iterable[str], since: datetime | None = None) -> tuple[Feed, bool]:
+        """Return what the feed has, and whether it was read to its end."""
+        names = list(entities)
+        answer = self.ask("changes", feed_parameters(since or self.window_start, names))
+        if answer.status == SUCCESS and not answer.is_whole:
+            return {
+                key: objects(found) for key, found in beginning_of(answer.content).items()
+            }, False
+        body = self.feed_in(answer)
+        return {key: objects(found) for key, found in body.items()}, True
+
+    def feed_in(self, answer: Answer) -> dict[str, Any]:
+        """Return the body of a response of the feed; raises Faulty if it is no object."""
+        body = self.json_of(answer, "Operation 4")
+        if not isinstance(body, dict):
+            text = f"the body is {type_of(body)}, and has to be an object"
+            raise Faulty(Finding("difference", "Operation 4", answer.request, "", text))
+        return body
+
+    @property
+    def window_start(self) -> datetime:
+        """The earliest time that the feed is asked for."""
+        return self.asker.now() - WINDOW
+
+    def forget(self) -> None:
+        """Ask anew from now on, since the data may have changed between two requests."""
+        for name in ("accounts", "definitions", "subscriptions", "subscribers", "feed"):
+            self.__dict__.pop(name, None)
+
+
+def _must_be_answered(answer: Answer) -> None:
+    """Raise NotTried for a service that has had enough requests."""
+    if answer.status == _TOO_MANY:
+        raise NotTried(f"{answer.request} is answered with 429, after all patience")
+
+
+def section_of(operation: Operation) -> str:
+    """Return the operation as the sections of findings name it."""
+    return f"Operation {operation.number}"
+
+
+def objects(value: Any) -> list[Record]:
+    """Return the records of a list that are objects, none if it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def feed_parameters(since: datetime, entities: Sequence[str]) -> dict[str, str]:
+    """Return the parameters of operation 4, in the form that the interface gives."""
+    text = since.replace(microsecond=0).isoformat()
+    return {"changed_since": text, "entities": ",".join(entities)}
+
+
+def as_body(parameters: Mapping[str, str]) -> bytes:
+    """Return the parameters as a JSON object."""
+    return msgspec.json.encode(dict(parameters))
+
+
+def is_full(records: Sequence[Any]) -> bool:
+    """Tell whether a list may have more records than it shows."""
+    return len(records) >= LIMIT_MAX

@@ -1,0 +1,109 @@
+"""``masthead check``: comparing a service with the interface."""
+
+from collections.abc import Sequence
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from masthead.checker import CHECKS, Finding, Report, check
+from masthead.cli.options import setting
+from masthead.cli.progress import progress
+from masthead.errors import BadInput, BadUsage
+
+__all__ = ["check_command"]
+
+
+@click.command("check")
+@click.argument("base_url")
+@setting("key")
+@setting("login")
+@click.option(
+    "--rate",
+    type=click.FloatRange(0.1, 1000),
+    default=5,
+    show_default=True,
+    help="Requests a second, at most.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="A table, or a JSON object.",
+)
+@click.pass_context
+def check_command(
+    ctx: click.Context, base_url: str, key: str | None, login: str | None, rate: float, form: str
+) -> None:
+    """Compare any service of the interface with the interface, by reading alone.
+
+    Prints each difference with the section of the interface, and notes on what the interface leaves
+    open where the service does otherwise than clients expect. No value of a record is printed or
+    stored. Exits with 1 if there is a difference.
+    """
+    if not key or not login:
+        raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
+    with progress() as bars:
+        task = bars.add_task("asking", total=sum(map(len, CHECKS.values())))
+        try:
+            report = check(
+                base_url,
+                key,
+                login,
+                rate,
+                lambda title, number: bars.update(task, description=title, completed=number),
+            )
+        except BadInput as error:
+            raise BadUsage(str(error)) from None
+    if form == "json":
+        click.echo(msgspec.json.encode(_as_json(report)))
+    else:
+        _print(report)
+    ctx.exit(1 if report.differences else 0)
+
+
+def _as_json(report: Report) -> dict[str, object]:
+    return {
+        "differences": [_record(finding) for finding in report.differences],
+        "notes": [_record(finding) for finding in report.notes],
+        "not_tried": [
+            {"check": title, "reason": reason} for title, reason in report.not_tried.items()
+        ],
+        "checks": report.checks,
+        "requests": report.requests,
+    }
+
+
+def _record(finding: Finding) -> dict[str, str]:
+    record = finding._asdict()
+    del record["severity"]
+    return record
+
+
+def _print(report: Report) -> None:
+    console = Console(highlight=False, markup=False)
+    for title, findings in (
+        ("Differences from the interface", report.differences),
+        ("Notes on what the interface leaves open", report.notes),
+    ):
+        if findings:
+            console.print(_table(title, findings))
+    for title, reason in report.not_tried.items():
+        console.print(f"not tried: {title} ({reason})")
+    console.print(
+        f"{report.checks} checks, {report.requests} requests; differences: "
+        f"{len(report.differences)}, notes: {len(report.notes)}, "
+        f"not tried: {len(report.not_tried)}"
+    )
+
+
+def _table(title: str, findings: Sequence[Finding]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for heading in ("Interface", "Request", "Field", "What"):
+        table.add_column(heading, overflow="fold")
+    for finding in findings:
+        table.add_row(finding.section, finding.request, finding.field, finding.text)
+    return table

@@ -1,0 +1,1 @@
+"""The checker, against Masthead as it is and against Masthead with one deviation at a time."""

@@ -1,0 +1,54 @@
+"""Publishers to check: each an account of one server on each kind of database."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.sample_data.generate import generate
+from masthead.store import open_store
+from tests.api.conftest import DATA, NO_LIMITS
+from tests.mirror.publisher import Publisher
+from tests.servers import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.servers import Store
+
+NAMES = ("small", "large", "empty", "hidden", "golden", "sparse")
+"""The publishers: small ones whose lists show all records, a large one, awkward ones."""
+
+
+@pytest.fixture(scope="session")
+def publishers(
+    store: Store, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Publisher]]:
+    """The publishers by name."""
+    database = store.new_database("checked")
+    folder = tmp_path_factory.mktemp("publishers")
+    made = {"small": 60, "large": 300}
+    for name, count in made.items():
+        generate(folder / name, subscribers=count, seed=7)
+    sources = {name: folder / name for name in made} | {"hidden": folder / "small"}
+    sources |= {"golden": DATA / "golden", "sparse": DATA / "sparse"}
+    with closing(open_store(database)) as opened, serving(database, *NO_LIMITS) as server:
+        found = {}
+        for number, name in enumerate(NAMES, 1):
+            keys = (f"key-{name}-5ad1", f"login-{name}-9c3e")
+            publisher = Publisher(opened, database, server.url, number, folder, *keys)
+            publisher.add()
+            if name == "hidden":
+                publisher.set(hide_password_md5=1)
+            if name in sources:
+                publisher.load_folder(sources[name])
+            found[name] = publisher
+        yield found
+
+
+@pytest.fixture
+def small(publishers: dict[str, Publisher]) -> Publisher:
+    """A publisher whose lists show all of its records."""
+    return publishers["small"]

@@ -1,0 +1,63 @@
+"""Each deviation that is planted into a server is named, with the section of the interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.checker import check
+from tests.checker.altering import altered
+from tests.checker.planted_records import DEVIATIONS_OF_RECORDS
+from tests.checker.planted_requests import DEVIATIONS_OF_REQUESTS
+from tests.long import ONLY_LONG
+from tests.store.conftest import ON_SQLITE
+
+if TYPE_CHECKING:
+    from tests.mirror.publisher import Publisher
+
+DEVIATIONS = DEVIATIONS_OF_RECORDS | DEVIATIONS_OF_REQUESTS
+SHORT = {
+    "a Double as a string",
+    "a missing field",
+    "a redirect of a documented path",
+    "a row limit of all entities together",
+    "a time with a zone",
+    "a wrong login with a reason",
+    "an error in HTML",
+    "an unknown order as a success",
+    "another envelope",
+    "bodies that are arrays overlooked",
+    "custom fields under another key",
+    "fields in another order",
+    "half a character",
+    "ids as numbers",
+    "ids twice in the feed",
+    "is_gift of a purchase as a boolean",
+    "pages that overlap",
+    "parameters read from bodies alone",
+    "subscribers as an array",
+    "the filter copies overlooked",
+    "the limit overlooked",
+    "the search by email overlooked",
+}
+"""Those that the short form plants: one of each sort."""
+
+OF_MANY = {"pages that overlap", "more than a hundred", "a row limit of each entity"}
+"""What only shows with more records than a list shows."""
+
+
+@ON_SQLITE
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in SHORT else ONLY_LONG) for name in DEVIATIONS],
+)
+def test_a_planted_deviation_is_named(publishers: dict[str, Publisher], name: str) -> None:
+    """decisions, "Checker: differences and notes" and "Checker: row limits of the feed"."""
+    deviation = DEVIATIONS[name]
+    found = publishers["large" if name in OF_MANY else "small"]
+    with altered(found.url, deviation.alter) as server:
+        report = check(server.url, found.key, found.login, 1000)
+    named = {finding[:4] for finding in report.findings}
+    assert deviation[1:] in named, named
+    assert bool(report.differences) == (deviation.severity == "difference"), report.differences

@@ -1,0 +1,39 @@
+"""The checker finds nothing at Masthead itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.checker import check
+from tests.checker.altering import altered, unaltered
+from tests.checker.conftest import NAMES
+
+if TYPE_CHECKING:
+    from tests.mirror.publisher import Publisher
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_masthead_is_as_the_interface_says_with_any_data(
+    publishers: dict[str, Publisher], name: str
+) -> None:
+    """decisions, "Checker: differences and notes"."""
+    found = publishers[name]
+    report = check(found.url, found.key, found.login, 1000)
+    assert report.differences == []
+    # The golden data have a count that is not that of the entries, which Masthead serves as loaded.
+    expected = {"list_downloads[].count"} if name == "golden" else set()
+    assert {note.field for note in report.notes} == expected
+
+
+def test_each_check_is_tried_on_one_of_the_publishers(publishers: dict[str, Publisher]) -> None:
+    """What lies between the tests of deviations and Masthead alters nothing."""
+    not_tried = set()
+    for name in ("small", "large"):
+        found = publishers[name]
+        with altered(found.url, unaltered) as server:
+            report = check(server.url, found.key, found.login, 1000)
+        assert report.findings == []
+        not_tried.add(frozenset(report.not_tried))
+    assert frozenset.intersection(*not_tried) == frozenset()

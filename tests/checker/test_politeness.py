@@ -1,0 +1,115 @@
+"""How the checker asks: its rate, its patience, its bounds, and what it never asks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.checker import asking, check
+from masthead.checker.asking import Asker
+from masthead.checker.findings import NotTried
+from tests.checker.altering import Reply, altered, unaltered
+from tests.store.conftest import ON_SQLITE
+
+if TYPE_CHECKING:
+    from tests.checker.altering import Asked, Send
+    from tests.mirror.publisher import Publisher
+
+
+@ON_SQLITE
+def test_requests_are_as_far_apart_as_the_rate_says(small: Publisher) -> None:
+    """decisions, "Checker: how politely it asks". The waits are counted, and not waited for."""
+    waits: list[float] = []
+    with Asker(small.url, small.key, small.login, 0.01, waits.append) as asker:
+        for _ in range(4):
+            asker.ask("/2/accounts/")
+    # Each is due 100 seconds after the one before, and no time has passed.
+    assert [round(wait / 100) for wait in waits] == [1, 2, 3]
+
+
+@ON_SQLITE
+def test_retry_after_is_obeyed(small: Publisher) -> None:
+    """decisions, "Checker: how politely it asks"."""
+    refusals = iter([429, 503])
+
+    def alter(asked: Asked, send: Send) -> Reply:
+        status = next(refusals, None)
+        if status is None:
+            return send(asked)
+        return Reply(status, b'{"error": "later"}', {"Retry-After": "17"})
+
+    waits: list[float] = []
+    with (
+        altered(small.url, alter) as server,
+        Asker(server.url, small.key, small.login, 1000, waits.append) as asker,
+    ):
+        assert asker.ask("/2/accounts/").status == 200
+    assert len([wait for wait in waits if 17 <= wait < 18]) == 2
+
+
+@ON_SQLITE
+def test_a_service_that_has_had_enough_is_left_alone(small: Publisher) -> None:
+    """decisions, "Checker: how politely it asks": what it did not answer is not tried."""
+
+    def alter(asked: Asked, send: Send) -> Reply:
+        if asked.path == "/2/customfields/":
+            return Reply(429, b'{"error": "tomorrow"}', {"Retry-After": "86400"})
+        return send(asked)
+
+    with altered(small.url, alter) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert report.differences == []
+    assert "GET /2/customfields/ is answered with 429, after all patience" in set(
+        report.not_tried.values()
+    )
+
+
+@ON_SQLITE
+def test_there_is_a_most_of_requests(small: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
+    """decisions, "Checker: how politely it asks"."""
+    with Asker(small.url, small.key, small.login, 1000) as asker:
+        asker.count = asking.REQUESTS_MAX - 1
+        asker.ask("/2/accounts/")
+        with pytest.raises(NotTried, match="requests were made"):
+            asker.ask("/2/accounts/")
+    monkeypatch.setattr(asking, "REQUESTS_MAX", 40)
+    report = check(small.url, small.key, small.login, 1000)
+    assert report.requests == 40
+    assert report.findings == []
+    assert len(report.not_tried) > 30
+
+
+@ON_SQLITE
+def test_there_is_a_most_of_bytes_of_the_feed(
+    publishers: dict[str, Publisher], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Checker: how politely it asks": the records that were read are compared."""
+    large = publishers["large"]
+    monkeypatch.setattr(asking, "ANSWER_BYTES_MAX", 50_000)
+    report = check(large.url, large.key, large.login, 1000)
+    assert report.findings == []
+    assert "the feed of five days is too long to be read to its end" in report.not_tried.values()
+
+    def alter(asked: Asked, send: Send) -> Reply:
+        reply = send(asked)
+        if asked.path != "/2/cdc":
+            return reply
+        body = reply.body.replace(b'"copies":"1"', b'"copies":1')
+        return replace(reply, body=body)
+
+    with altered(large.url, alter) as server:
+        report = check(server.url, large.key, large.login, 1000)
+    assert "subscriptions[].copies" in {finding.field for finding in report.differences}
+
+
+@ON_SQLITE
+def test_it_only_reads(small: Publisher) -> None:
+    """decisions, "Checker: how politely it asks"."""
+    with altered(small.url, unaltered) as server:
+        check(server.url, small.key, small.login, 1000)
+        assert {asked.method for asked in server.asked} == {"GET", "HEAD", "PROPFIND"}
+        # A service may lock a reader of whom many logins fail.
+        readers = [asked.query.get("login", "") for asked in server.asked]
+        assert len([login for login in readers if login.startswith("nobody-")]) < 10
