@@ -19,6 +19,7 @@ from masthead.contract.operations import (
     DIGEST,
     ENTITIES,
     EXTENSIONS,
+    NDJSON,
     OPERATIONS,
     Operation,
 )
@@ -87,7 +88,12 @@ def _answer(operation: Operation) -> str:
         return "an object with a list of ids under the key of each entity asked for"
     if operation.answer is None:
         keys = ", ".join(f"`{e.key}` ({e.shape.__name__}) for `{e.name}`" for e in ENTITIES)
-        return f"an object with a list for each entity asked for: {keys}"
+        lines = (
+            f"; or, if the request accepts `{NDJSON}`, a line for each record"
+            if NDJSON in operation.media_types
+            else ""
+        )
+        return f"an object with a list for each entity asked for: {keys}{lines}"
     what = f"{'a list of ' if operation.many else ''}{operation.answer.__name__}"
     return f"{what} under `{operation.envelope}`" if operation.envelope else what
 

@@ -245,7 +245,7 @@ SETTINGS = {
             "Number that decides all that is made up: the same one, the same files.",
             int,
         ),
-        Setting("to", None, "URL of the database that holds the copy."),
+        Setting("to", None, "URL of the database or folder that holds the copy."),
         Setting(
             "key", None, "The account's api_key at the service.", variable_name="MASTHEAD_API_KEY"
         ),

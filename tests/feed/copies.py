@@ -6,9 +6,12 @@ A copy tells by which program it is kept, how far it has come, and what it has.
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import duckdb
 import psycopg
 from psycopg import errors
 
@@ -21,13 +24,13 @@ from tests.feed.copier import Copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from tests.feed.copier import Records
 
 __all__ = ["CopierCopy", "KeptCopy", "MirrorCopy"]
 
 _PATH = "sqlite:///"
+DUCKDB_TRIES, DUCKDB_PAUSE_S = 200, 0.005
 
 
 class KeptCopy(Protocol):
@@ -87,6 +90,8 @@ class MirrorCopy:
     def through(self) -> str | None:
         """Ask without a word to the mirror, which may be writing."""
         sql = "SELECT changed_since FROM mirror"
+        if self._url.startswith(("duckdb:", "parquet:")):
+            return _in_duckdb(self._url)
         if self._url.startswith(_PATH):
             with closing(sqlite3.connect(self._url.removeprefix(_PATH))) as file:
                 try:
@@ -116,6 +121,25 @@ class MirrorCopy:
             for list_id, *entry in copy.rows(ENTRIES, None):
                 found[ENTRIES.name, f"{list_id}/{entry[0]}"] = encode(_make_entry(*entry))
         return found
+
+
+def _in_duckdb(url: str) -> str | None:
+    """Return the time of a copy; None if it has none, or if the mirror has it open for long."""
+    path = Path(url.removeprefix("duckdb:///").removeprefix("parquet://"))
+    is_folder = url.startswith("parquet:")
+    state = f"'{path}/current/mirror.parquet'" if is_folder else "mirror"
+    for _ in range(DUCKDB_TRIES):
+        try:
+            if not (path / "current" if is_folder else path).exists():
+                return None
+            with closing(duckdb.connect(*(() if is_folder else (path, True)))) as connection:
+                row = connection.execute(f"SELECT changed_since FROM {state}").fetchone()
+                return str(row[0]) if row else None
+        except duckdb.CatalogException:
+            return None
+        except duckdb.IOException:
+            time.sleep(DUCKDB_PAUSE_S)
+    return None
 
 
 _make_entry = wire_of(MailingListEntry)

@@ -87,12 +87,20 @@ def base(store: Store, tmp_path: Path) -> Base:
     return Base(tmp_path / "base", store.new_database("killed-base"))
 
 
-@pytest.fixture(params=[KINDS[0], *(pytest.param(kind, marks=ONLY_LONG) for kind in KINDS[1:])])
-def mirrors(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    """Where the mirror has its copy."""
-    if request.param == "sqlite":
-        return Store("sqlite", tmp_path)
-    return Store("postgresql", tmp_path, request.getfixturevalue("postgres"))
+@pytest.fixture(
+    params=[
+        KINDS[0],
+        *(pytest.param(kind, marks=ONLY_LONG) for kind in [*KINDS[1:], "duckdb", "parquet"]),
+    ]
+)
+def new_mirror(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]:
+    """Returns the URL of a copy that has not begun, in each kind of database in turn."""
+    kind = request.param
+    if kind in {"duckdb", "parquet"}:
+        slashes = "///" if kind == "duckdb" else "//"
+        return lambda name: f"{kind}:{slashes}{tmp_path / name}"
+    postgres = request.getfixturevalue("postgres") if kind == "postgresql" else None
+    return Store(kind, tmp_path, postgres).empty_database
 
 
 def play(
@@ -162,12 +170,16 @@ def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
 @SHORT_ON_SQLITE
 @LONG
 def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
-    store: Store, mirrors: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
+    store: Store,
+    new_mirror: Callable[[str], str],
+    base: Base,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     """decisions, "Mirror: a pass"."""
     play(
         store,
-        lambda name: MirrorCopy(mirrors.empty_database(f"{name}-copy")),
+        lambda name: MirrorCopy(new_mirror(f"{name}-copy")),
         base,
         tmp_path,
         request.config,
@@ -176,6 +188,6 @@ def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
 
 @ONLY_LONG
 def test_a_mirror_that_takes_the_time_of_a_cut_answer_is_found_out(
-    store: Store, mirrors: Store, base: Base, tmp_path: Path
+    store: Store, new_mirror: Callable[[str], str], base: Base, tmp_path: Path
 ) -> None:
-    forget(store, MirrorCopy(mirrors.empty_database("forget-copy"), forget=True), base, tmp_path)
+    forget(store, MirrorCopy(new_mirror("forget-copy"), forget=True), base, tmp_path)

@@ -74,7 +74,20 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
 ) -> None:
     """decisions, "What an installation holds"."""
     command = {"masthead.cli.mirror", "masthead.mirror"}
-    assert imported(graph, "masthead.__main__", *command) == brought("mirror")
+    assert imported(graph, "masthead.__main__", *command) == brought("duckdb")
+
+
+def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside_the_mirror(
+    graph: grimp.ImportGraph,
+) -> None:
+    """decisions, "Mirror: DuckDB": the mirror imports it for the URL of such a copy."""
+    assert brought("duckdb") - brought("mirror") == {"duckdb"}
+    modules = {"masthead.databases.duckdb", "masthead.databases.parquet"}
+    assert graph.find_modules_that_directly_import("duckdb") == modules
+    asking = {m for one in modules for m in graph.find_modules_that_directly_import(one)}
+    assert asking - modules == {"masthead.mirror.database"}
+    text = (ROOT / "src" / "masthead" / "mirror" / "database.py").read_text()
+    assert "\n        from masthead.databases import duckdb, parquet" in text
 
 
 def test_the_checker_needs_no_more_than_the_client_click_and_rich(
@@ -89,7 +102,7 @@ def test_the_checker_needs_no_more_than_the_client_click_and_rich(
 
 def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> None:
     """decisions, "What an installation holds": the plugin of pytest is imported by pytest alone."""
-    assert imported(graph, "masthead") - {"pytest"} <= brought("plots")
+    assert imported(graph, "masthead") - {"pytest"} <= brought("plots") | brought("duckdb")
     assert graph.find_modules_that_directly_import("pytest") == {"masthead.pytest_plugin"}
     assert not graph.find_modules_that_directly_import("masthead.pytest_plugin")
 

@@ -79,14 +79,15 @@ def database_of_copies(postgres: Databases) -> str:
     return postgres.url(name)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, "duckdb", "parquet"])
 def new_kept(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Kept]:
     """Makes copies that have not begun, in each kind of database in turn."""
 
     def new_kept() -> Kept:
         name = f"copy_{next(_numbers)}"
-        if request.param == "sqlite":
-            return Kept(f"sqlite:///{tmp_path / name}.db")
+        if request.param != "postgresql":
+            slashes = "//" if request.param == "parquet" else "///"
+            return Kept(f"{request.param}:{slashes}{tmp_path / name}")
         url: str = request.getfixturevalue("database_of_copies")
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(f"CREATE SCHEMA {name}".encode())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import apsw
+import duckdb
 import psycopg
 
 from masthead import Client
@@ -13,7 +15,6 @@ from masthead.mirror import Mirror, Pass, Verified, open_copy, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 Row = tuple[Any, ...]
 
@@ -31,7 +32,6 @@ TABLES = (
     "custom_field_options",
     "mailing_list_entries",
 )
-_PATH = "sqlite:///"
 
 
 class Source(Protocol):
@@ -50,30 +50,57 @@ class Kept:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.is_file = url.startswith(_PATH)
+        self.kind = url.partition(":")[0]
 
     def ask(self, sql: str) -> list[Row]:
         """Return what a query finds."""
         return self.ask_all(sql)[0]
 
+    @property
+    def path(self) -> Path:
+        """The file or the folder."""
+        return Path(
+            self.url.partition("://")[2].removeprefix("/" if self.kind != "parquet" else "")
+        )
+
     def ask_all(self, *queries: str) -> list[list[Row]]:
         """Return what each query finds."""
-        if self.is_file:
-            with closing(apsw.Connection(self.url.removeprefix(_PATH))) as file:
-                return [[tuple(row) for row in file.execute(sql)] for sql in queries]
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            return [connection.execute(sql.encode()).fetchall() for sql in queries]
+        with self.connected() as connection:
+            return [[tuple(row) for row in connection.execute(sql).fetchall()] for sql in queries]
 
     def run(self, *statements: str) -> None:
         """Change the copy behind the mirror's back."""
-        if self.is_file:
-            with closing(apsw.Connection(self.url.removeprefix(_PATH))) as file:
-                for statement in statements:
-                    file.execute(statement)
-            return
-        with psycopg.connect(self.url, autocommit=True) as connection:
+        with self.connected() as connection:
             for statement in statements:
-                connection.execute(statement.encode())
+                connection.execute(statement)
+            if self.kind == "parquet":
+                self._write_files(connection)
+
+    @contextmanager
+    def connected(self) -> Iterator[Any]:
+        """Connect as anybody would who reads the copy: for Parquet, with a copy of each file."""
+        connection: Any
+        match self.kind:
+            case "sqlite":
+                connection = apsw.Connection(str(self.path))
+            case "postgresql":
+                connection = psycopg.connect(self.url, autocommit=True)
+            case "duckdb":
+                connection = duckdb.connect(self.path)
+            case _:
+                connection = duckdb.connect()
+                for file in (self.path / "current").resolve().glob("*.parquet"):
+                    connection.execute(f"CREATE TABLE {file.stem} AS FROM read_parquet('{file}')")
+        with closing(connection):
+            yield connection
+
+    def _write_files(self, connection: Any) -> None:
+        """Replace the files of the version. Other versions have links to the old ones."""
+        version = (self.path / "current").resolve()
+        for (table,) in connection.execute("SHOW TABLES").fetchall():
+            file = version / f"{table}.parquet"
+            file.unlink(missing_ok=True)
+            connection.execute(f"COPY {table} TO '{file}' (FORMAT parquet)")
 
     def column(self, sql: str) -> list[Any]:
         """Return the first column of what a query finds."""

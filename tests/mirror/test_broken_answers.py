@@ -17,6 +17,7 @@ from masthead.errors import (
     UnexpectedResponse,
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
+from tests.conftest import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,7 +173,7 @@ def test_a_nul_is_kept_where_the_database_can_hold_it(proxy: Proxy, kept: Kept) 
     """decisions, "Mirror: a pass"; PostgreSQL has no such text."""
     kept.update(proxy.publisher)
     proxy.breaks(CHANGES, with_address(city="A\x00B"))
-    if kept.is_file:
+    if kept.kind != "postgresql":
         kept.update(proxy.publisher)
         assert kept.column("SELECT city FROM addresses WHERE address_id = 77") == ["A\x00B"]
         return
@@ -194,13 +195,14 @@ def test_a_header_that_is_no_time_is_not_kept(proxy: Proxy, kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("new_kept", KINDS, indirect=True)
 def test_what_the_database_says_of_a_record_is_not_repeated(
     publisher: Publisher, kept: Kept
 ) -> None:
     """decisions, "What is logged"."""
     kept.update(publisher)
     rule = "BEFORE INSERT ON subscribers"
-    if kept.is_file:
+    if kept.kind == "sqlite":
         kept.run(f"CREATE TRIGGER no {rule} BEGIN SELECT raise(ABORT, 'not so'); END")
     else:
         kept.run("ALTER TABLE subscribers ADD CHECK (first_name <> 'Secretly')")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -157,6 +158,26 @@ def test_refused_credentials_end_it_with_1_instead_of_a_loop(
     )
     assert done.stderr.startswith("/2/accounts/: 403: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("to", ["duckdb:///copy.duckdb", "parquet://copy"])
+def test_without_the_package_of_duckdb_the_extra_is_named(tmp_path: Path, to: str) -> None:
+    """decisions, "Mirror: DuckDB"; "Exit statuses"."""
+    program = (
+        "import sys; sys.modules['duckdb'] = None; from masthead.__main__ import main; "
+        f"sys.argv = ['masthead', 'mirror', 'http://127.0.0.1:1', '--to', {to!r}, '--once']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(NO_DATABASE) | {"MASTHEAD_API_KEY": "key", "MASTHEAD_API_LOGIN": "login"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "needs the extra duckdb: pip install 'masthead[duckdb]'" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_pass_that_fails_ends_with_1_once_and_is_tried_again_else(

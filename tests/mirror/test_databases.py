@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
+import duckdb
 import psycopg
 import pytest
 
@@ -16,6 +19,7 @@ from masthead.errors import BadUsage, StoreUnavailable
 from masthead.mirror import database, open_copy
 from masthead.mirror.dialects import DIALECTS
 from masthead.store import open_store
+from tests.conftest import KINDS
 from tests.mirror.kept import Kept
 
 if TYPE_CHECKING:
@@ -84,8 +88,9 @@ def test_a_database_that_holds_something_else_is_refused_and_left_as_it_is(
 def tables_of(url: str) -> list[tuple[str]]:
     """Return the names of a database's tables."""
     kept = Kept(url)
-    names = "sqlite_schema" if kept.is_file else "pg_class"
-    return sorted(kept.ask(f"SELECT {'' if kept.is_file else 'rel'}name FROM {names}"))
+    is_file = kept.kind == "sqlite"
+    names = "sqlite_schema" if is_file else "pg_class"
+    return sorted(kept.ask(f"SELECT {'' if is_file else 'rel'}name FROM {names}"))
 
 
 def test_a_copy_of_another_version_is_refused(golden: Publisher, kept: Kept) -> None:
@@ -118,7 +123,13 @@ def test_what_cannot_be_opened_as_a_file_is_named(golden: Publisher, tmp_path: P
             Kept(f"sqlite:///{tmp_path / name}").update(golden)
 
 
-@pytest.mark.parametrize("url", ["copy.db", "mysql://host/copy", "sqlite:///", "sqlite://copy.db"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("copy.db", "mysql://host/copy", "sqlite:///", "sqlite://copy.db"),
+        *("duckdb:///", "duckdb://copy.duckdb", "parquet://", "parquet:folder"),
+    ],
+)
 def test_a_url_of_no_database_is_refused(url: str) -> None:
     """decisions, "Mirror: a pass"."""
     with pytest.raises(BadUsage, match=r"sqlite:///copy\.db or postgresql://"):
@@ -149,14 +160,35 @@ def test_a_name_is_a_name_of_a_file_whatever_it_is(
 @contextmanager
 def written_to(kept: Kept) -> Iterator[None]:
     """Write to the copy for as long as the block lasts."""
-    if kept.is_file:
-        with closing(apsw.Connection(kept.url.removeprefix("sqlite:///"))) as file:
-            file.execute("BEGIN IMMEDIATE")
-            yield
-        return
-    with psycopg.connect(kept.url) as connection:
-        connection.execute(DIALECTS["postgresql"].lock.encode())
+    match kept.kind:
+        case "sqlite":
+            with closing(apsw.Connection(str(kept.path))) as file:
+                file.execute("BEGIN IMMEDIATE")
+                yield
+        case "postgresql":
+            with psycopg.connect(kept.url) as connection:
+                connection.execute(DIALECTS["postgresql"].lock.encode())
+                yield
+        case _:
+            with another_writes(kept):
+                yield
+
+
+@contextmanager
+def another_writes(kept: Kept) -> Iterator[None]:
+    """Hold the copy open as another process that writes to it does."""
+    program = (
+        "import sys; from masthead.mirror import open_copy\n"
+        f"with open_copy({kept.url!r}).writing(): print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdout.readline()
         yield
+        process.stdin.close()
 
 
 def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
@@ -186,19 +218,29 @@ def test_copies_that_two_mirrors_keep_at_once_are_complete(
     assert kept.differences(publisher) == []
 
 
+@contextmanager
+def begun(kept: Kept) -> Iterator[Any]:
+    """Begin a transaction that reads, or read one version of a folder."""
+    if kept.kind == "parquet":
+        # Not with copies of the files, as `connected` does.
+        with closing(duckdb.connect()) as connection:
+            file = (kept.path / "current").resolve() / "addresses.parquet"
+            connection.execute(f"CREATE VIEW addresses AS FROM '{file}'")
+            yield connection
+        return
+    with kept.connected() as connection:
+        is_postgresql = kept.kind == "postgresql"
+        connection.execute(f"BEGIN{' ISOLATION LEVEL REPEATABLE READ' if is_postgresql else ''}")
+        yield connection
+
+
+@pytest.mark.parametrize("new_kept", [*KINDS, "parquet"], indirect=True)
 def test_readers_neither_wait_nor_are_waited_for(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass"."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
     city = "SELECT city FROM addresses WHERE address_id = 1"
-    connection: apsw.Connection | psycopg.Connection
-    if kept.is_file:
-        connection = apsw.Connection(kept.url.removeprefix("sqlite:///"))
-        connection.execute("BEGIN")
-    else:
-        connection = psycopg.connect(kept.url)
-        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-    with closing(connection):
+    with begun(kept) as connection:
         assert connection.execute(city).fetchall() == [("Town",)]
         kept.update(publisher)
         assert connection.execute(city).fetchall() == [("Town",)]

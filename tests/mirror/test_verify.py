@@ -11,6 +11,7 @@ from masthead.mirror import Difference, open_copy
 from masthead.mirror.records import digest_of
 from masthead.mirror.tables import ENTITIES
 from tests.client.service import Asked, Reply, Serve, forwarding
+from tests.conftest import KINDS
 from tests.long import ONLY_LONG
 from tests.mirror.test_tables import BIGGEST, COLUMNS
 
@@ -160,6 +161,9 @@ DAMAGED = {
 }
 
 
+@pytest.mark.parametrize(
+    "new_kept", [*KINDS, "duckdb", pytest.param("parquet", marks=ONLY_LONG)], indirect=True
+)
 def test_each_column_counts(golden: Publisher, kept: Kept) -> None:
     """decisions, "Digest": all but the time of a subscriber's last change."""
     kept.update(golden)
@@ -181,7 +185,7 @@ def test_each_column_counts(golden: Publisher, kept: Kept) -> None:
 
 def damage_to(kept: Kept, table: str, column: str, kind: str) -> list[str]:
     """Return the statements that keep a table aside and change a value of one of its rows."""
-    flipped = f'1 - "{column}"' if kept.is_file else f'NOT "{column}"'
+    flipped = f'1 - "{column}"' if kept.kind == "sqlite" else f'NOT "{column}"'
     # The row with the greatest id has all its values.
     first = COLUMNS[table].split(" ")[0]
     greatest = f"{first} = (SELECT max({first}) FROM {table})"

@@ -139,7 +139,10 @@ def _list(differences: Iterable[Difference]) -> None:
 def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -> Iterator[Mirror]:
     """Open the client and the copy, and show progress at a terminal."""
     if not to:
-        raise BadUsage("say with --to where the copy is: sqlite:///copy.db, postgresql://host/name")
+        raise BadUsage(
+            "say with --to where the copy is: sqlite:///copy.db, postgresql://host/name, "
+            "duckdb:///copy.duckdb or parquet://folder/"
+        )
     if not key or not login:
         raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
     with ExitStack() as stack:

@@ -9,12 +9,14 @@ import re
 from typing import Any
 
 from masthead.contract import examples, guidance
+from masthead.contract.encoding import encode
 from masthead.contract.kinds import Identifier
 from masthead.contract.meanings import IDS_IN_PATHS
 from masthead.contract.openapi_schemas import body_of, example_of, reference, schemas
 from masthead.contract.operations import (
     ENTITIES,
     EXTENSIONS,
+    NDJSON,
     OPERATIONS,
     Operation,
     Parameter,
@@ -83,6 +85,11 @@ _CHANGES_THROUGH = {
     },
     "example": "2026-11-23T06:52:49.000001+00:00",
 }
+_VARY = {
+    "description": "The request's header fields that the form of the response depends on.",
+    "required": True,
+    "schema": {"type": "string", "const": "Accept, Accept-Encoding"},
+}
 _CONTENT_DISPOSITION = {
     "description": "With `download=true`: the response is offered as a file to save.",
     "schema": {"type": "string", "pattern": "^attachment"},
@@ -142,10 +149,13 @@ def _operation(operation: Operation) -> dict[str, Any]:
         errors -= _ONE_RECORD_ONLY
     if all(parameter.name != "changed_since" for parameter in operation.parameters):
         errors -= _SINCE_ONLY
+    content = _json(body_of(operation), example_of(operation))
+    if NDJSON in operation.media_types:
+        content[NDJSON] = _in_lines(example_of(operation))
     success = {
         "description": operation.summary + ".",
         "headers": _headers(operation),
-        "content": _json(body_of(operation), example_of(operation)),
+        "content": content,
     }
     return {
         "operationId": operation.name,
@@ -208,6 +218,8 @@ def _headers(operation: Operation) -> dict[str, Any]:
         headers["Masthead-Changes-Through"] = _CHANGES_THROUGH
     if operation.name == "download_mailing_list":
         headers["Content-Disposition"] = _CONTENT_DISPOSITION
+    if len(operation.media_types) > 1:
+        headers["Vary"] = _VARY
     return headers
 
 
@@ -221,6 +233,19 @@ def _error(status: int) -> dict[str, Any]:
 
 def _json(schema: dict[str, Any], example: Any) -> dict[str, Any]:
     return {"application/json": {"schema": schema, "example": example}}
+
+
+def _in_lines(example: dict[str, list[Any]]) -> dict[str, Any]:
+    """Return the content of a response with a line for each record, as a text."""
+    by_key = {entity.key: entity.name for entity in ENTITIES}
+    found: list[dict[str, Any]] = [
+        {"entity": by_key[key], "record": record}
+        for key, records in example.items()
+        for record in records
+    ]
+    last = {"changes_through": _CHANGES_THROUGH["example"], "records": len(found)}
+    text = "".join(encode(line).decode() + "\n" for line in (*found, last))
+    return {"schema": {"type": "string"}, "example": text}
 
 
 def _references(statuses: set[int]) -> dict[str, Any]:

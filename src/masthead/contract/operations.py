@@ -14,13 +14,19 @@ __all__ = [
     "DIGEST",
     "ENTITIES",
     "EXTENSIONS",
+    "JSON",
     "LIMIT_MAX",
+    "NDJSON",
     "OPERATIONS",
     "SNAPSHOT",
     "Entity",
     "Operation",
     "Parameter",
 ]
+
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
+"""JSON in lines, one value in each."""
 
 LIMIT_MAX = 100
 """The maximum and the default number of rows of a list."""
@@ -58,7 +64,8 @@ class Operation(NamedTuple):
     ``number`` is that of the interface, None for an extension. ``answer`` is the shape of the
     response's records, ``envelope`` the key that holds them (None: they are the whole body), and
     ``many`` says whether they are a list. The body of operation 3 has a further key. ``answer`` is
-    None for responses with a key for each of some :data:`ENTITIES`.
+    None for responses with a key for each of some :data:`ENTITIES`. ``media_types`` are those of
+    the response; the client's ``Accept`` chooses, and the first one is usual.
     """
 
     number: int | None
@@ -69,6 +76,7 @@ class Operation(NamedTuple):
     envelope: str | None = None
     many: bool = False
     parameters: tuple[Parameter, ...] = ()
+    media_types: tuple[str, ...] = (JSON,)
 
 
 class Entity(NamedTuple):
@@ -275,8 +283,9 @@ SNAPSHOT = Operation(
     "Snapshot: every record, to start a copy with",
     None,
     parameters=(_ENTITIES,),
+    media_types=(JSON, NDJSON),
 )
-"""Everything at once, with which a copy starts (decisions, "Change feed")."""
+"""Everything at once, with which a copy starts (decisions, "Change feed", "Snapshot in lines")."""
 
 DELETIONS = Operation(
     None,

@@ -1,13 +1,13 @@
-"""What a connection to either database can do, and the errors that it raises.
+"""What a connection to any database can do, and the errors that it raises.
 
-SQL is the same text for both databases, with parameters written as ``:name``. The few statements
+SQL is the same text for all databases, with parameters written as ``:name``. The few statements
 that differ are chosen by :attr:`Connection.dialect`.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from masthead.errors import StoreUnavailable
 
@@ -19,11 +19,15 @@ __all__ = [
     "OpenStreams",
     "Row",
     "Value",
+    "retry",
 ]
 
-Dialect = Literal["sqlite", "postgresql"]
+Dialect = Literal["sqlite", "postgresql", "duckdb"]
 Value = int | str | None
 Row = tuple[Any, ...]
+Result = TypeVar("Result")
+
+_RETRY_S_MAX = 0.1
 
 
 class DatabaseUnavailable(StoreUnavailable):
@@ -112,3 +116,28 @@ class OpenStreams:
             if getgeneratorstate(stream) != GEN_RUNNING:
                 with suppress(StoreUnavailable):
                     stream.close()
+
+
+def retry(attempt: Callable[[], Result], seconds: float) -> Result:
+    """Call ``attempt`` until it raises no DatabaseLocked, and return its result.
+
+    Raises the DatabaseLocked that it still raises after ``seconds``.
+    """
+    try:
+        return attempt()
+    except DatabaseLocked:
+        # Imported only when there is something to wait for: it takes 30 ms.
+        from tenacity import (  # noqa: PLC0415
+            Retrying,
+            retry_if_exception_type,
+            stop_after_delay,
+            wait_exponential,
+        )
+
+        retrying = Retrying(
+            retry=retry_if_exception_type(DatabaseLocked),
+            wait=wait_exponential(multiplier=0.001, max=_RETRY_S_MAX),
+            stop=stop_after_delay(seconds),
+            reraise=True,
+        )
+        return retrying(attempt)

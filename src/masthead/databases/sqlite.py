@@ -24,6 +24,7 @@ from masthead.databases.connection import (
     OpenStreams,
     Row,
     Value,
+    retry,
 )
 from masthead.private import make_file
 
@@ -36,7 +37,6 @@ WAL_TIMEOUT_S = 5.0
 WAL_BYTES_KEPT = 64 * 1024 * 1024
 """The log of a large load may be as long as the load. Afterwards it is cut to this size."""
 
-_RETRY_S_MAX = 0.1
 _STATEMENTS_CACHED = 500
 _PAGES = 2_000
 
@@ -154,7 +154,7 @@ class SqliteConnection:
         :data:`WAL_TIMEOUT_S`.
         """
         try:
-            _retry(lambda: self.rows("PRAGMA journal_mode = WAL"), WAL_TIMEOUT_S)
+            retry(lambda: self.rows("PRAGMA journal_mode = WAL"), WAL_TIMEOUT_S)
         except DatabaseLocked as error:
             raise DatabaseLocked(
                 f"the database {self.path} is locked", "another program holds it for itself alone"
@@ -174,7 +174,7 @@ class SqliteConnection:
         self.set_lock_timeout(wait_s)
         self.rows("VACUUM")
         self.set_lock_timeout(0)
-        _retry(self._empty_log, wait_s)
+        retry(self._empty_log, wait_s)
 
     def _empty_log(self) -> None:
         # Most pages are copied while others write; only the rest needs the write lock.
@@ -226,7 +226,7 @@ def overwrite_file(source: Path, target: Path) -> None:
     :data:`WAL_TIMEOUT_S`.
     """
     with closing(_open(source, read_only=True)) as original, closing(_open(target)) as copy:
-        _retry(lambda: _overwrite(original, copy), WAL_TIMEOUT_S)
+        retry(lambda: _overwrite(original, copy), WAL_TIMEOUT_S)
 
 
 def _overwrite(original: apsw.Connection, copy: apsw.Connection) -> None:
@@ -263,28 +263,6 @@ def _open(path: Path, *, read_only: bool = False) -> apsw.Connection:
     except _UNAVAILABLE as error:
         raise DatabaseUnavailable(f"the database {path} cannot be opened", str(error)) from error
     return connection
-
-
-def _retry(attempt: Callable[[], object], seconds: float) -> None:
-    """Call ``attempt`` until it raises no DatabaseLocked; raise that after ``seconds``."""
-    try:
-        attempt()
-    except DatabaseLocked:
-        # Imported only when there is something to wait for: it takes 30 ms.
-        from tenacity import (  # noqa: PLC0415
-            Retrying,
-            retry_if_exception_type,
-            stop_after_delay,
-            wait_exponential,
-        )
-
-        retrying = Retrying(
-            retry=retry_if_exception_type(DatabaseLocked),
-            wait=wait_exponential(multiplier=0.001, max=_RETRY_S_MAX),
-            stop=stop_after_delay(seconds),
-            reraise=True,
-        )
-        retrying(attempt)
 
 
 def _sleep_and_retry(calls: int) -> bool:

@@ -1,9 +1,11 @@
-"""URLs of databases: ``sqlite:///file.db`` and ``postgresql://user@host/name``."""
+"""URLs of databases: ``sqlite:///file.db``, ``postgresql://user@host/name`` and so on."""
 
 from pathlib import Path
 
-__all__ = ["is_postgresql", "sqlite_path"]
+__all__ = ["duckdb_path", "is_postgresql", "parquet_folder", "sqlite_path"]
 
+_DUCKDB = "duckdb:///"
+_PARQUET = "parquet://"
 _SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
 
@@ -18,5 +20,22 @@ def sqlite_path(url: str) -> Path | None:
 
     ``sqlite:///x.db`` is a file in the current folder, ``sqlite:////var/lib/x.db`` a full path.
     """
-    path = url.removeprefix(_SQLITE)
+    return _path(url, _SQLITE)
+
+
+def duckdb_path(url: str) -> Path | None:
+    """Return the path of the file that a DuckDB URL names, as in one of SQLite; else None."""
+    return _path(url, _DUCKDB)
+
+
+def parquet_folder(url: str) -> Path | None:
+    """Return the folder of Parquet files that a URL names, or None for any other URL.
+
+    ``parquet://folder/`` is in the current folder, ``parquet:///var/lib/folder/`` a full path.
+    """
+    return _path(url, _PARQUET)
+
+
+def _path(url: str, beginning: str) -> Path | None:
+    path = url.removeprefix(beginning)
     return None if path in {url, ""} else Path(path)

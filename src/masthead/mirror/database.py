@@ -1,6 +1,6 @@
-"""The database of the copy: its tables, rows and state, in SQLite or PostgreSQL.
+"""The database of the copy: its tables, rows and state, in SQLite, PostgreSQL, DuckDB or Parquet.
 
-Others can read the copy while it is being written (SQLite is in WAL mode).
+Others can read the copy while it is being written (SQLite is in WAL mode), except in DuckDB.
 """
 
 import re
@@ -14,8 +14,9 @@ from typing import NamedTuple
 from masthead.contract import kinds
 from masthead.databases.connection import Connection, DatabaseLocked, DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, create_file
-from masthead.databases.urls import is_postgresql, sqlite_path
+from masthead.databases.urls import duckdb_path, is_postgresql, parquet_folder, sqlite_path
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.mirror import amounts
 from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
 from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
 
@@ -47,16 +48,20 @@ class State(NamedTuple):
 
 
 def open_copy(url: str) -> "Copy":
-    """Return the copy at ``sqlite:///copy.db`` or ``postgresql://…``, and create its tables.
+    """Return the copy at a URL, and create its tables.
 
-    Raises BadUsage for any other URL and for a database that holds something else,
-    StoreUnavailable if the database cannot be opened.
+    The URL is ``sqlite:///copy.db``, ``postgresql://…``, ``duckdb:///copy.duckdb`` or
+    ``parquet://folder/``. Raises BadUsage for any other, for a database that holds something else,
+    and if the package of DuckDB is missing; StoreUnavailable if the database cannot be opened.
     """
-    path = sqlite_path(url)
+    path = sqlite_path(url) or duckdb_path(url) or parquet_folder(url)
     if path is None and not is_postgresql(url):
-        raise BadUsage("the copy is named as sqlite:///copy.db or postgresql://user@host/name")
+        raise BadUsage(
+            "the copy is named as sqlite:///copy.db or postgresql://user@host/name, "
+            "duckdb:///copy.duckdb or parquet://folder/"
+        )
     try:
-        connection = _open_file(path) if path else _open_server(url)
+        connection = _open_path(url, path) if path else _open_server(url)
     except DatabaseUnavailable as error:
         name = f"the copy {path}" if path else "the copy"
         raise StoreUnavailable(f"{name} cannot be opened: {error.reason}") from error
@@ -69,14 +74,32 @@ def open_copy(url: str) -> "Copy":
     return copy
 
 
-def _open_file(path: Path) -> SqliteConnection:
+def _open_path(url: str, path: Path) -> Connection:
     folder = path.absolute().parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"{path} cannot be opened", f"there is no folder {folder}")
+    if not sqlite_path(url):
+        return _open_duckdb(url, path)
     create_file(path)
     connection = SqliteConnection(path)
     connection.set_lock_timeout(LOCK_TIMEOUT_S)
     return connection
+
+
+def _open_duckdb(url: str, path: Path) -> Connection:
+    try:
+        # Imported only here, since only an extra brings DuckDB.
+        from masthead.databases import duckdb, parquet  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "duckdb":
+            raise
+        raise BadUsage(
+            "a copy in DuckDB or Parquet needs the extra duckdb: pip install 'masthead[duckdb]'"
+        ) from None
+    if parquet_folder(url):
+        return parquet.ParquetConnection(path, LOCK_TIMEOUT_S)
+    duckdb.create_file(path)
+    return duckdb.DuckdbConnection(path, LOCK_TIMEOUT_S)
 
 
 def _open_server(url: str) -> Connection:
@@ -122,7 +145,7 @@ class Copy:
 
     def _check_columns(self) -> int:
         """Return how many tables exist. Raises BadUsage if one of them has other columns."""
-        expected = {table.name: [field.name for field in table.columns] for table in TABLES}
+        expected = {table.name: self._columns(table) for table in TABLES}
         expected[_STATE_TABLE] = ["id", *State._fields]
         names = ", ".join(f"'{name}'" for name in expected)
         found = self._connection.rows(self._dialect.columns.format(names=names))
@@ -199,9 +222,16 @@ class Copy:
         try:
             if keys is not None:
                 self.remove(table, keys, within=within)
-            self._connection.insert_many(table.name, [f.name for f in table.columns], found)
+            kept = found
+            if self._dialect.has_amounts:
+                kept = [amounts.with_decimals(table.columns, row) for row in found]
+            self._connection.insert_many(table.name, self._columns(table), kept)
         except ValueError:
             raise _not_kept(table, found) from None
+
+    def _columns(self, table: Table) -> list[str]:
+        added = amounts.added_columns(table.columns) if self._dialect.has_amounts else ()
+        return [*(field.name for field in table.columns), *added]
 
     def remove(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> int:
         """Remove the rows with these keys, which are those of :meth:`put`; return their number."""
@@ -220,6 +250,8 @@ class Copy:
 
     def make_indexes(self) -> None:
         """Create the indexes that are missing. Cheaper after the rows are there."""
+        if not self._dialect.has_indexes:
+            return
         for table in TABLES:
             for column in table.indexed:
                 self._connection.script(
@@ -234,9 +266,7 @@ class Copy:
 
         Their values are those that were put, in the form that ``masthead.contract.encoding`` takes.
         """
-        columns = ", ".join(
-            self._dialect.wire_text(field.kind).format(f'"{field.name}"') for field in table.columns
-        )
+        columns = ", ".join(map(self._dialect.wire_text, table.columns))
         where, values = "TRUE", {}
         if owners is not None:
             where = self._dialect.is_among.format(column=table.owner)
@@ -279,9 +309,13 @@ def _schema(dialect: Dialect) -> str:
             f'"{field.name}" {dialect.column_type(field.kind)}{not_null(field)}'
             for field in table.columns
         ]
-        key = ", ".join(field.name for field in table.columns[: table.key])
+        if dialect.has_amounts:
+            columns += [f'"{name}" SMALLINT' for name in amounts.added_columns(table.columns)]
+        if dialect.has_indexes:
+            key = ", ".join(field.name for field in table.columns[: table.key])
+            columns.append(f"PRIMARY KEY ({key})")
         created.append(
-            f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(columns)}, PRIMARY KEY ({key}))"
+            f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(columns)})"
             f"{dialect.table_options};"
         )
     return "\n".join(created)
@@ -293,6 +327,8 @@ def _not_kept(table: Table, rows: Iterable[Row]) -> MastheadError:
         for field, value in zip(table.columns, row, strict=True):
             if isinstance(value, str):
                 reason = "its text has a NUL or half a character" if _NOT_TEXT.search(value) else ""
+                if not amounts.fits(field, value):
+                    reason = "it has more than 20 digits or 18 decimal places"
             else:
                 is_too_big = value is not None and not -(2**63) <= value < 2**63
                 reason = "it does not fit into 64 bits" if is_too_big else ""

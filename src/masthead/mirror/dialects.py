@@ -1,7 +1,8 @@
-"""What differs between a copy in SQLite and one in PostgreSQL: types of columns, and a few texts.
+"""What differs between copies in the kinds of database: types of columns, and a few texts.
 
-Rows are the same in both: ints, texts and None. SQLite keeps them so, except for numbers, which
-are doubles. PostgreSQL has types of its own for dates, times, numbers and booleans.
+Rows are the same in all: ints, texts and None. SQLite keeps them so, except for numbers, which
+are doubles. PostgreSQL and DuckDB, which also writes Parquet, have types of their own for dates,
+times, numbers and booleans.
 """
 
 import json
@@ -10,6 +11,8 @@ from typing import NamedTuple
 
 from masthead.contract import kinds
 from masthead.contract.kinds import Kind
+from masthead.contract.shapes import Field
+from masthead.mirror import amounts
 
 __all__ = ["DIALECTS", "LOCK_TIMEOUT_S", "Dialect"]
 
@@ -24,16 +27,19 @@ class Dialect(NamedTuple):
     or int, ``table_options`` the end of CREATE TABLE. ``is_among`` is a condition on ``{column}``
     with the parameter ``:keys``, whose value ``keys`` makes. ``columns`` selects the tables and
     their columns, in order, for tables among ``{names}``. ``lock`` locks out other writers until
-    the transaction ends.
+    the transaction ends. ``has_indexes`` says whether tables have indexes, that of their key among
+    them, and ``has_amounts`` whether amounts are as in ``masthead.mirror.amounts``.
     """
 
     column_type: Callable[[Kind], str]
-    wire_text: Callable[[Kind], str]
+    wire_text: Callable[[Field], str]
     table_options: str
     is_among: str
     keys: Callable[[Iterable[int]], str]
     columns: str
     lock: str
+    has_indexes: bool = True
+    has_amounts: bool = False
 
 
 def _sqlite_type(kind: Kind) -> str:
@@ -56,6 +62,27 @@ def _postgresql_type(kind: Kind) -> str:
             return "TEXT"
 
 
+def _postgresql_text(column: Field) -> str:
+    return _POSTGRESQL_TEXT.get(_postgresql_type(column.kind), "{}").format(f'"{column.name}"')
+
+
+def _duckdb_type(kind: Kind) -> str:
+    found = _postgresql_type(kind)
+    return amounts.TYPE if found == "NUMERIC" else found
+
+
+def _duckdb_text(column: Field) -> str:
+    match _duckdb_type(column.kind):
+        case amounts.TYPE:
+            return amounts.wire_text(column)
+        case "BOOLEAN":
+            return f'CAST("{column.name}" AS INTEGER)'
+        case "DATE" | "TIMESTAMP":
+            return f'CAST("{column.name}" AS VARCHAR)'
+        case _:
+            return f'"{column.name}"'
+
+
 _POSTGRESQL_TEXT = {
     "BOOLEAN": "{}::INT",
     "TIMESTAMP": "to_char({}, 'YYYY-MM-DD HH24:MI:SS')",
@@ -66,7 +93,7 @@ _POSTGRESQL_TEXT = {
 DIALECTS = {
     "sqlite": Dialect(
         column_type=_sqlite_type,
-        wire_text=lambda _kind: "{}",
+        wire_text=lambda column: f'"{column.name}"',
         table_options=" STRICT, WITHOUT ROWID",
         is_among="{column} IN (SELECT value FROM json_each(:keys))",
         keys=lambda keys: json.dumps(list(keys)),
@@ -78,7 +105,7 @@ DIALECTS = {
     ),
     "postgresql": Dialect(
         column_type=_postgresql_type,
-        wire_text=lambda kind: _POSTGRESQL_TEXT.get(_postgresql_type(kind), "{}"),
+        wire_text=_postgresql_text,
         table_options="",
         is_among="{column} = ANY(CAST(:keys AS BIGINT[]))",
         keys=lambda keys: f"{{{','.join(map(str, keys))}}}",
@@ -92,5 +119,20 @@ DIALECTS = {
             SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s';
             SELECT pg_advisory_xact_lock(hashtext(concat('masthead mirror ', current_schema())))
             """,
+    ),
+    "duckdb": Dialect(
+        column_type=_duckdb_type,
+        wire_text=_duckdb_text,
+        table_options="",
+        is_among="{column} IN (SELECT unnest(CAST(:keys AS BIGINT[])))",
+        keys=lambda keys: json.dumps(list(keys)),
+        columns="""
+            SELECT table_name, column_name FROM duckdb_columns()
+            WHERE table_name IN ({names}) AND schema_name = current_schema()
+            AND database_name = current_database() ORDER BY table_name, column_index
+            """,
+        lock="",
+        has_indexes=False,
+        has_amounts=True,
     ),
 }

@@ -16,11 +16,12 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["Compressor", "coding_for", "compressor"]
+__all__ = ["QUALITY", "Compressor", "coding_for", "compressor"]
 
 _FASTEST = 1
 _GZIP_BITS = 31
-_QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
+QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")
+"""A quality value (RFC 9110 section 12.4.2)."""
 
 
 class Compressor(Protocol):
@@ -56,7 +57,7 @@ def coding_for(accept_encoding: str) -> str:
     qualities: dict[str, float] = {}
     for part in accept_encoding.lower().split(","):
         name, _, parameter = (word.strip() for word in part.partition(";"))
-        quality = _QUALITY.fullmatch(parameter)
+        quality = QUALITY.fullmatch(parameter)
         qualities[name] = float(quality[1]) if quality else float(not parameter)
     others = qualities.get("*", 0.0)
     found = {name: qualities.get(name, others) for name in _CODINGS}

@@ -132,7 +132,7 @@ class _Attempt:
 
     def _make(self) -> None:
         with self._open_content() as content:
-            headers = {**content.headers, "Vary": "Accept-Encoding"}
+            headers = {"Vary": "Accept-Encoding", **content.headers}
             if self._request.is_head:
                 self._started.set_result(head(headers))
                 return

@@ -5,7 +5,7 @@ makes the response. ``deletions.py`` shows removed records by the same rules. Al
 with its headers, comes from one snapshot of the database.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from masthead.api.http.media_types import media_type_for
 from masthead.api.http.metrics import count_feed_rows
 from masthead.api.http.request import Request
 from masthead.api.http.responses import Responding, encoded
@@ -21,12 +22,12 @@ from masthead.api.http.routing import route, route_for
 from masthead.api.http.service import Service
 from masthead.api.http.streaming import Content, Streamed
 from masthead.api.operations.custom_fields import AnswerEncoder
-from masthead.api.operations.json_arrays import array
+from masthead.api.operations.json_arrays import array, lines
 from masthead.api.operations.orders import order_record
 from masthead.api.operations.subscribers import PASSWORD_MD5
-from masthead.contract.encoding import wire_of
+from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_moment, format_second, http_date, parse_moment
-from masthead.contract.operations import ENTITIES, SNAPSHOT, Entity
+from masthead.contract.operations import ENTITIES, NDJSON, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber, Subscriber
 from masthead.errors import BadInput, StoreUnavailable
 from masthead.store import Connection, accounts, commits, epochs, reading
@@ -84,10 +85,29 @@ def changes(request: Request) -> Responding:
 
 
 def snapshot(request: Request) -> Responding:
-    """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed")."""
+    """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed").
+
+    In JSON, or with a line for each record (decisions, "Snapshot in lines").
+    """
     entities = entities_in(str(request.parameters["entities"]))
     query = FeedQuery(request.service, request.account_id, entities, None)
-    return Streamed(request, partial(opened, query, _body))
+    accept = ",".join(request.headers.getlist("accept"))
+    media_type = media_type_for(accept, SNAPSHOT.media_types)
+    return Streamed(request, partial(_opened_snapshot, query, media_type))
+
+
+@contextmanager
+def _opened_snapshot(query: FeedQuery, media_type: str) -> Iterator[Content]:
+    """Do as :func:`opened`, with a body of the media type."""
+    is_in_lines = media_type == NDJSON
+    with opened(query, _lines if is_in_lines else _body) as content:
+        headers = {
+            **content.headers,
+            "Content-Type": media_type,
+            "Vary": "Accept, Accept-Encoding",
+        }
+        pieces = content.pieces
+        yield Content(headers, _with_last_line(headers, pieces) if is_in_lines else pieces)
 
 
 def response(request: Request, has_any: HasAny, body: Body) -> Responding:
@@ -211,6 +231,26 @@ def _body(
         yield from array(found, counted=partial(count_feed_rows, entity.name))
         opening = ","
     yield b"}"
+
+
+def _lines(
+    connection: Connection, query: FeedQuery, first: int | None
+) -> Generator[bytes, None, None]:
+    for entity in query.entities:
+        found = records(entity, connection, query.account_id, first)
+        yield from lines(found, entity.name, counted=partial(count_feed_rows, entity.name))
+
+
+def _with_last_line(
+    headers: Mapping[str, str], pieces: Iterator[bytes]
+) -> Generator[bytes, None, None]:
+    """Yield the lines, and a last one that only a complete response has."""
+    count = 0
+    for piece in pieces:
+        count += piece.count(b"\n")
+        yield piece
+    last = {"changes_through": headers["Masthead-Changes-Through"], "records": count}
+    yield encode(last) + b"\n"
 
 
 def records(

@@ -1,0 +1,62 @@
+"""Amounts in a copy whose columns are decimals of one scale, as in DuckDB and Parquet.
+
+A decimal is shown with as many decimal places as the publisher's file has, which the digest of the
+service contains. Such a column cannot hold them, so another one does, ``total_decimals`` for
+``total``.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from masthead.contract.kinds import DecimalText, Number
+from masthead.contract.shapes import Field
+
+__all__ = ["TYPE", "added_columns", "fits", "wire_text", "with_decimals"]
+
+TYPE = "DECIMAL(38, 18)"
+"""Holds every amount that Masthead does: up to 18 digits, and up to 15 decimal places."""
+
+_PLACES = 18
+_FITS = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,18})?")
+
+
+def added_columns(columns: Sequence[Field]) -> list[str]:
+    """Return the names of the columns that a table has in addition, each a SMALLINT."""
+    return [_decimals(field) for field in columns if isinstance(field.kind, DecimalText)]
+
+
+def with_decimals(columns: Sequence[Field], row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row with the values of the additional columns.
+
+    Raises ValueError if an amount does not fit into its column, which would round it.
+    """
+    added = []
+    for field, value in zip(columns, row, strict=True):
+        if not fits(field, value):
+            raise ValueError("an amount has too many digits")
+        if isinstance(field.kind, DecimalText):
+            added.append(None if value is None else len(value.partition(".")[2]))
+    return (*row, *added)
+
+
+def fits(column: Field, value: Any) -> bool:
+    """Return whether a column can hold a value, if the column is one of amounts."""
+    is_amount = isinstance(column.kind, (DecimalText, Number)) and value is not None
+    return not is_amount or _FITS.fullmatch(value) is not None
+
+
+def wire_text(column: Field) -> str:
+    """Return the expression for an amount as text, without zeros at its end that are not shown.
+
+    An amount that has more decimal places than its number of them says is shown with all of them.
+    """
+    text = f'CAST("{column.name}" AS VARCHAR)'
+    if isinstance(column.kind, Number):
+        return text
+    places = f'length({text}) - {_PLACES} + coalesce("{_decimals(column)}", 0)'
+    return f"rtrim(left({text}, greatest(length(rtrim({text}, '0')), {places})), '.')"
+
+
+def _decimals(column: Field) -> str:
+    return f"{column.name}_decimals"

@@ -1,0 +1,83 @@
+"""A copy in a file of DuckDB: who can read it, and what others see of a pass."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.errors import MastheadError, StoreUnavailable
+from masthead.mirror import database, open_copy
+from masthead.mirror.tables import entity_named
+
+if TYPE_CHECKING:
+    from tests.mirror.kept import Kept
+    from tests.mirror.publisher import Publisher
+
+pytestmark = pytest.mark.parametrize("new_kept", ["duckdb"], indirect=True)
+
+READS = """
+import sys, duckdb
+with duckdb.connect(sys.argv[1], read_only=True) as copy:
+    print(copy.execute("SELECT count(*) FROM subscribers").fetchall(), flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_only_its_owner_can_read_it_and_its_log(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Who may read the files": whatever the umask."""
+    umask = os.umask(0)
+    try:
+        with closing(open_copy(kept.url)) as copy:
+            with copy.writing():
+                copy.put(entity_named("subscribers").tables[0], None, [(1, *[None] * 8)])
+            paths = [path for path in kept.path.parent.iterdir() if path.name[0] != "."]
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in paths}
+    finally:
+        os.umask(umask)
+    name = kept.path.name
+    assert modes == {name: 0o600, f"{name}.wal": 0o600, f"{name}.tmp": 0o700}
+
+
+def test_a_pass_waits_for_a_reader_and_fails_if_that_takes_too_long(
+    publisher: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Mirror: DuckDB": the next pass makes up for it."""
+    kept.update(publisher)
+    publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+    with subprocess.Popen(
+        [sys.executable, "-c", READS, kept.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as reader:
+        assert reader.stdin
+        assert reader.stdout
+        assert reader.stdout.readline() == b"[(5,)]\n"
+        monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.1)
+        with pytest.raises(StoreUnavailable, match="another process has it open"):
+            kept.update(publisher)
+        reader.stdin.close()
+    assert kept.update(publisher).records == 1
+
+
+@pytest.mark.parametrize("amount", ["1" * 21, "0." + "1" * 19])
+def test_an_amount_that_would_be_rounded_is_refused_and_not_shown(kept: Kept, amount: str) -> None:
+    """decisions, "Mirror: amounts in DuckDB and Parquet"."""
+    table = entity_named("purchases").tables[0]
+    values = {"purchase_id": 7, "total": amount}
+    row = tuple(values.get(field.name) for field in table.columns)
+    with (
+        closing(open_copy(kept.url)) as copy,
+        copy.writing(),
+        pytest.raises(
+            MastheadError, match="purchases 7: the copy cannot hold the total"
+        ) as failure,
+    ):
+        copy.put(table, None, [row])
+    assert "more than 20 digits or 18 decimal places" in str(failure.value)
+    assert amount not in str(failure.value)

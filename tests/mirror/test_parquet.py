@@ -1,0 +1,145 @@
+"""A copy in Parquet: versions that never change, and one rename that is the commit."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from masthead.databases.parquet import OLD_VERSIONS_STAY_S
+from masthead.errors import BadUsage, StoreUnavailable
+from masthead.mirror import open_copy
+from tests.long import ONLY_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.mirror.kept import Kept
+    from tests.mirror.publisher import Publisher
+
+pytestmark = pytest.mark.parametrize("new_kept", ["parquet"], indirect=True)
+
+DIES = """
+import os, sys
+from masthead import Client
+from masthead.mirror import Mirror, open_copy
+
+url, key, login, copy, last = sys.argv[1:]
+left = int(last)
+
+def count(event, arguments):
+    global left
+    if event in {"os.rename", "os.link", "os.symlink", "os.mkdir", "shutil.rmtree"}:
+        left -= 1
+        if left < 0:
+            os._exit(9)
+
+with Client(url, key, login) as client:
+    opened = open_copy(copy)
+    sys.addaudithook(count)
+    Mirror(client, url, key, opened).run()
+"""
+
+
+def dies_at(step: int, publisher: Publisher, kept: Kept) -> bool:
+    """Make a pass that is killed at a step on the file system; return whether it came so far."""
+    source = (publisher.url, publisher.key, publisher.login)
+    command = [sys.executable, "-c", DIES, *source, kept.url, str(step)]
+    status = subprocess.run(command, check=False).returncode
+    assert status in {0, 9}
+    return status == 9
+
+
+def left_in(kept: Kept) -> set[str]:
+    return {path.name for path in kept.path.iterdir()}
+
+
+def versions_of(kept: Kept) -> list[int]:
+    return sorted(int(path.name) for path in (kept.path / ".versions").iterdir())
+
+
+@pytest.mark.parametrize("steps", [5, pytest.param(1, marks=ONLY_LONG)])
+def test_whatever_step_it_is_killed_at_the_copy_is_the_old_one_or_the_new_one(
+    publisher: Publisher, kept: Kept, steps: int
+) -> None:
+    """decisions, "Mirror: Parquet": there is nothing between the two, and the next pass goes on."""
+    kept.update(publisher)
+    before, numbers = kept.everything(), versions_of(kept)
+    publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+    publisher.remove(orders=[1])
+    step, killed = 0, 0
+    while dies_at(step, publisher, kept):
+        killed += 1
+        assert kept.everything() == before
+        step += steps
+    assert killed >= 3
+    # The pass that came to its end has removed what the others left.
+    assert kept.everything() != before
+    assert kept.column("SELECT city FROM addresses WHERE address_id = 1") == ["Elsewhere"]
+    assert left_in(kept) == {".lock", ".versions", "current"}
+    assert versions_of(kept) == [*numbers, numbers[-1] + 1]
+    assert kept.differences(publisher) == []
+
+
+def test_what_changed_is_written_and_the_rest_is_linked(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Mirror: Parquet": a pass costs the tables that it changes."""
+    kept.update(publisher)
+    old = (kept.path / "current").resolve()
+    publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+    kept.update(publisher)
+    new = (kept.path / "current").resolve()
+    assert int(new.name) == int(old.name) + 1
+    is_same = {path.name: path.samefile(new / path.name) for path in old.iterdir()}
+    assert {name for name, same in is_same.items() if not same} == {
+        "addresses.parquet",
+        "mirror.parquet",
+    }
+    assert pl.read_parquet(old / "addresses.parquet")["city"][0] == "Town"
+    assert pl.read_parquet(new / "addresses.parquet")["city"][0] == "Elsewhere"
+
+
+def test_an_old_version_stays_for_those_who_read_it_and_goes_after_that(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """decisions, "Mirror: Parquet"."""
+    kept.update(publisher)
+    first, second = versions_of(kept)
+    kept.update(publisher)
+    # The second one has all records, and replaced the first one, of empty tables, just now.
+    assert versions_of(kept) == [first, second]
+    version = kept.path / ".versions" / str(second)
+    long_ago = version.stat().st_mtime - OLD_VERSIONS_STAY_S - 1
+    os.utime(version, (long_ago, long_ago))
+    kept.update(publisher)
+    assert versions_of(kept) == [second]
+    assert kept.differences(publisher) == []
+
+
+def test_only_its_owner_can_read_it(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Who may read the files"."""
+    umask = os.umask(0)
+    try:
+        kept.update(publisher)
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(kept.path.stat().st_mode) == 0o700
+
+
+def test_a_folder_with_other_files_is_left_alone(
+    new_kept: Callable[[], Kept], tmp_path: Path
+) -> None:
+    """decisions, "Mirror: Parquet"."""
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    (folder / "cat.jpg").touch()
+    with pytest.raises(BadUsage, match="holds other files: name a new one for a copy"):
+        open_copy(f"parquet://{folder}")
+    assert [path.name for path in folder.iterdir()] == ["cat.jpg"]
+    with pytest.raises(StoreUnavailable, match="cannot be opened"):
+        open_copy(f"parquet://{folder}/cat.jpg")
