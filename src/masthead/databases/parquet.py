@@ -65,7 +65,8 @@ class ParquetConnection:
         self.streams = OpenStreams()
         try:
             self._folder.mkdir(0o700, exist_ok=True)
-            if not (self._folder / _LOCK).exists() and any(self._folder.iterdir()):
+            # In this order: another mirror that begins now makes the lock before all other files.
+            if any(self._folder.iterdir()) and not (self._folder / _LOCK).exists():
                 raise BadUsage(f"the folder {folder} holds other files: name a new one for a copy")
             make_file(self._folder / _LOCK)
         except OSError as error:
