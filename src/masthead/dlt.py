@@ -45,6 +45,11 @@ __all__ = ["masthead"]
 GONE = "masthead_gone"
 """The column of a row that removes the rows of its record; at the destination it is always NULL."""
 
+_ROW_ID = "_dlt_id"
+"""The id that dlt gives to a row. It would make it unique, on PostgreSQL by a constraint; a process
+that is killed after a batch of rows was written, and before that was noted, would write the batch
+again, and fail for ever. The keys make the rows of a batch that is there twice one."""
+
 _NO_KEY = -1
 """The other keys of such a row. No id of a record is negative."""
 
@@ -182,6 +187,7 @@ class _Rows:
         for name in amounts.added_columns(table.columns):
             columns[name] = {"name": name, "data_type": "bigint", "nullable": True}
         columns[GONE] = {"name": GONE, "data_type": "bool", "nullable": True, "hard_delete": True}
+        columns[_ROW_ID] = {"name": _ROW_ID, "data_type": "text", "nullable": False}
         every, own = "1 = 1", f"{owner} IN (SELECT {owner} FROM {{staging_table}})"
         hints = dlt.mark.make_hints(
             table_name=table.name,

@@ -2,57 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
-import dlt
 import pytest
+from dlt.pipeline.exceptions import PipelineStepFailed
 
-from masthead.dlt import masthead
+from masthead.errors import BadUsage, MastheadError, ServiceError
+from masthead.mirror import applying
 from masthead.store import epochs
-from tests.pipelines.expected import check, columns_of
-from tests.postgres import unique
+from tests.client.service import Reply, refused
+from tests.mirror.other import OtherService
+from tests.mirror.test_broken_answers import Proxy, changed, cut, half
+from tests.pipelines.loaded import Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from masthead.mirror.tables import Table
-    from tests.mirror.kept import Row, Source
+    from tests.client.service import Serve
     from tests.mirror.publisher import Publisher
 
-
-class Loaded:
-    """What a pipeline has loaded."""
-
-    def __init__(self, folder: Path, destination: str, address: str) -> None:
-        self.folder = folder
-        self.destination = destination
-        self.address = address
-        self.name = unique("loaded")
-
-    def pipeline(self) -> dlt.Pipeline:
-        kind: Any = getattr(dlt.destinations, self.destination)
-        return dlt.pipeline(
-            self.name,
-            pipelines_dir=str(self.folder / "working"),
-            destination=kind(self.address),
-            dataset_name=self.name,
-        )
-
-    def update(self, source: Source) -> None:
-        self.pipeline().run(masthead(source.url, source.key, source.login, patience_s=0))
-
-    def rows(self, table: Table) -> list[Row]:
-        with self.pipeline().sql_client() as client:
-            found = client.execute_sql(f"SELECT {columns_of(table)} FROM {table.name}") or []
-        return [tuple(row) for row in found]
-
-    def check(self, source: Source) -> None:
-        check(source, self.folder, self.rows)
+ON_SQLITE = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 
 
 @pytest.fixture(params=["duckdb", "postgres"])
 def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> Loaded:
+    """A pipeline to each destination."""
     if request.param == "duckdb":
         return Loaded(tmp_path, "duckdb", str(tmp_path / "loaded.duckdb"))
     # dlt wants a password; the server of the tests asks for none.
@@ -62,30 +39,234 @@ def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> Loaded:
     return Loaded(tmp_path, "postgres", f"{scheme}://{user}:none@{place}")
 
 
+def reason(failure: pytest.ExceptionInfo[PipelineStepFailed]) -> BaseException:
+    """Return the exception of Masthead's that made a run fail."""
+    found: BaseException | None = failure.value
+    while found and not isinstance(found, MastheadError):
+        found = found.__cause__
+    assert found
+    return found
+
+
 def test_changes_and_deletions_give_the_rows_of_a_mirror(
     publisher: Publisher, loaded: Loaded
 ) -> None:
+    """decisions, "Pipelines: the source for dlt"."""
     loaded.update(publisher)
     loaded.check(publisher)
-    publisher.load(subscribers=[{"subscriber_id": 1, "last_name": "Queen"}])
+    changed(publisher)
     loaded.update(publisher)
     loaded.check(publisher)
-    publisher.remove(subscriptions=[2], purchases=[1], orders=[1])
+    publisher.remove(list_downloads=[1], subscriptions=[2], purchases=[1], orders=[1])
     loaded.update(publisher)
     loaded.check(publisher)
+    loaded.update(publisher)
+    loaded.check(publisher)
+
+
+@pytest.mark.parametrize("kind", ["golden", "sparse"])
+@ON_SQLITE
+def test_full_and_empty_records_are_loaded_exactly(
+    golden: Publisher, sparse: Publisher, loaded: Loaded, kind: str
+) -> None:
+    """decisions, "Pipelines: amounts"."""
+    source = golden if kind == "golden" else sparse
+    loaded.update(source)
+    loaded.check(source)
+
+
+@ON_SQLITE
+def test_amounts_keep_all_of_their_digits(publisher: Publisher, loaded: Loaded) -> None:
+    """decisions, "Pipelines: amounts": whole ones first, from which dlt would guess integers."""
+    publisher.load(
+        purchases=[
+            {"purchase_id": 1, "total": "85", "product_total": "85"},
+            {"purchase_id": 2, "total": "123456789.123456789", "product_total": "10.50"},
+            {"purchase_id": 3, "subscriber_id": 1, "total": "-0.000000001", "product_total": "9" * 18},
+        ],
+        orders=[{"order_id": 1, "sub_total": "0.000000000000001", "grand_total": "123456789012345"}],
+    )
+    loaded.update(publisher)
+    loaded.check(publisher)
+    publisher.load(
+        purchases=[{"purchase_id": 1, "total": "85.25", "product_total": "0.10"}],
+        orders=[{"order_id": 1, "sub_total": "1.00000000000001", "grand_total": "0"}],
+    )
     loaded.update(publisher)
     loaded.check(publisher)
 
 
 def test_a_new_epoch_loads_everything_anew(publisher: Publisher, loaded: Loaded) -> None:
-    """The feed answers 410; what was removed meanwhile is gone too."""
+    """decisions, "Pipelines: everything anew": the feed answers 410."""
     loaded.update(publisher)
-    publisher.remove(subscriptions=[2], purchases=[1], orders=[1, 2])
+    publisher.remove(purchases=[1], orders=[1, 2], list_downloads=[2])
     epochs.start_epochs(publisher.store)
+    loaded.update(publisher)
+    loaded.check(publisher)
+    changed(publisher)
     loaded.update(publisher)
     loaded.check(publisher)
 
 
-def test_full_records(golden: Publisher, sparse: Publisher, loaded: Loaded) -> None:
-    loaded.update(golden)
-    loaded.check(golden)
+@ON_SQLITE
+def test_items_of_an_order_that_are_there_no_more_are_removed(
+    publisher: Publisher, loaded: Loaded
+) -> None:
+    """decisions, "Pipelines: the source for dlt"."""
+    loaded.update(publisher)
+    before = len(loaded.everything()["order_items"])
+    items = [row for row in loaded.everything()["order_items"] if row[0] == 1]
+    assert items
+    publisher.remove(order_items=[row[1] for row in items])
+    loaded.update(publisher)
+    loaded.check(publisher)
+    assert len(loaded.everything()["order_items"]) == before - len(items)
+
+
+@ON_SQLITE
+def test_a_record_that_comes_twice_is_loaded_once(
+    publisher: Publisher, loaded: Loaded, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Change feed: at least once": in one load package too."""
+
+    def doubled(whole: Reply) -> Reply:
+        assert isinstance(whole.body, bytes)
+        records = json.loads(whole.body)
+        twice = {name: [*found, *found] for name, found in records.items()}
+        return Reply(json.dumps(twice), headers=whole.headers)
+
+    monkeypatch.setattr(applying, "BATCH_RECORDS", 1)
+    proxy = Proxy(publisher, serve)
+    proxy.breaks("/snapshot", doubled)
+    loaded.update(proxy.publisher)
+    loaded.check(publisher)
+    changed(publisher)
+    proxy.breaks("/2/cdc", doubled)
+    loaded.update(proxy.publisher)
+    loaded.check(publisher)
+
+
+@pytest.mark.parametrize("situation", ["first", "changes", "anew"])
+@ON_SQLITE
+def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
+    publisher: Publisher, loaded: Loaded, situation: str, request: pytest.FixtureRequest
+) -> None:
+    """decisions, "Pipelines: killed runs": while it extracts, normalizes or loads."""
+    points = 30 if request.config.getoption("long") else 6
+    number = 0
+
+    def prepare() -> Loaded:
+        nonlocal number
+        number += 1
+        item = {"order_item_id": 100 + number, "order_id": 1, "product_id": 6}
+        purchase = {"purchase_id": 100 + number, "subscriber_id": 1, "total": f"{number}.50"}
+        publisher.load(order_items=[item], purchases=[purchase])
+        if number > 1:
+            before = [99 + number]
+            publisher.remove(order_items=before, purchases=before)
+        if situation == "anew":
+            epochs.start_epochs(publisher.store)
+        return loaded.another() if situation == "first" else loaded
+
+    if situation != "first":
+        loaded.update(publisher)
+    total = prepare().killed(publisher, at=0)
+    assert total > points
+    for point in range(points):
+        pipeline = prepare()
+        before = pipeline.everything()
+        pipeline.killed(publisher, at=1 + point * (total - 10) // (points - 1))
+        pipeline.check_each_table(before, publisher)
+        pipeline.update(publisher)
+        pipeline.check(publisher)
+
+
+@ON_SQLITE
+def test_a_pipeline_whose_folder_is_lost_goes_on_from_the_destination(
+    publisher: Publisher, loaded: Loaded, serve: Serve
+) -> None:
+    """decisions, "Pipelines: killed runs": the state is at the destination too."""
+    proxy = Proxy(publisher, serve)
+    loaded.update(proxy.publisher)
+    changed(publisher)
+    shutil.rmtree(loaded.working)
+    asked = len(proxy.service.asked)
+    loaded.update(proxy.publisher)
+    loaded.check(publisher)
+    assert "/snapshot" not in {one.path for one in proxy.service.asked[asked:]}
+
+
+@pytest.mark.parametrize("how", [cut, half, lambda _: refused(503)], ids=["cut", "half", "503"])
+@pytest.mark.parametrize(
+    "path", ["/2/cdc", "/deletions", "/2/downloadmailinglist/1/", "/2/customfields/"]
+)
+@ON_SQLITE
+def test_what_breaks_in_the_middle_loses_nothing(
+    publisher: Publisher, loaded: Loaded, serve: Serve, path: str, how: Callable[[Reply], Reply]
+) -> None:
+    """decisions, "Pipelines: killed runs"."""
+    proxy = Proxy(publisher, serve)
+    loaded.update(proxy.publisher)
+    before = loaded.everything()
+    changed(publisher)
+    publisher.remove(subscriptions=[2], orders=[1])
+    proxy.breaks(path, how)
+    with pytest.raises(PipelineStepFailed) as failure:
+        loaded.update(proxy.publisher)
+    assert isinstance(reason(failure), ServiceError)
+    assert publisher.login not in str(failure.value)
+    assert loaded.everything() == before
+    proxy.heal()
+    loaded.update(proxy.publisher)
+    loaded.check(publisher)
+
+
+def test_a_service_without_the_extensions_is_refused(loaded: Loaded, serve: Serve) -> None:
+    """decisions, "Pipelines: other services"."""
+    with pytest.raises(PipelineStepFailed) as failure:
+        loaded.update(OtherService(serve))
+    assert "the service lacks /snapshot" in str(reason(failure))
+    assert "masthead mirror" in str(reason(failure))
+
+
+@pytest.mark.parametrize("path", ["/2/cdc", "/deletions"])
+@ON_SQLITE
+def test_a_service_that_has_lost_an_extension_is_refused(
+    publisher: Publisher, loaded: Loaded, serve: Serve, path: str
+) -> None:
+    """decisions, "Pipelines: other services": an answer without the header proves nothing."""
+
+    def without_header(whole: Reply) -> Reply:
+        names = {name for name in whole.headers if name.lower().startswith("masthead-")}
+        return Reply(whole.body, headers={k: v for k, v in whole.headers.items() if k not in names})
+
+    proxy = Proxy(publisher, serve)
+    loaded.update(proxy.publisher)
+    proxy.breaks(path, without_header)
+    with pytest.raises(PipelineStepFailed) as failure:
+        loaded.update(proxy.publisher)
+    assert "Masthead-Changes-Through" in str(reason(failure))
+    loaded.check(publisher)
+
+
+@ON_SQLITE
+def test_a_pipeline_stays_with_its_account(
+    publisher: Publisher, new_publisher: Callable[[], Publisher], loaded: Loaded
+) -> None:
+    """decisions, "Pipelines: the source for dlt"."""
+    loaded.update(publisher)
+    with pytest.raises(PipelineStepFailed) as failure:
+        loaded.update(new_publisher())
+    assert isinstance(reason(failure), BadUsage)
+    assert f"loads account {publisher.account_id} of" in str(reason(failure))
+    loaded.check(publisher)
+
+
+@ON_SQLITE
+def test_a_refresh_begins_again(publisher: Publisher, loaded: Loaded) -> None:
+    """decisions, "Pipelines: killed runs": what dlt's `refresh` drops comes again, state and all."""
+    loaded.update(publisher)
+    changed(publisher)
+    settings: dict[str, Any] = {"refresh": "drop_resources"}
+    loaded.update(publisher, **settings)
+    loaded.check(publisher)
