@@ -16,7 +16,10 @@ from itertools import islice
 from typing import Any
 
 import dlt
-from dlt.extract import DltResource
+from dlt.common.pipeline import LoadInfo
+from dlt.common.storages.exceptions import LoadPackageAlreadyCompleted
+from dlt.extract import DltResource, DltSource
+from dlt.pipeline.exceptions import PipelineStepFailed
 
 from masthead.client import Client
 from masthead.contract import kinds
@@ -40,10 +43,15 @@ from masthead.mirror.tables import (
     rows_of_definitions,
 )
 
-__all__ = ["masthead"]
+__all__ = ["load", "masthead"]
 
-GONE = "masthead_gone"
-"""The column of a row that removes the rows of its record; at the destination it is always NULL."""
+DROPPED = "masthead_dropped"
+"""The column of a row that removes the rows of its record; at the destination it is always NULL.
+
+Its name has a word in it that dlt takes for a change of tables, and it runs such statements in one
+transaction, as PostgreSQL does by itself. In DuckDB a merge would otherwise be two transactions,
+and a table empty between them.
+"""
 
 _ROW_ID = "_dlt_id"
 """The id that dlt gives to a row. It would make it unique, on PostgreSQL by a constraint; a process
@@ -72,6 +80,25 @@ def masthead(
     service or account. Nothing is loaded then, and the state stays as it was.
     """
     return (_changes(base_url, key, login, patience_s),)
+
+
+def load(pipeline: dlt.Pipeline, source: DltSource) -> LoadInfo:
+    """Finish what a run that was killed has left, run the pipeline, and return what was loaded.
+
+    dlt's own ``run`` does one of the two. Raises PipelineStepFailed, whose cause says why; a later
+    call goes on. A package that was loaded to its end, and that dlt could only not put aside any
+    more, makes each run of dlt fail: the working folder is removed then, and the state comes from
+    the destination.
+    """
+    try:
+        while pipeline.has_pending_data:
+            pipeline.run()
+    except PipelineStepFailed as failure:
+        if not isinstance(failure.__cause__, LoadPackageAlreadyCompleted):
+            raise
+        pipeline = pipeline.drop()
+    done: LoadInfo = pipeline.run(source)
+    return done
 
 
 @dlt.resource(name="changes")
@@ -161,7 +188,7 @@ class _Rows:
     def removed(self, owners: Iterable[int]) -> Iterator[Any]:
         """Yield what removes the rows of the owners."""
         no_keys = dict.fromkeys(self._names[1 : self._table.key], _NO_KEY)
-        if rows := [{self._table.owner: owner, **no_keys, GONE: True} for owner in sorted(owners)]:
+        if rows := [{self._table.owner: owner, **no_keys, DROPPED: True} for owner in sorted(owners)]:
             yield self._hinted(rows)
 
     def _named(self, row: Row) -> dict[str, Any]:
@@ -186,7 +213,7 @@ class _Rows:
         }
         for name in amounts.added_columns(table.columns):
             columns[name] = {"name": name, "data_type": "bigint", "nullable": True}
-        columns[GONE] = {"name": GONE, "data_type": "bool", "nullable": True, "hard_delete": True}
+        columns[DROPPED] = {"name": DROPPED, "data_type": "bool", "nullable": True, "hard_delete": True}
         columns[_ROW_ID] = {"name": _ROW_ID, "data_type": "text", "nullable": False}
         every, own = "1 = 1", f"{owner} IN (SELECT {owner} FROM {{staging_table}})"
         hints = dlt.mark.make_hints(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from dlt.pipeline.exceptions import PipelineStepFailed
 
+from masthead.dlt import masthead
 from masthead.errors import BadUsage, MastheadError, ServiceError
 from masthead.mirror import applying
 from masthead.store import epochs
@@ -267,6 +268,6 @@ def test_a_refresh_begins_again(publisher: Publisher, loaded: Loaded) -> None:
     """decisions, "Pipelines: killed runs": what dlt's `refresh` drops comes again, state and all."""
     loaded.update(publisher)
     changed(publisher)
-    settings: dict[str, Any] = {"refresh": "drop_resources"}
-    loaded.update(publisher, **settings)
+    source = masthead(publisher.url, publisher.key, publisher.login)
+    loaded.pipeline().run(source, refresh="drop_resources")
     loaded.check(publisher)
