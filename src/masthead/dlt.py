@@ -31,7 +31,6 @@ from masthead.mirror.news import News, news_since
 from masthead.mirror.sync_pass import entries_of
 from masthead.mirror.tables import (
     DEFINITIONS,
-    ENTITIES,
     ENTRIES,
     OPTIONS,
     TABLES,
@@ -188,7 +187,9 @@ class _Rows:
     def removed(self, owners: Iterable[int]) -> Iterator[Any]:
         """Yield what removes the rows of the owners."""
         no_keys = dict.fromkeys(self._names[1 : self._table.key], _NO_KEY)
-        if rows := [{self._table.owner: owner, **no_keys, DROPPED: True} for owner in sorted(owners)]:
+        if rows := [
+            {self._table.owner: owner, **no_keys, DROPPED: True} for owner in sorted(owners)
+        ]:
             yield self._hinted(rows)
 
     def _named(self, row: Row) -> dict[str, Any]:
@@ -213,7 +214,12 @@ class _Rows:
         }
         for name in amounts.added_columns(table.columns):
             columns[name] = {"name": name, "data_type": "bigint", "nullable": True}
-        columns[DROPPED] = {"name": DROPPED, "data_type": "bool", "nullable": True, "hard_delete": True}
+        columns[DROPPED] = {
+            "name": DROPPED,
+            "data_type": "bool",
+            "nullable": True,
+            "hard_delete": True,
+        }
         columns[_ROW_ID] = {"name": _ROW_ID, "data_type": "text", "nullable": False}
         every, own = "1 = 1", f"{owner} IN (SELECT {owner} FROM {{staging_table}})"
         hints = dlt.mark.make_hints(

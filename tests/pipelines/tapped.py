@@ -125,20 +125,18 @@ class Tapped:
         with (
             closing(open_copy(own.url)) as copy,
             Client(source.url, source.key, source.login) as client,
+            copy.writing(),
         ):
-            with copy.writing():
-                for entity in ENTITIES:
-                    found = self.records[entity.key].values()
-                    apply(copy, [read_record(entity.shape, record) for record in found])
-                    shown = digest_of(copy, entity_named(entity.name), lambda _count: None)
-                    theirs = client.digest()[entity.name]
-                    assert (shown.count, shown.hex()) == tuple(theirs), entity.name
-                definitions = self.records["custom_field_definitions"].values()
-                read = [read_record(CustomFieldDefinition, record) for record in definitions]
-                for table, rows in zip(
-                    (DEFINITIONS, OPTIONS), rows_of_definitions(read), strict=True
-                ):
-                    copy.put(table, None, rows)
+            theirs = client.digest()
+            for entity in ENTITIES:
+                found = self.records[entity.key].values()
+                apply(copy, [read_record(entity.shape, record) for record in found])
+                shown = digest_of(copy, entity_named(entity.name), lambda _count: None)
+                assert (shown.count, shown.hex()) == tuple(theirs[entity.name]), entity.name
+            definitions = self.records["custom_field_definitions"].values()
+            read = [read_record(CustomFieldDefinition, record) for record in definitions]
+            for table, rows in zip((DEFINITIONS, OPTIONS), rows_of_definitions(read), strict=True):
+                copy.put(table, None, rows)
         loaded, expected = own.everything(), mirror.everything()
         for name in expected.keys() - {"mirror", "mailing_list_entries"}:
             assert loaded[name] == expected[name], name

@@ -36,14 +36,12 @@ class News(NamedTuple):
         self.changes.close()
 
 
-def news_since(
-    client: Client, since: str | None, entities: Iterable[str] = ALL_ENTITIES
-) -> News:
+def news_since(client: Client, since: str | None, entities: Iterable[str] = ALL_ENTITIES) -> News:
     """Return what is new since a time, or everything: without a time, or if it is too long ago.
 
-    Raises MastheadError if the service has no snapshot or lists no removed records, and ServiceError
-    if a request fails. The removed records are asked for first and held, so that each record is
-    either written or removed, and never both (decisions, "Pipelines: removed records first").
+    Raises MastheadError if the service has no snapshot or lists no removed records, ServiceError if
+    a request fails. The removed records are asked for first and held, so that each record is either
+    written or removed, and never both (decisions, "Pipelines: removed records first").
     """
     names = list(entities)
     if since is not None:
