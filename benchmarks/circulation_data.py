@@ -202,6 +202,10 @@ def _last_days() -> dict[int, date]:
     return {length: coming[length] - timedelta(days=1) for length in LENGTHS}
 
 
+_EFFORTS = (3, 1, -1)
+"""Issues left at which each letter of a renewal is due."""
+
+
 def _catalogue() -> list[str]:
     """Return the statements for the publication, its issues and bundles, and the open books."""
     issues = ", ".join(
@@ -228,6 +232,10 @@ def _catalogue() -> list[str]:
         "bundles (account_id, bundle_id, name, price)": bundles,
         """bundle_lines (
             account_id, bundle_id, line_number, publication_id, issues, type, price)""": lines,
+        "renewal_efforts (account_id, publication_id, effort, issues_left)": ", ".join(
+            f"({ACCOUNT_ID}, {_PUBLICATION}, {effort}, {left})"
+            for effort, left in enumerate(_EFFORTS, 1)
+        ),
         "commits (account_id, commit_id, visible_at)": f"({ACCOUNT_ID}, 1, 1)",
     }
     return [

@@ -351,7 +351,7 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     run(shop, "subscription", "address", 2, "--address=3 Oak", "--city=Dover", "--zip-code=03820")
     assert run(shop, "issue", "gap", 1)[0] == "list 2, Tide No. 1: 1 entries"
     assert run(shop, "issue", "gap", 1) == ["nobody is to get the issue now: no list was made"]
-    assert run(shop, "issue", "reopen", 1) == ["2 deliveries of 2 lists undone"]
+    assert run(shop, "issue", "reopen", 1) == ["deliveries undone: 2; lists removed: 2"]
     assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries")
     file = tmp_path / "mail.csv"
     dry = [f"{file}: 2 rows", "nothing was changed: this was a dry run"]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
 
-from masthead.console.figures import Counting
+from masthead.console.figures import Counted, Counting
+from masthead.errors import MastheadError
+from masthead.store import audit
+from masthead.store.books import catalogue
+from masthead.store.books.operation import operation
 from masthead.store.console_figures import PressRun, figures_of
 from masthead.store.request_counts import Count, RequestCounts, counts_of
 from tests.circulation.desk import at_desk
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.circulation.desk import Desk
+    from tests.console.browser import Browser
 
 TODAY = "2026-03-15"
 DAY_US = 24 * 60 * 60 * 1_000_000
@@ -52,6 +58,7 @@ def small(store: Store) -> Iterator[Desk]:
                 begins_on="2026-01-01",
                 date_created="2026-03-01" if key == 1 else "2026-01-01",
                 cancelled_on=cancelled,
+                renew_campaign_active=1,
                 **found,
             )
         desk.put("orders", order_id=7, subscriber_id=2)
@@ -72,7 +79,7 @@ def small(store: Store) -> Iterator[Desk]:
 
 
 def test_the_figures_are_those_that_a_person_counts(small: Desk) -> None:
-    """decisions, "Figures of the first page"."""
+    """decisions, "What the console counts"."""
     found = figures_of(small.store, 1, TODAY)
     assert found.press_runs == {1: PressRun(printed=4, digital=1)}
     assert (found.without_address, found.without_address_in_all) == ([(3, 3)], 1)
@@ -82,34 +89,131 @@ def test_the_figures_are_those_that_a_person_counts(small: Desk) -> None:
 
 
 def test_the_page_shows_the_figures_as_soon_as_they_are_counted(small: Desk) -> None:
-    """decisions, "Figures of the first page": the page itself never waits for them to the end."""
+    """decisions, "What the console counts": the page itself never waits for them to the end."""
     with serving_console(small.store) as console:
         console.add("ada")
         browser = console.signed_in("ada")
-        shown = next(
-            text for _ in range(1_000) if "owed to readers" in (text := browser.get("/").text)
-        )
-    shown = " ".join(shown.split())
+        shown = until(browser, "/", "owed to readers")
     assert ">30.00<" in shown
     assert "1 printed subscription has no address" in shown
     assert "1 order is unpaid and served no more" in shown
 
 
-def test_figures_are_counted_again_when_something_has_changed(small: Desk) -> None:
-    """decisions, "Figures of the first page"."""
-    counting = Counting(small.store)
+def test_a_report_is_shown_as_soon_as_it_is_counted(small: Desk) -> None:
+    """decisions, "What the console counts": the page itself never waits for it to the end."""
+    with serving_console(small.store) as console:
+        console.add("bob")
+        browser = console.signed_in("bob")
+        shown = until(browser, "/reports/liability", "30.00")
+        assert "/reports/liability/csv" in shown
+        assert "30.00" in browser.get("/reports/liability/csv").text
+        plot = browser.get("/reports/liability/plot.svg")
+        assert plot.headers["content-type"] == "image/svg+xml"
+        for path, sentence in (
+            ("/reports/liability?day=2190-01-01", "2190-01-01 is still to come; today is"),
+            ("/reports/press-run?issue=77", "Account 1 has no issue 77"),
+            ("/reports/press-run?issue=x", "An issue is chosen by its number."),
+        ):
+            until(browser, path, sentence)
+            assert browser.get(path).status_code == 400
+            assert browser.get(path.replace("?", "/csv?")).status_code == 400
 
-    def figures() -> int:
-        return next(
-            found.figures.counted_at
-            for _ in range(1_000)
-            if (found := counting.of(1, TODAY)).figures and found.is_current
-        )
 
-    first = figures()
-    assert figures() == first
-    small.now += MINUTE_US + 1
-    assert figures() > first
+def test_letters_are_due_and_not_due_at_once(small: Desk) -> None:
+    """decisions, "What the console counts": what the change feed does not show counts too."""
+    with serving_console(small.store) as console:
+        console.add("eve", "manager")
+        browser = console.signed_in("eve")
+        token = until(browser, "/renewals", "No letter is due today").partition(TOKEN)[2]
+        token = token.partition('"')[0]
+        browser.post("/renewals/1/effort", {"effort": "1", "issues_left": "5"}, token=token)
+        due = until(browser, "/renewals", "In all")
+        assert '<td class="n">2</td>' in due[due.index("In all") :]
+        letters = browser.post("/renewals/send", {"publication": ""}, token=token)
+        assert letters.text.count("\r\n") == 3
+        until(browser, "/renewals", "No letter is due today")
+
+
+TOKEN = 'name="form_token" value="'
+
+
+def until(browser: Browser, path: str, text: str) -> str:
+    """Look at a page until it shows the text; return it, its blanks as single ones."""
+    pages = (" ".join(browser.get(path).text.split()) for _ in range(1_000))
+    found = next((page for page in pages if text in page), None)
+    assert found, f"{path} does not show {text!r}"
+    return found
+
+
+class Work:
+    """Counts how often it was called; it returns that, once it is let go."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.may_end = threading.Event()
+        self.may_end.set()
+
+    def __call__(self) -> int:
+        self.calls += 1
+        self.may_end.wait()
+        return self.calls
+
+
+def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(small: Desk) -> None:
+    """decisions, "What the console counts"."""
+    counting, work = Counting(small.store), Work()
+    begun = small.now
+    first = counting.of(1, "it", work)
+    assert (first.value, first.is_current) == (1, True)
+    assert first.at is not None
+    assert begun < first.at <= small.now
+    small.now = first.at + MINUTE_US - 1
+    assert counting.of(1, "it", work) == first
+    assert counting.of(1, "it", work).value == 2
+    change(small)
+    assert counting.of(1, "it", work).value == 3
+    assert counting.of(1, "something else", work).value == 4
+    assert counting.of(1, "it", work).value == 3
+
+
+def change(desk: Desk) -> None:
+    """Change something that the change feed does not show."""
+    with operation(desk.store, 1, audit.Deed("ada", "test")) as books:
+        catalogue.set_values(books, "publication", 1, {"name": f"Tide {desk.now}"})
+
+
+def test_a_page_does_not_wait_for_the_end_and_one_thread_counts(small: Desk) -> None:
+    """decisions, "What the console counts"."""
+    counting, work = Counting(small.store), Work()
+    work.may_end.clear()
+    for _ in range(3):
+        assert counting.of(1, "it", work) == Counted(None, None, is_current=False)
+    assert work.calls == 1
+    work.may_end.set()
+    assert counting.for_download(1, "it", work) == 1
+    assert work.calls == 1
+
+
+def test_a_file_has_what_was_changed_before_it_was_asked_for(small: Desk) -> None:
+    """decisions, "What the console counts": a page may show what was counted before a change."""
+    counting, work = Counting(small.store), Work()
+    work.may_end.clear()
+    assert counting.of(1, "it", work).value is None
+    change(small)
+    threading.Timer(0, work.may_end.set).start()
+    assert counting.for_download(1, "it", work) == 2
+
+
+def test_what_cannot_be_counted_is_said_and_tried_again(small: Desk) -> None:
+    counting, work = Counting(small.store), Work()
+
+    def fail() -> int:
+        raise MastheadError("the database is gone")
+
+    assert counting.of(1, "it", fail).value is None
+    with pytest.raises(MastheadError, match="could not be counted"):
+        counting.for_download(1, "it", fail)
+    assert counting.for_download(1, "it", work) == 1
 
 
 def test_requests_are_counted_by_operation_for_the_account_that_asked(store: Store) -> None:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 SECONDS_MAX = 30
-BIND, PARSE, QUERY, SYNC, READY, ROW = b"B", b"P", b"Q", b"S", b"Z", b"D"
+BIND, PARSE, QUERY, SYNC, READY = b"B", b"P", b"Q", b"S", b"Z"
 ANSWERS_REQUESTS = ("READ ONLY", "synchronous_commit")
 AROUND = ("BEGIN", "SELECT set_config(", "SET LOCAL ", "COMMIT")
 """How what stands around the question of a transaction begins."""
 
-ROWS_BYTES_MAX = 256 * 1024
+PIECE_BYTES_MAX = 256 * 1024
 REPORT = b"SELECT pg_stat_force_next_flush()\0"
 LENGTH = 4
 
@@ -146,19 +146,23 @@ class _Session:
             self._to_database.write(_message(kind, content))
 
     async def answer_on(self) -> None:
-        """Pass PostgreSQL's answers on, rows many at once: else a client would wait for each."""
-        rows = b""
-        while True:
-            kind, content = await _read(self._answers)
-            rows += b"" if self._is_reporting else _message(kind, content)
-            if kind != ROW or len(rows) > ROWS_BYTES_MAX:
-                self._to_client.write(rows)
-                rows = b""
-            if kind == READY:
-                self._unanswered -= 1
-                if not self._unanswered:
-                    self._is_reporting = False
-                    self._is_through.set()
+        """Pass PostgreSQL's answers on in the pieces in which they come.
+
+        In smaller ones the client would wake up now once and now twice for the same answer.
+        """
+        rest = b""
+        while piece := await self._answers.read(PIECE_BYTES_MAX):
+            messages, rest = _messages(rest + piece)
+            passed_on = []
+            for kind, message in messages:
+                if not self._is_reporting:
+                    passed_on.append(message)
+                if kind == READY:
+                    self._unanswered -= 1
+                    if not self._unanswered:
+                        self._is_reporting = False
+                        self._is_through.set()
+            self._to_client.write(b"".join(passed_on))
 
     def _note(self, kind: bytes, content: bytes) -> None:
         if kind == PARSE:
@@ -189,6 +193,18 @@ def _line(sql: bytes) -> str:
 
 def _message(kind: bytes, content: bytes) -> bytes:
     return kind + (len(content) + LENGTH).to_bytes(LENGTH) + content
+
+
+def _messages(content: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """Return the messages that the bytes hold, each with its kind, and what is left of them."""
+    found, at = [], 0
+    while len(content) >= at + 1 + LENGTH:
+        end = at + 1 + int.from_bytes(content[at + 1 : at + 1 + LENGTH])
+        if end > len(content):
+            break
+        found.append((content[at : at + 1], content[at:end]))
+        at = end
+    return found, content[at:]
 
 
 async def _read(reader: StreamReader) -> tuple[bytes, bytes]:

@@ -13,6 +13,7 @@ from masthead.store import open_store
 from tests.api.conftest import DATA
 from tests.client.service import Answering, Serve, Service
 from tests.conftest import KINDS
+from tests.long import ONLY_LONG
 from tests.mirror.kept import Kept
 from tests.mirror.publisher import Publisher
 from tests.postgres import unique
@@ -77,6 +78,14 @@ def database_of_copies(postgres: Databases) -> str:
     name = unique("copies")
     postgres.create(name)
     return postgres.url(name)
+
+
+FILES_IN_THE_LONG_FORM = pytest.mark.parametrize(
+    "new_kept",
+    [*KINDS, *(pytest.param(kind, marks=ONLY_LONG) for kind in ("duckdb", "parquet"))],
+    indirect=True,
+)
+"""For what a copy in DuckDB or Parquet does as the others do, by the same code."""
 
 
 @pytest.fixture(params=[*KINDS, "duckdb", "parquet"])

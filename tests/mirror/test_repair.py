@@ -12,12 +12,15 @@ import pytest
 from masthead.errors import ServiceError
 from masthead.mirror import Difference
 from tests.client.service import Asked, Reply, Serve, forwarding, refused
+from tests.mirror.conftest import FILES_IN_THE_LONG_FORM
 from tests.mirror.other import OtherService
 from tests.mirror.test_verify import ADDED, CHANGED, ENTRY, MISSING
 
 if TYPE_CHECKING:
     from tests.mirror.kept import Kept
     from tests.mirror.publisher import Publisher
+
+pytestmark = FILES_IN_THE_LONG_FORM
 
 DAMAGE = {**MISSING, **CHANGED, **ADDED}
 MUCH_DAMAGE = (

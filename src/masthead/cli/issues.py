@@ -134,7 +134,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
     done = reopen_issue(
         opened(database), account_of(account), issue_id, deed=deed(), dry_run=dry_run
     )
-    click.echo(f"{done.deliveries} deliveries of {done.lists} lists undone")
+    click.echo(f"deliveries undone: {done.deliveries}; lists removed: {done.lists}")
     end_of(dry_run=dry_run)
 
 

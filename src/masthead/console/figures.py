@@ -1,73 +1,151 @@
-"""Figures of whole accounts, counted in threads beside the requests, and kept until they change."""
+"""What takes a whole account: counted in threads beside the requests, kept until it changes."""
 
 import threading
-from typing import NamedTuple
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from time import monotonic
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from masthead.errors import MastheadError
 from masthead.log import get_logger
-from masthead.store import Store, commits
-from masthead.store.console_figures import Figures, figures_of
+from masthead.store import Store, audit, commits
 
 __all__ = ["Counted", "Counting"]
 
-_WAIT_S = 0.05
-"""How long a page waits for figures that it starts to count: enough for a small publisher."""
+Value = TypeVar("Value")
 
+_WAIT_S = 0.05
+"""How long a page waits for what it starts to count: enough for a small publisher."""
+
+_DOWNLOAD_S_MAX = 60
 _AGE_US_MAX = 60 * 1_000_000
-_AGE_US_MIN = 2 * 1_000_000
+_RESTS = 10
+_KEPT_MAX = 100
 
 _log = get_logger()
 
 
-class Counted(NamedTuple):
-    """Figures, None before they were counted; ``is_current`` if nothing is being counted."""
+_Change = tuple[int, int]
+"""The newest stamp of an account and the newest entry of the audit log: both are the same only if
+nothing has changed, loads and operations of the books included."""
 
-    figures: Figures | None
+
+class Counted(NamedTuple, Generic[Value]):
+    """A value and when it was counted (microseconds), both None before it was counted.
+
+    ``is_current`` is false while it is being counted.
+    """
+
+    value: Value | None
+    at: int | None
     is_current: bool
 
 
+class _Kept(NamedTuple):
+    """A value, what the newest change before it was, when it was counted, and how long it took."""
+
+    value: Any
+    change: _Change
+    at: int
+    took_us: int
+
+
 class Counting:
-    """The figures of each account. One thread at a time counts those of an account."""
+    """What was counted for the accounts. One thread at a time counts the same thing."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._kept: dict[int, tuple[int, Figures]] = {}
-        self._running: dict[int, threading.Thread] = {}
+        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._running: dict[Hashable, threading.Thread] = {}
 
-    def of(self, account_id: int, today: str) -> Counted:
-        """Return the figures of an account; count them anew beside if they are not current."""
+    def of(self, account_id: int, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
+        """Return what ``count`` returned last for the account and ``what``.
+
+        Is it not current, start ``count`` in a thread, and wait for it for a twentieth of a second.
+        A change makes it old, but after each count follows a pause of ten times its duration.
+        """
+        newest = self._newest(account_id)
+
+        def is_current(kept: _Kept) -> bool:
+            age_us = self._store.clock() - kept.at
+            pause_us = 0 if kept.took_us <= _WAIT_S * 1_000_000 else _RESTS * kept.took_us
+            return age_us < pause_us or (kept.change == newest and age_us <= _AGE_US_MAX)
+
+        key = (account_id, what)
+        kept, thread = self._kept_or_begun(key, is_current, count, newest)
+        if thread is not None:
+            thread.join(_WAIT_S)
+            with self._lock:
+                kept = self._kept.get(key)
+        is_done = thread is None or not thread.is_alive()
+        return Counted(kept.value, kept.at, is_done) if kept else Counted(None, None, is_done)
+
+    def for_download(self, account_id: int, what: Hashable, count: Callable[[], Value]) -> Value:
+        """Return the same with every change until now, however long it takes.
+
+        Raises MastheadError if that is more than a minute, or if it cannot be counted.
+        """
+        asked_at, newest = self._store.clock(), self._newest(account_id)
+
+        def is_current(kept: _Kept) -> bool:
+            return kept.at >= asked_at or kept.change == newest
+
+        key, ends = (account_id, what), monotonic() + _DOWNLOAD_S_MAX
+        kept, thread = self._kept_or_begun(key, is_current, count, newest)
+        while thread is not None:
+            before = kept
+            thread.join(max(ends - monotonic(), 0))
+            with self._lock:
+                kept = self._kept.get(key)
+            if kept is before:
+                raise MastheadError("it could not be counted within a minute; try again later")
+            # The count may have begun before the newest change; then another one follows.
+            kept, thread = self._kept_or_begun(key, is_current, count, newest)
+        assert kept is not None
+        value: Value = kept.value
+        return value
+
+    def _newest(self, account_id: int) -> _Change:
         with self._store.reader() as connection:
             connection.set_tenant(account_id)
-            newest = commits.position_of(connection, account_id).newest_stamp
+            stamp = commits.position_of(connection, account_id).newest_stamp
+            return stamp, audit.newest_entry(connection)
+
+    def _kept_or_begun(
+        self,
+        key: Hashable,
+        is_current: Callable[[_Kept], bool],
+        count: Callable[[], Any],
+        newest: _Change,
+    ) -> tuple[_Kept | None, threading.Thread | None]:
+        """Return what is kept, and the thread that counts it, None if what is kept is current."""
         with self._lock:
-            kept = self._kept.get(account_id)
-            if kept and not self._is_old(kept, newest):
-                return Counted(kept[1], is_current=True)
-            thread = self._running.get(account_id)
+            kept = self._kept.get(key)
+            if kept and is_current(kept):
+                self._kept.move_to_end(key)
+                return kept, None
+            thread = self._running.get(key)
             if thread is None:
                 thread = threading.Thread(
-                    target=self._count, args=(account_id, today, newest), daemon=True
+                    target=self._count, args=(key, count, newest), daemon=True
                 )
-                self._running[account_id] = thread
+                self._running[key] = thread
                 thread.start()
-        thread.join(_WAIT_S)
-        with self._lock:
-            kept = self._kept.get(account_id)
-            return Counted(kept[1] if kept else None, account_id not in self._running)
+            return kept, thread
 
-    def _is_old(self, kept: tuple[int, Figures], newest: int) -> bool:
-        stamp, figures = kept
-        age_us = self._store.clock() - figures.counted_at
-        return age_us > _AGE_US_MAX or (stamp != newest and age_us > _AGE_US_MIN)
-
-    def _count(self, account_id: int, today: str, newest: int) -> None:
+    def _count(self, key: Hashable, count: Callable[[], Any], newest: _Change) -> None:
+        begun, at = monotonic(), self._store.clock()
         try:
-            found = figures_of(self._store, account_id, today)
+            value = count()
+            took_us = int((monotonic() - begun) * 1_000_000)
             with self._lock:
-                self._kept[account_id] = (newest, found)
+                self._kept[key] = _Kept(value, newest, at, took_us)
+                self._kept.move_to_end(key)
+                if len(self._kept) > _KEPT_MAX:
+                    self._kept.popitem(last=False)
         except MastheadError as error:
-            _log.warning("the figures could not be counted", reason=str(error))
+            _log.warning("what a page shows could not be counted", reason=str(error))
         finally:
             with self._lock:
-                del self._running[account_id]
+                del self._running[key]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from hmac import compare_digest
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from starlette.requests import Request
@@ -17,6 +17,9 @@ from masthead.store import Connection, Store, audit
 from masthead.store.books.operation import Operation, operation
 from masthead.store.console_facts import Account, account_of
 from masthead.store.operators import Operator
+
+if TYPE_CHECKING:
+    from masthead.console.figures import Counting
 
 __all__ = ["SAID", "Page", "Visit", "form_token", "get", "has_token", "post"]
 
@@ -41,6 +44,7 @@ class Visit:
         self.form = form
         self.query = {name: value.strip() for name, value in request.query_params.items()}
         self.ids = request.path_params
+        self.counting: Counting = request.app.state.counting
 
     @cached_property
     def account(self) -> Account:

@@ -12,7 +12,7 @@ from masthead.errors import NotFound
 from masthead.store import migrations
 from masthead.store.database import Connection, Store
 
-__all__ = ["Deed", "Entry", "carry_over", "entries", "record", "record_reading"]
+__all__ = ["Deed", "Entry", "carry_over", "entries", "newest_entry", "record", "record_reading"]
 
 
 _ALL_ACCOUNTS = 0
@@ -96,6 +96,15 @@ def entries(
         Entry(at, user_name, command, about or None, summary)
         for at, user_name, command, about, summary in rows
     )
+
+
+def newest_entry(connection: Connection) -> int:
+    """Return the id of the newest entry of any account, 0 if there is none.
+
+    Every operation of the books adds one, so if this is the same, the books are too.
+    """
+    ((found,),) = connection.rows("SELECT max(entry_id) FROM audit")
+    return found or 0
 
 
 def carry_over(connection: Connection, others: Sequence[Entry]) -> int:

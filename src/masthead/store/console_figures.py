@@ -23,14 +23,13 @@ class PressRun(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What was counted at ``counted_at`` (microseconds); money is in cents.
+    """What was counted; money is in cents.
 
     ``press_runs`` are by publication. ``without_address`` and ``unpaid`` are the first subscribers
     who would get nothing, each with a subscription, or an order; their numbers in all are beside
     them. ``failed_loads`` are the reasons of the loads since the last good one.
     """
 
-    counted_at: int
     press_runs: dict[int, PressRun]
     without_address: list[tuple[int, int]]
     without_address_in_all: int
@@ -86,7 +85,6 @@ def figures_of(store: Store, account_id: int, today: str) -> Figures:
         unpaid = _unpaid(connection, account_id)
         letters = sum(each.letters for each in renewing.due(connection, account_id, today))
     return Figures(
-        store.clock(),
         {key: PressRun(*run) for key, run in runs.items()},
         without[:_SHOWN],
         len(without),

@@ -6,6 +6,7 @@ import io
 from starlette.responses import Response
 
 from masthead.console.acts import Act, Field, State, pages_of
+from masthead.console.figures import Counted
 from masthead.console.forms import Form
 from masthead.console.roles import Action
 from masthead.console.visit import Visit, get, post
@@ -13,6 +14,7 @@ from masthead.loading.export import harmless
 from masthead.store import Connection
 from masthead.store.books import catalogue, renewing
 from masthead.store.books.operation import Operation
+from masthead.store.books.reports import counting
 
 __all__ = ["pages"]
 
@@ -26,11 +28,11 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     with visit.reading() as connection:
         publications = catalogue.listed(connection, visit.account_id, "publication")
         points = renewing.efforts(connection, visit.account_id, None)
-        due = (
-            renewing.due(connection, visit.account_id, visit.account.today)
-            if visit.keeps_books
-            else []
-        )
+    counted: Counted[list[renewing.Due]] = Counted(None, None, is_current=True)
+    if visit.keeps_books:
+        day = visit.account.today
+        counted = visit.counting.of(visit.account_id, ("due", day), lambda: _due(visit, day))
+    due = counted.value
     return visit.page(
         "renewals",
         status,
@@ -38,8 +40,15 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
         names={row[0]: row[1] or f"Publication {row[0]}" for row in publications},
         points=points,
         due=due,
-        in_all=sum(each.letters for each in due),
+        in_all=sum(each.letters for each in due or ()),
+        is_current=counted.is_current,
+        counted_at=counted.at,
     )
+
+
+def _due(visit: Visit, day: str) -> list[renewing.Due]:
+    with counting(visit.store, visit.account_id) as running:
+        return renewing.due(running.connection, visit.account_id, day)
 
 
 def send(visit: Visit) -> Response:

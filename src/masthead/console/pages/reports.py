@@ -2,13 +2,15 @@
 
 import io
 from collections.abc import Callable
+from typing import NamedTuple
 
 from starlette.responses import Response
 
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
+from masthead.console.figures import Counted
 from masthead.console.forms import id_in
 from masthead.console.visit import Visit, get
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput, MastheadError, NotFound
 from masthead.reporting import reports
 from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import Reading
@@ -32,13 +34,21 @@ def overview(visit: Visit) -> Response:
 
 
 def report(visit: Visit) -> Response:
-    """Show a report with its plot."""
-    issues, made, error = _made(visit)
+    """Show a report with its plot, as soon as it is counted."""
+    issues, asked, error = _asked(visit)
+    counted: Counted[Report | str] = Counted(None, None, is_current=True)
+    if asked:
+        counted = visit.counting.of(visit.account_id, asked, _count(visit, asked))
+    made: Report | None = None
+    if isinstance(counted.value, str):
+        error = counted.value
+    else:
+        made = counted.value
     return visit.page(
         "report",
-        200 if made or not error else 400,
+        400 if error else 200,
         kind=visit.ids["kind"],
-        name=_name(visit),
+        name=_NAMES[visit.ids["kind"]],
         needs_issue=visit.ids["kind"] in _OF_AN_ISSUE,
         issues=issues,
         report=made,
@@ -46,6 +56,9 @@ def report(visit: Visit) -> Response:
         day=visit.query.get("day") or visit.account.today,
         issue=visit.query.get("issue", ""),
         query=visit.request.url.query,
+        url=f"{visit.request.url.path}?{visit.request.url.query}",
+        is_current=counted.is_current,
+        counted_at=counted.at,
         rows=made and [_written(made, row) for row in made.rows],
         totals=made and [_written(made, row) for row in made.totals],
         is_number=[column.kind is not Kind.TEXT for column in made.columns] if made else [],
@@ -55,9 +68,7 @@ def report(visit: Visit) -> Response:
 
 def csv_file(visit: Visit) -> Response:
     """Send a report as a CSV file."""
-    _, made, error = _made(visit)
-    if made is None:
-        raise BadInput(error.rstrip(".") or "choose an issue first")
+    made = _downloaded(visit)
     out = io.StringIO(newline="")
     reports.write_csv(made, out, for_spreadsheets=True)
     return Response(
@@ -69,11 +80,10 @@ def csv_file(visit: Visit) -> Response:
 
 def plot(visit: Visit) -> Response:
     """Send the plot of a report as SVG."""
-    _, made, error = _made(visit)
     picture = _picture()
-    if made is None or picture is None:
-        raise BadInput(error.rstrip(".") or "there is no plot")
-    return Response(picture(made), media_type="image/svg+xml")
+    if picture is None:
+        raise BadInput("there is no plot: it needs the extra plots")
+    return Response(picture(_downloaded(visit)), media_type="image/svg+xml")
 
 
 def _picture() -> Callable[[Report], bytes] | None:
@@ -87,32 +97,40 @@ def _picture() -> Callable[[Report], bytes] | None:
     return lambda made: plots.picture(made.chart, "svg")
 
 
-def _name(visit: Visit) -> str:
-    kind = str(visit.ids["kind"])
+class _Asked(NamedTuple):
+    """Which report is asked for; ``issue_id`` is None if it is of no issue."""
+
+    kind: str
+    issue_id: int | None
+    day: str
+    is_today: bool
+
+
+def _asked(visit: Visit) -> tuple[list[tuple[int, str]], _Asked | None, str]:
+    """Return the issues to choose from, what is asked for, and what is wrong with it.
+
+    Raises NotFound for a report that there is not.
+    """
+    kind, today = str(visit.ids["kind"]), visit.account.today
     if kind not in _NAMES:
         raise NotFound(f"there is no report {kind}")
-    return _NAMES[kind]
-
-
-def _made(visit: Visit) -> tuple[list[tuple[int, str]], Report | None, str]:
-    """Return the issues to choose from, the report, and why there is none."""
-    kind, day = str(visit.ids["kind"]), visit.query.get("day") or visit.account.today
-    _name(visit)
     if not visit.keeps_books:
         return [], None, ""
-    issue = visit.query.get("issue", "")
-    with counting(visit.store, visit.account_id) as running:
-        found = _issues(running)
-        if kind in _OF_AN_ISSUE and not issue:
-            if not found:
-                return found, None, ""
-            issue = str(found[0][0])
-        try:
-            reports.check_day(day, running.today)
-            return found, _asked(kind, running, day, issue), ""
-        except (BadInput, NotFound) as error:
-            text = str(error)
-            return found, None, f"{text[:1].upper()}{text[1:]}."
+    day, issue = visit.query.get("day") or today, visit.query.get("issue", "")
+    try:
+        reports.check_day(day, today)
+    except BadInput as error:
+        return [], None, _sentence(error)
+    if kind not in _OF_AN_ISSUE:
+        return [], _Asked(kind, None, day, day == today), ""
+    with visit.reading() as connection:
+        issues = _issues(Reading(visit.store, connection, visit.account_id))
+    if not issue:
+        return issues, _Asked(kind, issues[0][0], day, day == today) if issues else None, ""
+    key = id_in(issue)
+    if key is None:
+        return issues, None, "An issue is chosen by its number."
+    return issues, _Asked(kind, key, day, day == today), ""
 
 
 def _issues(running: Reading) -> list[tuple[int, str]]:
@@ -121,20 +139,45 @@ def _issues(running: Reading) -> list[tuple[int, str]]:
     return [(each.issue_id, f"{each.publication} {each.name} ({each.date})") for each in closed]
 
 
-def _asked(kind: str, running: Reading, day: str, issue: str) -> Report:
-    asked = (running.connection, running.account_id)
-    if kind in _OF_AN_ISSUE:
-        key = id_in(issue)
-        if key is None:
-            raise BadInput("an issue is chosen by its number")
-        if kind == "press-run":
-            return reports.press_run_of(*asked, key, day)
-        return reports.circulation_of(*asked, key, day)
-    if kind == "liability":
-        return reports.liability_of(*asked, None if day == running.today else day)
-    if kind == "expiries":
-        return reports.expiries_of(*asked, day, is_today=day == running.today)
-    return reports.renewals_of(*asked, day)
+def _downloaded(visit: Visit) -> Report:
+    _, asked, error = _asked(visit)
+    if asked is None:
+        raise BadInput(error.rstrip(".") or "choose an issue first")
+    made = visit.counting.for_download(visit.account_id, asked, _count(visit, asked))
+    if isinstance(made, str):
+        raise BadInput(made.rstrip("."))
+    return made
+
+
+def _count(visit: Visit, asked: _Asked) -> Callable[[], Report | str]:
+    """Return what counts a report; it returns a sentence where there is no such report."""
+    store, account_id = visit.store, visit.account_id
+
+    def count() -> Report | str:
+        with counting(store, account_id) as running:
+            try:
+                return _made(running, asked)
+            except (BadInput, NotFound) as error:
+                return _sentence(error)
+
+    return count
+
+
+def _made(running: Reading, asked: _Asked) -> Report:
+    account = (running.connection, running.account_id)
+    if asked.issue_id is not None:
+        of_issue = reports.press_run_of if asked.kind == "press-run" else reports.circulation_of
+        return of_issue(*account, asked.issue_id, asked.day)
+    if asked.kind == "liability":
+        return reports.liability_of(*account, None if asked.is_today else asked.day)
+    if asked.kind == "expiries":
+        return reports.expiries_of(*account, asked.day, is_today=asked.is_today)
+    return reports.renewals_of(*account, asked.day)
+
+
+def _sentence(error: MastheadError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _written(made: Report, row: Row) -> list[str]:

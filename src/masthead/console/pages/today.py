@@ -2,11 +2,12 @@
 
 from starlette.responses import Response
 
-from masthead.console.figures import Counted, Counting
+from masthead.console.figures import Counted
 from masthead.console.pages.issues import planned
 from masthead.console.visit import Visit, get
 from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import Reading
+from masthead.store.console_figures import Figures, figures_of
 
 __all__ = ["pages"]
 
@@ -21,15 +22,20 @@ def today(visit: Visit) -> Response:
     first: dict[int, int] = {}
     for issue in coming:
         first.setdefault(issue.publication_id, issue.issue_id)
-    counting: Counting = visit.request.app.state.counting
-    counted = Counted(None, is_current=True)
+    counted: Counted[Figures] = Counted(None, None, is_current=True)
     if visit.keeps_books:
-        counted = counting.of(visit.account_id, visit.account.today)
+        day = visit.account.today
+        counted = visit.counting.of(
+            visit.account_id,
+            ("figures", day),
+            lambda: figures_of(visit.store, visit.account_id, day),
+        )
     return visit.page(
         "today",
         coming=coming[:_NEXT],
         first=set(first.values()),
-        figures=counted.figures,
+        figures=counted.value,
+        counted_at=counted.at,
         is_current=counted.is_current,
     )
 

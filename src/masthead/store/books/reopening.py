@@ -52,7 +52,8 @@ def reopen_issue(
         undoing.check_terms()
         done = undoing.run()
         running.say(
-            f"reopened issue {issue_id}: {done.deliveries} deliveries of {done.lists} lists undone"
+            f"issue {issue_id} was reopened: deliveries undone: {done.deliveries}; "
+            f"lists removed: {done.lists}"
         )
         return done
 
