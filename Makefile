@@ -46,8 +46,8 @@ CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         test-oldest test-pipelines test-citus prove-citus prove prove-tests prove-every \
-        prove-schedules prove-kills prove-endurance prove-leaving prove-asgi prove-hostile prove-circulation \
-        release fix bench audit lock install install-dev clean
+        prove-schedules prove-kills prove-endurance prove-leaving prove-asgi prove-hostile \
+        prove-circulation release fix bench audit lock install install-dev clean
 
 # What `make test` leaves to targets of their own.
 APART = $(addprefix --ignore tests/,system citus release pipelines)
