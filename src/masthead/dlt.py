@@ -19,6 +19,7 @@ import dlt
 from dlt.common.pipeline import LoadInfo
 from dlt.common.storages.exceptions import LoadPackageAlreadyCompleted
 from dlt.extract import DltResource, DltSource
+from dlt.load.exceptions import LoadClientJobTerminalRetry
 from dlt.pipeline.exceptions import PipelineStepFailed
 
 from masthead.client import Client
@@ -84,18 +85,23 @@ def masthead(
 def load(pipeline: dlt.Pipeline, source: DltSource) -> LoadInfo:
     """Finish what a run that was killed has left, run the pipeline, and return what was loaded.
 
-    dlt's own ``run`` does one of the two. Raises PipelineStepFailed, whose cause says why; a later
-    call goes on. A package that was loaded to its end, and that dlt could only not put aside any
-    more, makes each run of dlt fail: the working folder is removed then, and the state comes from
-    the destination.
+    dlt's own ``run`` does one of the two, and there are two moments of a kill after which each of
+    its runs fails. Where the package was loaded and only not put aside, the working folder is
+    removed, and the state comes from the destination. Where a batch of dlt's own rows was written
+    and that was not noted, the package is aborted, which resets the state to that before it.
+
+    Raises PipelineStepFailed, whose cause says why; a later call goes on.
     """
     try:
         while pipeline.has_pending_data:
             pipeline.run()
     except PipelineStepFailed as failure:
-        if not isinstance(failure.__cause__, LoadPackageAlreadyCompleted):
+        if isinstance(failure.__cause__, LoadPackageAlreadyCompleted):
+            pipeline = pipeline.drop()
+        elif isinstance(failure.__cause__, LoadClientJobTerminalRetry):
+            pipeline.abort_packages()
+        else:
             raise
-        pipeline = pipeline.drop()
     done: LoadInfo = pipeline.run(source)
     return done
 

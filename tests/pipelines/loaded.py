@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
@@ -91,10 +92,11 @@ class Loaded:
         for name, rows in self.everything().items():
             assert rows in (before[name], after[name]), (name, rows, before[name], after[name])
 
-    def killed(self, source: Source, at: int) -> int:
-        """Update it in a process that is killed at that change of a file; 0 lets it end.
+    def killed(self, source: Source, at: int | str) -> int:
+        """Update it in a process that is killed before it changes a file; 0 lets it end.
 
-        Returns how many changes of files there were.
+        ``at`` is the number of the change, or a pattern that is found in ``from -> to``. Returns
+        how many changes of files there were, if the process ended.
         """
         counted = self.folder / "changes"
         process = multiprocessing.get_context("spawn").Process(
@@ -104,10 +106,10 @@ class Loaded:
         process.start()
         process.join()
         assert process.exitcode == (-signal.SIGKILL if at else 0)
-        return at or int(counted.read_text())
+        return 0 if at else int(counted.read_text())
 
 
-def _counting(loaded: Loaded, keys: Keys, at: int, counted: Path) -> None:
+def _counting(loaded: Loaded, keys: Keys, at: int | str, counted: Path) -> None:
     number = 0
     lock = threading.Lock()
     working = str(loaded.working)
@@ -118,9 +120,10 @@ def _counting(loaded: Loaded, keys: Keys, at: int, counted: Path) -> None:
             return
         if not str(values[0]).startswith(working) or (event == "open" and not _writes(values)):
             return
+        change = " -> ".join(str(value) for value in values[:2])
         with lock:
             number += 1
-            if number == at:
+            if number == at or (isinstance(at, str) and re.search(at, change)):
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(note)

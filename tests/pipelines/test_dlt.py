@@ -154,7 +154,7 @@ def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
     publisher: Publisher, loaded: Loaded, situation: str, request: pytest.FixtureRequest
 ) -> None:
     """decisions, "Pipelines: killed runs": while it extracts, normalizes or loads."""
-    points = 20 if request.config.getoption("long") else 6
+    points = 20 if request.config.getoption("long") else 4
     number = 0
 
     def prepare() -> Loaded:
@@ -181,6 +181,38 @@ def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
         pipeline.check_each_table(before, publisher)
         pipeline.update(publisher)
         pipeline.check(publisher)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        pytest.param(r"normalize/.*/new_jobs/purchases", id="extract"),
+        pytest.param(r"load/new/.*/new_jobs/purchases", id="normalize"),
+        pytest.param(r"pending_transitions/purchases.*insert_values", id="rows written"),
+        pytest.param(r"pending_transitions/order_items.*sql", id="rows merged"),
+        pytest.param(r"pending_transitions/_dlt_pipeline_state", id="state written"),
+        pytest.param(r"normalized/[\d.]+ -> .*loaded/[\d.]+$", id="all loaded"),
+    ],
+)
+@ON_SQLITE
+def test_a_kill_at_an_awkward_moment_does_no_harm(
+    publisher: Publisher, loaded: Loaded, at: str
+) -> None:
+    """decisions, "Pipelines: killed runs": after two of these each run of dlt alone fails."""
+    for pipeline in (loaded, loaded.another()):
+        if pipeline is loaded:
+            pipeline.update(publisher)
+            publisher.load(
+                order_items=[{"order_item_id": 9, "order_id": 1, "product_id": 6}],
+                purchases=[{"purchase_id": 2, "notes": "called"}],
+            )
+            publisher.remove(purchases=[1], orders=[2])
+        pipeline.killed(publisher, at)
+        pipeline.update(publisher)
+        pipeline.check(publisher)
+    changed(publisher)
+    loaded.update(publisher)
+    loaded.check(publisher)
 
 
 @ON_SQLITE
