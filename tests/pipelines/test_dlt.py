@@ -7,11 +7,13 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from dlt.destinations.job_client_impl import SqlLoadJob
 from dlt.pipeline.exceptions import PipelineStepFailed
 
 from masthead.dlt import masthead
 from masthead.errors import BadUsage, MastheadError, ServiceError
 from masthead.mirror import applying
+from masthead.mirror.tables import TABLES
 from masthead.store import epochs
 from tests.client.service import Reply, refused
 from tests.mirror.other import OtherService
@@ -108,6 +110,16 @@ def test_a_new_epoch_loads_everything_anew(publisher: Publisher, loaded: Loaded)
     changed(publisher)
     loaded.update(publisher)
     loaded.check(publisher)
+
+
+@ON_SQLITE
+def test_each_table_is_merged_in_one_transaction(publisher: Publisher, loaded: Loaded) -> None:
+    """decisions, "Pipelines: everything anew": dlt looks for a word in the statements of a merge."""
+    loaded.update(publisher)
+    merges = list(loaded.working.glob("*/load/loaded/*/completed_jobs/*.sql"))
+    assert len(merges) == len(TABLES)
+    for file in merges:
+        assert SqlLoadJob(file.name)._string_contains_ddl_statements(file.read_text()), file
 
 
 @ON_SQLITE
