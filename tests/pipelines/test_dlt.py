@@ -114,7 +114,7 @@ def test_a_new_epoch_loads_everything_anew(publisher: Publisher, loaded: Loaded)
 
 @ON_SQLITE
 def test_each_table_is_merged_in_one_transaction(publisher: Publisher, loaded: Loaded) -> None:
-    """decisions, "Pipelines: everything anew": dlt looks for a word in the statements of a merge."""
+    """decisions, "Pipelines: everything anew": dlt looks for a word in its statements."""
     loaded.update(publisher)
     merges = list(loaded.working.glob("*/load/loaded/*/completed_jobs/*.sql"))
     assert len(merges) == len(TABLES)
