@@ -72,6 +72,12 @@ class Loaded:
             found = client.execute_sql(f"SELECT {columns_of(table)} FROM {table.name}") or []
         return [tuple(row) for row in found]
 
+    def staged(self, table: str) -> int:
+        """How many rows of a table were in the last package that had any."""
+        with self.pipeline().sql_client() as client:
+            found = client.execute_sql(f"SELECT count(*) FROM {self.name}_staging.{table}")
+        return int(found[0][0]) if found else 0
+
     def everything(self) -> dict[str, list[Row]]:
         """The rows of all tables, in order; none of those that are not there."""
         tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
