@@ -7,6 +7,8 @@
 #   make test ARGS=tests/mirror
 #                      a part of the tests, and nothing else: seconds
 #   make test-system   the wire form seen by a browser, PHP and generated clients; a real pooler
+#   make test-pipelines
+#                      the source for dlt and the tap for Singer, with both tools (ARGS=--long)
 #   make test-oldest   a part of the tests, with the oldest packages that pyproject.toml allows
 #   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
 #                      .ci/citus)
@@ -43,12 +45,12 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs)
 
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        test-oldest test-citus prove-citus prove prove-tests prove-every prove-schedules \
-        prove-kills prove-endurance prove-leaving prove-asgi prove-hostile prove-circulation \
-        release fix bench audit lock install install-dev clean
+        test-oldest test-pipelines test-citus prove-citus prove prove-tests prove-every \
+        prove-schedules prove-kills prove-endurance prove-leaving prove-asgi prove-hostile \
+        prove-circulation release fix bench audit lock install install-dev clean
 
 # What `make test` leaves to targets of their own.
-APART = --ignore tests/system --ignore tests/citus --ignore tests/release
+APART = $(addprefix --ignore tests/,system citus release pipelines)
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
@@ -57,7 +59,7 @@ demo: install
 ifeq ($(ARGS),)
 test: lint format-check types imports tests
 	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)," \
-		"tests/release (release) and long forms (prove-tests)."
+		"tests/release (release), tests/pipelines (test-pipelines) and long forms (prove-tests)."
 else
 test: tests
 endif
@@ -103,6 +105,9 @@ WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \
 
 test-oldest: .venv/oldest/installed
 	.venv/oldest/bin/pytest -n 3 --dist worksteal $(or $(ARGS),$(WITH_OLDEST))
+
+test-pipelines: .venv/pipelines/installed
+	.venv/pipelines/bin/pytest -n 2 --dist worksteal tests/pipelines $(ARGS)
 
 # The tests of PostgreSQL that say what Masthead's statements do, once more on a Citus cluster.
 # Left out is what is said of files, of folders and of the mirror's own database.
@@ -210,6 +215,14 @@ install-dev: .venv/dev.installed
 	@$(BIN)/python -m venv --clear .venv/oldest
 	@$(LOCKED:$(BIN)%=.venv/oldest/bin%) -r requirements/oldest.txt
 	@$(PIP:$(BIN)%=.venv/oldest/bin%) install --no-index --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# Their packages are many, and change often.
+.venv/pipelines/installed: .venv/runtime.installed requirements/pipelines.txt
+	@echo "Installing dlt and the SDK of Singer into .venv/pipelines …"
+	@$(BIN)/python -m venv --clear .venv/pipelines
+	@$(LOCKED:$(BIN)%=.venv/pipelines/bin%) -r requirements/pipelines.txt
+	@$(PIP:$(BIN)%=.venv/pipelines/bin%) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 
 clean:

@@ -8,7 +8,8 @@ from tests.docs.pages import PAGES, POSTGRESQL, blocks_of, fits, run
 from tests.long import ONLY_LONG
 from tests.postgres import Databases, unique
 
-WITH_COMMANDS = [page for page in PAGES if blocks_of(page)]
+WITH_COMMANDS = [page for page in PAGES if blocks_of(page) and page.stem != "pipelines"]
+"""All but the one that tests/pipelines runs, where its tools are installed."""
 
 
 @pytest.mark.parametrize(

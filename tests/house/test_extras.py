@@ -16,13 +16,16 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.house import ROOT
-from tests.house.test_locks import project
+from tests.house.test_locks import EXTRAS, PIPELINES, project
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OF_OTHERS = {"compression"}
 """Names of the standard library of newer Pythons than one of those that run this."""
+
+ELSEWHERE = {"dlt": ["dlt"], "singer_sdk": ["singer-sdk"]}
+"""Modules that are not installed here, and the packages that bring them (`make test-pipelines`)."""
 
 BROUGHT_BY_ANOTHER = {"anyio": "starlette"}
 
@@ -61,7 +64,9 @@ def imported(graph: grimp.ImportGraph, *roots: str) -> set[str]:
 
 def _owners(distributions: Mapping[str, list[str]], name: str) -> list[str]:
     """Return the packages that bring a module; several share the name ``backports``."""
-    return ["backports.zstd"] if name == "backports" else distributions[name]
+    if name == "backports":
+        return ["backports.zstd"]
+    return ELSEWHERE.get(name) or distributions[name]
 
 
 def test_the_client_alone_brings_what_the_client_imports(graph: grimp.ImportGraph) -> None:
@@ -90,6 +95,20 @@ def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside
     assert "\n        from masthead.databases import duckdb, parquet" in text
 
 
+@pytest.mark.parametrize(
+    ("extra", "module", "tool"),
+    [("dlt", "dlt", "dlt"), ("singer", "singer_sdk", "singer-sdk")],
+)
+def test_only_its_own_module_needs_what_the_extra_of_a_pipeline_brings_beside_the_mirror(
+    graph: grimp.ImportGraph, extra: str, module: str, tool: str
+) -> None:
+    """decisions, "Pipelines: an environment of their own": no command and no server imports it."""
+    assert brought(extra) - brought("mirror") == {tool}
+    assert graph.find_modules_that_directly_import(module) == {f"masthead.{extra}"}
+    assert not graph.find_modules_that_directly_import(f"masthead.{extra}")
+    assert imported(graph, f"masthead.{extra}") - {"duckdb"} <= brought(extra)
+
+
 def test_the_checker_needs_no_more_than_the_client_click_and_rich(
     graph: grimp.ImportGraph,
 ) -> None:
@@ -102,7 +121,8 @@ def test_the_checker_needs_no_more_than_the_client_click_and_rich(
 
 def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> None:
     """decisions, "What an installation holds": the plugin of pytest is imported by pytest alone."""
-    assert imported(graph, "masthead") - {"pytest"} <= brought("plots") | brought("duckdb")
+    every = {package for extra in EXTRAS + PIPELINES for package in brought(extra)}
+    assert imported(graph, "masthead") - {"pytest"} <= every
     assert graph.find_modules_that_directly_import("pytest") == {"masthead.pytest_plugin"}
     assert not graph.find_modules_that_directly_import("masthead.pytest_plugin")
 

@@ -15,9 +15,11 @@ from packaging.version import Version
 from tests.house import ROOT
 
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
-LOCKS = ("runtime", "plots", "build", "dev", "bench", "system")
+LOCKS = ("runtime", "plots", "build", "dev", "bench", "system", "pipelines")
 ALL_LOCKS = (*LOCKS, "oldest")
 EXTRAS = ("mirror", "duckdb", "server", "plots")
+PIPELINES = ("dlt", "singer")
+"""The extras that are locked and tested apart."""
 
 
 def project() -> dict[str, Any]:
@@ -48,6 +50,9 @@ def wanted(lock: str) -> list[Requirement]:
         return dependencies("mirror", "server")
     if lock == "plots":
         return dependencies("mirror", "server", "plots")
+    if lock == "pipelines":
+        extras = dependencies("mirror", "server", *PIPELINES)
+        return extras + group("build") + group("pipelines")
     if lock == "oldest":
         return dependencies() + group("build") + group("tests")
     return group(lock)
@@ -113,8 +118,8 @@ def test_a_lock_file_names_no_place_to_install_from(lock: str) -> None:
 def test_contributing_lists_each_dependency_with_its_locked_version() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Dependencies")[2]
     listed = dict(re.findall(r"^\| ([\w.-]+) \| (\d[\w.]*) \|", text, re.MULTILINE))
-    locked = pins("dev") | pins("plots")
+    locked = pins("pipelines") | pins("dev") | pins("plots")
     assert listed == {
         requirement.name: locked[canonicalize_name(requirement.name)]
-        for requirement in dependencies()
+        for requirement in dependencies(*EXTRAS, *PIPELINES)
     }

@@ -95,7 +95,14 @@ def test_the_metadata_are_valid_and_complete(release: Release) -> None:
     metadata = metadata_of(release)
     assert str(metadata.requires_python) == ">=3.11"
     assert metadata.license_expression == "MIT"
-    assert sorted(metadata.provides_extra or []) == ["duckdb", "mirror", "plots", "server"]
+    assert sorted(metadata.provides_extra or []) == [
+        "dlt",
+        "duckdb",
+        "mirror",
+        "plots",
+        "server",
+        "singer",
+    ]
     assert metadata.description_content_type == "text/markdown"
     assert metadata.description == (ROOT / "README.md").read_text()
 

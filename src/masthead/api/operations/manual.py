@@ -29,6 +29,7 @@ PAGES = {
     "integrator": "For the integrator: look up readers and check their logins, from any language",
     "testing": "For testers: a service to test against, with faults and a clock that moves",
     "data-engineer": "For the data engineer: keep a copy of all data, and prove it complete",
+    "pipelines": "Pipelines: dlt and Singer load all data into a database or a warehouse",
     "checking": "Check a service: compare any service with the interface",
     "mapping": "Mapping files: load the files of another system",
     "operator": "For the operator: install, load data, give credentials, watch, back up",

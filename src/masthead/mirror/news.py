@@ -1,0 +1,83 @@
+"""What a service has new since a time, for those who keep its records elsewhere than in a copy.
+
+The rows of a copy belong to one database, whose transaction makes a pass safe. Here the caller
+keeps records and the time of the next request, and writes both together, or the time last.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+from typing import NamedTuple, TypeVar
+
+from masthead.client import ALL_ENTITIES, Changes, Client, Deletions
+from masthead.errors import MastheadError, ServiceError, TooOld
+from masthead.mirror.sync_pass import is_not_there
+
+__all__ = ["News", "news_since"]
+
+Offered = TypeVar("Offered", Changes, Deletions)
+
+
+class News(NamedTuple):
+    """What is new.
+
+    ``changes`` are the records, to be read once and to the end, else ``close`` ends the request.
+    ``gone`` are the ids of each entity that were removed; one that comes in ``changes`` all the
+    same is there again. ``through`` is the time of the next request, valid once everything has been
+    written. ``anew`` says that ``changes`` are everything, and whatever else is kept is wrong.
+    """
+
+    changes: Changes
+    gone: Mapping[str, Collection[int]]
+    through: str
+    anew: bool
+
+    def close(self) -> None:
+        """Release the connection."""
+        self.changes.close()
+
+
+def news_since(client: Client, since: str | None, entities: Iterable[str] = ALL_ENTITIES) -> News:
+    """Return what is new since a time, or everything: without a time, or if it is too long ago.
+
+    Raises MastheadError if the service has no snapshot or lists no removed records, ServiceError if
+    a request fails. The removed records are asked for first and held, so that each record is either
+    written or removed, and never both (decisions, "Pipelines: removed records first").
+    """
+    names = list(entities)
+    if since is not None:
+        try:
+            with _offered(lambda: client.deletions(since, names)) as deletions:
+                gone: dict[str, set[int]] = {name: set() for name in names}
+                for name, key in deletions:
+                    gone[name].add(key)
+            changes = _offered(lambda: client.changes(since, names))
+        except TooOld:
+            pass
+        else:
+            through = min(changes.through, deletions.through, key=datetime.fromisoformat)
+            return News(changes, gone, through, anew=False)
+    snapshot = _offered(lambda: client.snapshot(names))
+    return News(snapshot, {}, snapshot.through, anew=True)
+
+
+def _offered(request: Callable[[], Offered]) -> Offered:
+    """Return the response of an extension. Raises MastheadError if the service lacks it."""
+    try:
+        response = request()
+    except TooOld:
+        raise
+    except ServiceError as error:
+        if not is_not_there(error) or error.status in {401, 403}:
+            raise
+        raise _lacking(error.path) from error
+    if response.is_date:
+        response.close()
+        raise _lacking("the header Masthead-Changes-Through")
+    return response
+
+
+def _lacking(what: str) -> MastheadError:
+    return MastheadError(
+        f"the service lacks {what}, so removed records and its first days would be missing: "
+        "`masthead mirror` keeps a copy of such a service, as far as its interface goes"
+    )

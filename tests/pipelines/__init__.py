@@ -1,0 +1,1 @@
+"""Masthead's sources for pipeline tools, with the tools themselves."""
