@@ -8,7 +8,7 @@
 #                      a part of the tests, and nothing else: seconds
 #   make test-system   the wire form seen by a browser, PHP and generated clients; a real pooler
 #   make test-pipelines
-#                      the source for dlt and the tap for Singer, with both tools (ARGS=--long)
+#                      the source for dlt and the tap for Singer, with both tools: 4 minutes
 #   make test-oldest   a part of the tests, with the oldest packages that pyproject.toml allows
 #   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
 #                      .ci/citus)
@@ -22,7 +22,7 @@
 #                      forms have on SQLite alone, on PostgreSQL, and five times the examples of
 #                      those that Hypothesis makes), prove-schedules
 #                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
-#                      prove-circulation,
+#                      prove-circulation, prove-pipelines (kills at more points),
 #                      prove-endurance (MINUTES=60, for each kind of database)
 #   make prove-circulation
 #                      random sequences of all operations of circulation against the model, each
@@ -47,7 +47,7 @@ CODE = $(wildcard src tests benchmarks docs)
 .PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
         test-oldest test-pipelines test-citus prove-citus prove prove-tests prove-every \
         prove-schedules prove-kills prove-endurance prove-leaving prove-asgi prove-hostile \
-        prove-circulation release fix bench audit lock install install-dev clean
+        prove-circulation prove-pipelines release fix bench audit lock install install-dev clean
 
 # What `make test` leaves to targets of their own.
 APART = $(addprefix --ignore tests/,system citus release pipelines)
@@ -129,7 +129,8 @@ prove-citus: install-dev
 	[ ! -e .venv/citus/stamp ] || \
 		$(BIN)/pytest -n 3 --dist worksteal --citus --long --every tests/feed/test_proof.py
 
-prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-endurance
+prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-pipelines \
+       prove-endurance
 
 prove-tests: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal $(APART) \
@@ -154,6 +155,9 @@ prove-endurance: install-dev
 prove-circulation: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal tests/circulation --long --every \
 		--sequences $(or $(SEQUENCES),20000) --timeout 0
+
+prove-pipelines:
+	@$(MAKE) test-pipelines ARGS="--long --timeout 0"
 
 # On PostgreSQL those alone that say what each operation answers.
 prove-asgi: install-dev
