@@ -17,7 +17,7 @@ def main() -> None:
             raise
         sys.stderr.write(
             "only the client for Python is installed here; pip install 'masthead[mirror]' brings "
-            "masthead mirror, and pip install 'masthead[server]' all commands\n"
+            "masthead mirror and check, and pip install 'masthead[server]' all commands\n"
         )
         sys.exit(2)
     cli.main()

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
 
 from tests.checker.altering import Alter, Asked, Reply, Send
 
@@ -202,6 +203,28 @@ def lacking_in_the_long_run(asked: Asked, send: Send) -> Reply:
     return reply.saying(without_first(reply.json())) if is_long_ago else reply
 
 
+def _asked_since(asked: Asked, send: Send, since: datetime) -> Reply:
+    parameters = asked.query | {"changed_since": since.replace(microsecond=0).isoformat()}
+    return send(replace(asked, target=f"{asked.path}?{urlencode(parameters)}"))
+
+
+def changed_since_overlooked(asked: Asked, send: Send) -> Reply:
+    if asked.path == "/2/cdc" and send(asked).status in {200, 400}:
+        return _asked_since(asked, send, datetime.now(UTC) - timedelta(days=4))
+    return send(asked)
+
+
+def offset_overlooked(asked: Asked, send: Send) -> Reply:
+    """Take a time for one in UTC, and show nothing since a time in the future."""
+    text = asked.query.get("changed_since", "")
+    if asked.path != "/2/cdc" or not re.search(r"[+-](?!00:)\d\d:\d\d$", text):
+        return send(asked)
+    since = datetime.fromisoformat(text).replace(tzinfo=UTC)
+    now = datetime.now(UTC)
+    reply = _asked_since(asked, send, min(since, now))
+    return reply.saying({key: [] for key in reply.json()}) if since > now else reply
+
+
 def more_than_a_hundred(asked: Asked, send: Send) -> Reply:
     reply = send(asked)
     if re.fullmatch(SUBSCRIPTIONS, asked.path) and reply.status == 200 and reply.body:
@@ -245,6 +268,13 @@ def refusing_unescaped_plus(asked: Asked, send: Send) -> Reply:
     if "changed_since" in asked.target and "+" in asked.target:
         return Reply(400, b'{"error": "no"}')
     return send(asked)
+
+
+def searches_refused(asked: Asked, send: Send) -> Reply:
+    """Refuse an address without an @, and a code with another character than letters and digits."""
+    email, code = asked.query.get("email"), asked.query.get("renewal_code", "a")
+    is_wrong = (email and "@" not in email) or not code.isalnum()
+    return Reply(422, b'{"error": "no"}') if is_wrong else send(asked)
 
 
 def head_refused(asked: Asked, send: Send) -> Reply:

@@ -30,6 +30,7 @@ from tests.checker.edits import (
     any_key_opens,
     any_login_is_right,
     bytes_of,
+    changed_since_overlooked,
     differs,
     documented_path_redirects,
     each,
@@ -41,6 +42,7 @@ from tests.checker.edits import (
     lacking_in_the_long_run,
     more_than_a_hundred,
     noted,
+    offset_overlooked,
     ok,
     overlapping,
     put,
@@ -270,6 +272,12 @@ DEVIATIONS_OF_REQUESTS: dict[str, Deviation] = {
     "the future accepted": noted(
         instead(accepts("changed_since", 400), ok({"list_downloads": []})),
         *("Operation 4", GET_CDC, "changed_since"),
+    ),
+    "changed_since overlooked": differs(
+        changed_since_overlooked, "Operation 4", GET_CDC, "changed_since"
+    ),
+    "the offset of a time overlooked": differs(
+        offset_overlooked, "Operation 4", GET_CDC, "changed_since"
     ),
     "an unescaped plus refused": noted(
         refusing_unescaped_plus, "Operation 4", GET_CDC, "changed_since"

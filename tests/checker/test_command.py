@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
+    from tests.checker.altering import Asked, Send
     from tests.mirror.publisher import Publisher
 
 NO_DATABASE = "sqlite:///nobody-needs-one.db"
@@ -174,3 +175,28 @@ def test_a_service_that_cannot_be_asked_ends_with_1_and_a_sentence(
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith(sentence)
         assert len(done.stderr.splitlines()) == 1
+
+
+@ON_SQLITE
+def test_a_service_that_goes_away_is_no_difference(small: Publisher, tmp_path: Path) -> None:
+    """decisions, "Exit statuses"."""
+    left = iter(range(40))
+
+    def going_away(asked: Asked, send: Send) -> Reply:
+        return send(asked) if next(left, None) is not None else Reply(200, b"", is_cut=True)
+
+    with altered(small.url, going_away) as server:
+        done = checked(small, server.url, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("/2/accounts/: no complete response: ")
+
+
+@ON_SQLITE
+def test_a_server_of_something_else_is_named_as_such(small: Publisher, tmp_path: Path) -> None:
+    """decisions, "Exit statuses"; also with the version in the base URL."""
+    done = checked(small, f"{small.url}/2/", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "/2/accounts/: 404: no path of the interface is here; "
+        "the base URL is what comes before /2/\n"
+    )

@@ -28,6 +28,7 @@ SHORT = {
     "an unknown order as a success",
     "another envelope",
     "bodies that are arrays overlooked",
+    "changed_since overlooked",
     "custom fields under another key",
     "fields in another order",
     "half a character",
@@ -39,6 +40,7 @@ SHORT = {
     "subscribers as an array",
     "the filter copies overlooked",
     "the limit overlooked",
+    "the offset of a time overlooked",
     "the search by email overlooked",
 }
 """Those that the short form plants: one of each sort."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.databases.connection import DatabaseUnavailable
+from masthead.databases.duckdb import DuckdbConnection
 from masthead.errors import MastheadError, StoreUnavailable
 from masthead.mirror import database, open_copy
 from masthead.mirror.tables import entity_named
@@ -44,6 +46,44 @@ def test_only_its_owner_can_read_it_and_its_log(publisher: Publisher, kept: Kept
     assert modes == {name: 0o600, f"{name}.wal": 0o600, f"{name}.tmp": 0o700}
 
 
+def test_who_may_read_it_may_read_the_log_that_stays(publisher: Publisher, kept: Kept) -> None:
+    """decisions, "Who may read the files": the copy keeps the mode that its owner gave it."""
+    kept.update(publisher)
+    kept.path.chmod(0o640)
+    kept.update(publisher)
+    log = kept.path.with_name(f"{kept.path.name}.wal")
+    assert not log.exists() or stat.S_IMODE(log.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("of_other", [b"", b"hello\n", b"SQLite format 3\0" + bytes(4096)])
+def test_a_file_of_something_else_stays_alone(kept: Kept, of_other: bytes) -> None:
+    """Nothing is made beside it, and no extension comes from the network to read it."""
+    kept.path.write_bytes(of_other)
+    with pytest.raises(StoreUnavailable, match="it is no file of DuckDB"):
+        open_copy(kept.url)
+    assert kept.path.read_bytes() == of_other
+    assert [path.name for path in kept.path.parent.glob(f"{kept.path.name}*")] == [kept.path.name]
+
+
+def test_a_commit_that_fails_says_why(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has ended the transaction, so that nothing is left to be rolled back."""
+    table = entity_named("subscribers").tables[0]
+    with closing(open_copy(kept.url)) as copy:
+        connection = copy._connection
+        assert isinstance(connection, DuckdbConnection)
+        script = connection.script
+
+        def failing(sql: str) -> None:
+            if sql == "COMMIT":
+                script("ROLLBACK")
+                raise DatabaseUnavailable("the database does not answer", "no space is left")
+            script(sql)
+
+        monkeypatch.setattr(connection, "script", failing)
+        with pytest.raises(StoreUnavailable, match="no space is left"), copy.writing():
+            copy.put(table, None, [(1, *[None] * 8)])
+
+
 def test_a_pass_waits_for_a_reader_and_fails_if_that_takes_too_long(
     publisher: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +101,7 @@ def test_a_pass_waits_for_a_reader_and_fails_if_that_takes_too_long(
         monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.1)
         with pytest.raises(StoreUnavailable, match="another process has it open"):
             kept.update(publisher)
+        assert not list(kept.path.parent.glob(f"{kept.path.name}.tmp"))
         reader.stdin.close()
     assert kept.update(publisher).records == 1
 

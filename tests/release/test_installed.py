@@ -105,7 +105,7 @@ def test_the_command_without_its_packages_says_what_to_install(
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
             "only the client for Python is installed here; pip install 'masthead[mirror]' brings "
-            "masthead mirror, and pip install 'masthead[server]' all commands\n"
+            "masthead mirror and check, and pip install 'masthead[server]' all commands\n"
         )
 
 

@@ -1,6 +1,7 @@
 """Runs the checks against a service, and counts what they found."""
 
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from typing import NamedTuple
 
 from masthead.checker.asking import Asker
@@ -38,6 +39,9 @@ CHECKS: dict[str, Sequence[Check]] = {
 }
 """All checks, in the groups and in the order in which they are made."""
 
+_NO_RESPONSE = "there is no complete response that can be read"
+_LISTS = ("/2/accounts/", "/2/subscriptions/", "/2/subscribers/", "/2/customfields/")
+
 
 class Report(NamedTuple):
     """What was found; ``not_tried`` has the titles of checks, and why each was not made."""
@@ -67,8 +71,8 @@ def check(
 ) -> Report:
     """Compare a service with the interface; ``tell`` is called before each check.
 
-    Raises BadInput for an invalid URL, and ServiceError if the service cannot be reached or refuses
-    the credentials.
+    Raises BadInput for an invalid URL, and ServiceError if the service cannot be reached, then or
+    later, if it has none of the interface, or refuses the credentials.
     """
     with Asker(base_url, key, login, rate) as asker:
         _must_be_open(asker)
@@ -79,6 +83,9 @@ def check(
         for number, each in enumerate(checks):
             tell(title_of(each), number)
             findings = _findings(each, service, not_tried)
+            if any(finding.text == _NO_RESPONSE for finding in findings):
+                # Of a service that has gone away, all the rest would be a difference.
+                _must_be_open(asker)
             if any(finding.severity == "difference" for finding in findings):
                 # Data may have changed between two requests: what stays is a difference.
                 service.forget()
@@ -101,10 +108,14 @@ def section_of(each: Check) -> str:
 
 
 def _must_be_open(asker: Asker) -> None:
-    """Raise ServiceError for credentials that are refused."""
-    answer = asker.ask("/2/accounts/")
-    if answer.status in {401, 403}:
-        raise ServiceError("/2/accounts/", answer.status, "the credentials are refused")
+    """Raise ServiceError for credentials that are refused, or if there is no such service."""
+    first, *others = _LISTS
+    status = asker.ask(first).status
+    if status in {401, 403}:
+        raise ServiceError(first, status, "the credentials are refused")
+    if status == HTTPStatus.NOT_FOUND and all(asker.ask(path).status == status for path in others):
+        text = "no path of the interface is here; the base URL is what comes before /2/"
+        raise ServiceError(first, status, text)
 
 
 def _findings(each: Check, service: Service, not_tried: dict[str, str]) -> list[Finding]:
@@ -116,6 +127,5 @@ def _findings(each: Check, service: Service, not_tried: dict[str, str]) -> list[
     except NotTried as error:
         not_tried[title_of(each)] = str(error)
     except ServiceError as error:
-        text = "there is no complete response that can be read"
-        service.findings.append(Finding("difference", "Endpoints", error.path, "", text))
+        service.findings.append(Finding("difference", "Endpoints", error.path, "", _NO_RESPONSE))
     return service.findings

@@ -7,6 +7,7 @@ connection waits for the file when it is opened, and holds it until it is closed
 import json
 import os
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -44,6 +45,10 @@ _UNAVAILABLE = (
 _NOT_HELD = (duckdb.DataError, duckdb.InvalidInputException, UnicodeError)
 """What a value raises that a column cannot hold."""
 
+_MAGIC = b"DUCK"
+_BEGINNING_BYTES = 12
+"""A file of DuckDB begins with so many bytes, of which the last ones are ``_MAGIC``."""
+
 _writers: defaultdict[Path, Lock] = defaultdict(Lock)
 """Locks out the other threads that write to a file, which all have one instance of DuckDB."""
 
@@ -61,11 +66,11 @@ class DuckdbConnection:
         self._path = path.absolute()
         self._wait_s = wait_s
         self._log = Path(f"{self._path}.wal")
-        # For what does not fit into memory. DuckDB would create it with the mode of the umask.
         self._spilled = Path(f"{self._path}.tmp")
+        self._connection = retry(lambda: _open(self._path), wait_s)
+        # For what does not fit into memory. DuckDB would create it with the mode of the umask.
         with suppress(OSError):
             make_folder(self._spilled)
-        self._connection = retry(lambda: _open(self._path), wait_s)
         self.streams = OpenStreams()
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
@@ -139,15 +144,20 @@ class DuckdbConnection:
         if not writer.acquire(timeout=self._wait_s):
             raise DatabaseLocked("the database is busy", "another thread is writing to it")
         try:
-            # DuckDB creates its log when it commits, with the mode that the umask leaves.
+            # DuckDB creates its log when it commits, with the mode that the umask leaves. Whoever
+            # may read the file needs the log too, which can stay.
             make_file(self._log)
+            with suppress(OSError):
+                shutil.copymode(self._path, self._log)
             self.script("BEGIN")
             try:
                 yield
                 self.script("COMMIT")
             except BaseException:
                 self.streams.close()
-                self.script("ROLLBACK")
+                # A COMMIT that fails has ended the transaction already.
+                with suppress(DatabaseUnavailable):
+                    self.script("ROLLBACK")
                 raise
         finally:
             writer.release()
@@ -167,11 +177,15 @@ def create_file(path: Path) -> None:
     """Create an empty database, readable by its owner only, if there is none.
 
     DuckDB does not take an empty file for a new database, so it makes one in a folder of its own.
-    Raises DatabaseUnavailable.
+    Raises DatabaseUnavailable, also for a file that is none of DuckDB: of some it would download
+    an extension from the network that can read them.
     """
-    if path.exists():
-        return
     try:
+        if path.exists():
+            with path.open("rb") as file:
+                if file.read(_BEGINNING_BYTES)[-len(_MAGIC) :] != _MAGIC:
+                    raise DatabaseUnavailable(f"{path} cannot be used", "it is no file of DuckDB")
+            return
         with TemporaryDirectory(prefix=".new-", dir=path.absolute().parent) as folder:
             new = Path(folder) / "new.duckdb"
             _open(new).close()

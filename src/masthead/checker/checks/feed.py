@@ -1,6 +1,6 @@
 """Operation 4: the change feed, its keys, its records and its window."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from masthead.checker.asking import Answer, Asking
 from masthead.checker.findings import NotTried
@@ -26,6 +26,9 @@ _KEYS = {entity.name: entity.key for entity in ENTITIES}
 _RECENT = timedelta(minutes=10)
 _WINDOWS = (timedelta(hours=1), timedelta(days=1))
 _TOO_LONG_AGO = timedelta(days=6)
+_TEN_HOURS = timedelta(hours=10)
+"""Less than the greatest offset: who overlooks that asks for the future."""
+_TOO_LONG = "the feed is too long to be read to its end"
 _AHEAD = timedelta(days=1)
 _ROUND = {10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 50_000, 100_000}
 
@@ -95,11 +98,12 @@ def a_shorter_window_has_nothing_else(service: Service) -> None:
 
     Interface, operation 4; "Limits".
     """
+    # The longest one last: what changes meanwhile is in it.
+    shorter = [service.changes(ALL, service.asker.now() - window)[0] for window in _WINDOWS]
     wide, is_whole = service.changes(ALL)
     if not is_whole:
-        raise NotTried("the feed of five days is too long to be read to its end")
-    for window in _WINDOWS:
-        narrow, _ = service.changes(ALL, service.asker.now() - window)
+        raise NotTried(_TOO_LONG)
+    for narrow in shorter:
         _compare(service, narrow, wide, "five days lack records that a shorter time shows")
 
 
@@ -108,11 +112,32 @@ def an_entity_alone_has_nothing_else(service: Service) -> None:
 
     Interface, operation 4; "Limits".
     """
+    alone = service.feed
     together, is_whole = service.changes(ALL)
     if not is_whole:
-        raise NotTried("the feed of five days is too long to be read to its end")
+        raise NotTried(_TOO_LONG)
     text = "the response to all entities lacks records that one entity alone shows"
-    _compare(service, service.feed, together, text)
+    _compare(service, alone, together, text)
+
+
+def the_offset_of_a_time_is_kept(service: Service) -> None:
+    """The same moment with another offset from UTC shows the same.
+
+    Interface, operation 4: a time has a UTC offset.
+    """
+    moment = service.asker.now() - _TEN_HOURS
+    before, is_whole = service.changes(ALL, moment)
+    for hours in (14, -12):
+        here = timezone(timedelta(hours=hours))
+        shifted, is_also = service.changes(ALL, moment.astimezone(here))
+        after, is_too = service.changes(ALL, moment)
+        if not (is_whole and is_also and is_too):
+            raise NotTried(_TOO_LONG)
+        # What changes meanwhile is in the later one.
+        if any(_lacking(before, shifted).values()) or any(_lacking(shifted, after).values()):
+            text = f"a moment in the offset {hours:+03d}:00 shows other records"
+            service.differs(_SECTION, _REQUEST, "changed_since", text)
+        before = after
 
 
 def no_number_of_records_looks_like_a_row_limit(service: Service) -> None:
@@ -144,7 +169,10 @@ def the_future_is_an_error(service: Service) -> None:
 
     Interface, operation 4, which leaves it open.
     """
-    answer = _ask(service, service.asker.now() + _AHEAD)
+    answer = service.ask("changes", feed_parameters(service.asker.now() + _AHEAD, ALL))
+    if answer.status == SUCCESS and answer.is_whole and any(service.feed_in(answer).values()):
+        text = "what changed before that time is shown: nothing has changed since tomorrow"
+        service.differs(_SECTION, _REQUEST, "changed_since", text)
     service.refused(answer, _SECTION, "changed_since", "a time in the future", 400)
 
 
@@ -204,11 +232,18 @@ def _ask(service: Service, moment: datetime) -> Answer:
 
 
 def _compare(service: Service, fewer: Feed, more: Feed, text: str) -> None:
+    for key, lacking in _lacking(fewer, more).items():
+        if lacking:
+            service.differs("Limits", _REQUEST, key, f"{text}: {lacking} records")
+
+
+def _lacking(fewer: Feed, more: Feed) -> dict[str, int]:
+    """Return how many records of each key only the first one has."""
+    found = {}
     for entity in ENTITIES:
         ids = {id_of(one) for one in more.get(entity.key, [])}
-        lacking = sum(id_of(one) not in ids for one in fewer.get(entity.key, []))
-        if lacking:
-            service.differs("Limits", _REQUEST, entity.key, f"{text}: {lacking} records")
+        found[entity.key] = sum(id_of(one) not in ids for one in fewer.get(entity.key, []))
+    return found
 
 
 CHECKS = (
@@ -218,6 +253,7 @@ CHECKS = (
     a_record_is_once_in_the_feed,
     a_shorter_window_has_nothing_else,
     an_entity_alone_has_nothing_else,
+    the_offset_of_a_time_is_kept,
     no_number_of_records_looks_like_a_row_limit,
     too_long_ago_is_an_error,
     the_future_is_an_error,
