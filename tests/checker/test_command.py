@@ -147,6 +147,7 @@ BAD_USAGE = {
     "without credentials": (("http://127.0.0.1:1", "--key="), "set MASTHEAD_API_KEY and"),
     "no URL": (("127.0.0.1:1",), "the base URL reads https://host"),
     "a rate of nothing": (("http://127.0.0.1:1", "--rate=0"), "is not in the range"),
+    "a rate that is no number": (("http://127.0.0.1:1", "--rate=nan"), "no number of requests"),
     "another form": (("http://127.0.0.1:1", "--format=xml"), "is not one of"),
 }
 

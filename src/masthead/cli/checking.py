@@ -1,5 +1,6 @@
 """``masthead check``: comparing a service with the interface."""
 
+import math
 from collections.abc import Sequence
 
 import click
@@ -46,6 +47,8 @@ def check_command(
     """
     if not key or not login:
         raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
+    if math.isnan(rate):
+        raise BadUsage("--rate: nan is no number of requests")
     with progress() as bars:
         task = bars.add_task("asking", total=sum(map(len, CHECKS.values())))
         try:
