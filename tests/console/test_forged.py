@@ -84,7 +84,8 @@ def test_an_older_browser_says_where_the_form_comes_from_by_its_origin(browser: 
 
 def test_behind_a_proxy_the_origin_is_the_proxys_and_has_tls(desk: Desk) -> None:
     with serving_console(desk.store, behind_proxy=True) as console:
-        form = {"account": "1", "name": "manager", "password": PASSWORD}
+        console.add("behind a proxy")
+        form = {"account": "1", "name": "behind a proxy", "password": PASSWORD}
         for origin, status in (("https://desk.example", 303), ("http://desk.example", 403)):
             sent = {"Origin": origin, "Host": "desk.example"}
             answer = console.browser().post(SIGN_IN, form, headers=sent, token="")
