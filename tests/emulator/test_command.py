@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,10 @@ def started(*options: str, tmp: Path) -> Iterator[tuple[subprocess.Popen[str], l
 
 def folder_of(process_id: int) -> Path:
     """Return the folder of the database that a process has open."""
-    opened = [link.readlink() for link in Path(f"/proc/{process_id}/fd").iterdir()]
+    opened = []
+    for link in Path(f"/proc/{process_id}/fd").iterdir():
+        with suppress(FileNotFoundError):  # a connection that has ended meanwhile
+            opened.append(link.readlink())
     (found,) = {path.parent for path in opened if path.name == "publisher.db"}
     return found
 
