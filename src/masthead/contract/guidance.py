@@ -87,11 +87,6 @@ snapshot. Then pass the header `Masthead-Changes-Through` of each response as th
 * A time more than five days back gets 410: changes are lost to you, so load everything again from
   the snapshot.
 * A response can be large; read it as a stream. One that breaks off is not valid JSON: ask again.
-
-With `Accept: application/x-ndjson` each record is a line, with the name of its entity as in
-`entities`: `{"entity":"orders","record":{…}}`. The last line is
-`{"changes_through":"…","records":…}`, with the time of the header and the number of lines before
-it. A response without this line has broken off: ask again.
 """,
     "get_custom_field_answers": """\
 Returns a subscriber's answers to the publisher's questions, with an entry for every question, in
