@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read, whatever the umask.
+"""Files and folders that only their owner can read, whatever the umask, and fsync for both.
 
 Masthead's files hold personal data (decisions, "Who may read the files"). Existing files and
 folders that are not replaced keep their mode.
@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["make_file", "make_folder", "new_file"]
+__all__ = ["make_file", "make_folder", "new_file", "sync"]
 
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
@@ -38,6 +38,15 @@ def new_file(path: Path, *, encoding: str = "utf-8", errors: str | None = None) 
     """
     path.unlink(missing_ok=True)
     return open(path, "x", encoding=encoding, errors=errors, newline="", opener=_open)
+
+
+def sync(path: Path) -> None:
+    """Write what the system still holds of a file or folder to the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _open(path: str, flags: int) -> int:

@@ -4,6 +4,7 @@ SQL is the same text for all databases, with parameters written as ``:name``. Th
 that differ are chosen by :attr:`Connection.dialect`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
@@ -18,6 +19,7 @@ __all__ = [
     "Dialect",
     "OpenStreams",
     "Row",
+    "RowsAndStreams",
     "Value",
     "retry",
 ]
@@ -92,6 +94,29 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """Close the connection and its streams."""
+
+
+class RowsAndStreams(ABC):
+    """What all connections do alike: the first of the rows, and streams that are closed in time."""
+
+    streams: "OpenStreams"
+
+    @abstractmethod
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Run a statement and return all its rows."""
+
+    @abstractmethod
+    def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
+        """Run a statement and yield its rows one by one."""
+
+    def row(self, sql: str, /, **values: Value) -> Row | None:
+        """Return the first row, or None."""
+        found = self.rows(sql, **values)
+        return found[0] if found else None
+
+    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
+        """Yield the rows one by one."""
+        return self.streams.add(self._stream(sql, values))
 
 
 class OpenStreams:

@@ -23,6 +23,7 @@ from masthead.databases.connection import (
     Dialect,
     OpenStreams,
     Row,
+    RowsAndStreams,
     Value,
     retry,
 )
@@ -53,7 +54,7 @@ _writers: defaultdict[Path, Lock] = defaultdict(Lock)
 """Locks out the other threads that write to a file, which all have one instance of DuckDB."""
 
 
-class DuckdbConnection:
+class DuckdbConnection(RowsAndStreams):
     """A connection to a file (``databases.connection`` describes its methods).
 
     Waits up to ``wait_s`` seconds for another process that has the file open.
@@ -77,15 +78,6 @@ class DuckdbConnection:
         """Run a statement and return all its rows."""
         with _explaining():
             return self._execute(sql, values).fetchall()
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-        found = self.rows(sql, **values)
-        return found[0] if found else None
-
-    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one."""
-        return self.streams.add(self._stream(sql, values))
 
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         with _explaining():

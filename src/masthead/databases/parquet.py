@@ -25,12 +25,13 @@ from masthead.databases.connection import (
     Dialect,
     OpenStreams,
     Row,
+    RowsAndStreams,
     Value,
     retry,
 )
 from masthead.databases.duckdb import DuckdbConnection
 from masthead.errors import BadUsage
-from masthead.private import make_file
+from masthead.private import make_file, sync
 
 __all__ = ["CURRENT", "OLD_VERSIONS_STAY_S", "ParquetConnection"]
 
@@ -47,7 +48,7 @@ _ENDING = ".parquet"
 _DELETE = re.compile(r"DELETE FROM (?P<table>\w+)(?P<where> WHERE .*)?", re.DOTALL)
 
 
-class ParquetConnection:
+class ParquetConnection(RowsAndStreams):
     """A connection to a folder (``databases.connection`` describes its methods).
 
     Outside of a block, each statement sees the newest version. Creates the folder, readable by its
@@ -76,15 +77,6 @@ class ParquetConnection:
         """Run a statement and return all its rows."""
         with self._opened() as work:
             return work.connection.rows(sql, **values)
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-        found = self.rows(sql, **values)
-        return found[0] if found else None
-
-    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one."""
-        return self.streams.add(self._stream(sql, values))
 
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         with self._opened() as work:
@@ -233,11 +225,11 @@ class ParquetConnection:
         versions.mkdir(exist_ok=True)
         version = versions / str(number)
         work.write_version().rename(version)
-        _sync(versions)
+        sync(versions)
         link = work.folder / CURRENT
         link.symlink_to(version.relative_to(self._folder))
         link.replace(self._folder / CURRENT)
-        _sync(self._folder)
+        sync(self._folder)
 
 
 class _Work:
@@ -291,8 +283,8 @@ class _Work:
                     f"COPY (FROM {_name(table)} ORDER BY ALL) TO {_text(path)} "
                     "(FORMAT parquet, COMPRESSION zstd)"
                 )
-                _sync(path)
-        _sync(version)
+                sync(path)
+        sync(version)
         return version
 
     def close(self) -> None:
@@ -336,15 +328,6 @@ def _text(path: Path) -> str:
 
 def _file(path: Path) -> str:
     return f"read_parquet({_text(path)})"
-
-
-def _sync(path: Path) -> None:
-    """Write a file or folder to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

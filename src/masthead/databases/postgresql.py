@@ -14,6 +14,7 @@ from masthead.databases.connection import (
     Dialect,
     OpenStreams,
     Row,
+    RowsAndStreams,
     Value,
 )
 from masthead.databases.postgresql_session import (
@@ -70,7 +71,7 @@ _UNAVAILABLE = (
 """Errors of the database. All others are errors in a statement, which are bugs of ours."""
 
 
-class PostgresConnection:
+class PostgresConnection(RowsAndStreams):
     """A connection to a server (``databases.connection`` describes its methods)."""
 
     dialect: Dialect = "postgresql"
@@ -84,18 +85,9 @@ class PostgresConnection:
         """Run a statement, which stays prepared if the session keeps any, and return all rows."""
         return self._run(statement_of(sql, values)).rows
 
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-        found = self.rows(sql, **values)
-        return found[0] if found else None
-
-    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one, while the server sends them."""
-        return self.streams.add(self._stream(translated(sql), values))
-
-    def _stream(self, sql: bytes, values: dict[str, Value]) -> Generator[Row, None, None]:
+    def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         with explaining(), self._connection.cursor(binary=True) as cursor:
-            yield from cursor.stream(sql, values, size=_STREAM_ROWS)
+            yield from cursor.stream(translated(sql), values, size=_STREAM_ROWS)
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes; return how many rows it changed."""

@@ -23,6 +23,7 @@ from masthead.databases.connection import (
     Dialect,
     OpenStreams,
     Row,
+    RowsAndStreams,
     Value,
     retry,
 )
@@ -57,7 +58,7 @@ _UNAVAILABLE = (
 _creation = threading.Lock()
 
 
-class SqliteConnection:
+class SqliteConnection(RowsAndStreams):
     """A connection to a file (``databases.connection`` describes its methods)."""
 
     dialect: Dialect = "sqlite"
@@ -81,15 +82,6 @@ class SqliteConnection:
             return self._connection.execute(sql, values).fetchall()
         except _UNAVAILABLE as error:
             raise _unavailable(error) from error
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-        found = self.rows(sql, **values)
-        return found[0] if found else None
-
-    def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one."""
-        return self.streams.add(self._stream(sql, values))
 
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         with closing(self._connection.cursor()) as cursor:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
+from masthead.private import sync
 from masthead.store import audit, commits, epochs, erasing, migrations
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
@@ -267,17 +268,9 @@ def _check(made: Path, *, of: Path) -> None:
 
 
 def _put(made: Path, target: Path) -> None:
-    _sync(made)
+    sync(made)
     made.replace(target)
-    _sync(target.parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync(target.parent)
 
 
 @contextmanager

@@ -21,7 +21,6 @@ from masthead.databases.postgresql_session import (
     Session,
     Statement,
     statement_of,
-    translated,
 )
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Clock
@@ -161,9 +160,9 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         """Yield the rows one by one, while the server sends them."""
         if self._is_in_transaction():
             return super().stream(sql, **values)
-        return self.streams.add(self._stream_alone(translated(sql), values))
+        return self.streams.add(self._stream_alone(sql, values))
 
-    def _stream_alone(self, sql: bytes, values: dict[str, Value]) -> Generator[Row, None, None]:
+    def _stream_alone(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         with self._reading(self._settings):
             yield from self._stream(sql, values)
 
