@@ -18,6 +18,7 @@ from tenacity import Retrying, retry_if_exception
 from masthead.checker.findings import NotTried
 from masthead.client import responses
 from masthead.client.requests import Request
+from masthead.contract.operations import OPERATIONS
 from masthead.errors import ServiceUnreachable
 
 __all__ = ["Answer", "Asker", "Asking"]
@@ -31,7 +32,7 @@ ANSWER_BYTES_MAX = 8 * 1024 * 1024
 FEED_BYTES_MAX = 128 * 1024 * 1024
 """The most bytes that are read of all responses of the feed together."""
 
-_FEED_PATH = "/2/cdc"
+_FEED_PATH = OPERATIONS["changes"].path
 _PATIENCE_S = 60.0
 _TIMEOUT_S = 30.0
 

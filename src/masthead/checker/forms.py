@@ -139,7 +139,7 @@ def _count(
         for field in fields:
             if field.name not in record:
                 continue
-            at = f"{place}.{field.name}" if place else field.name
+            at = _at(place, field.name)
             value = record[field.name]
             if isinstance(field.kind, Many) and isinstance(value, list):
                 _count(field.kind.shape, value, f"{at}[]", counts, totals)

@@ -19,6 +19,7 @@ from masthead.checker.checks import (
 )
 from masthead.checker.findings import Faulty, Finding, NotTried
 from masthead.checker.service import Service
+from masthead.contract.operations import OPERATIONS
 from masthead.errors import ServiceError
 
 __all__ = ["CHECKS", "Check", "Report", "check", "section_of", "title_of"]
@@ -40,7 +41,10 @@ CHECKS: dict[str, Sequence[Check]] = {
 """All checks, in the groups and in the order in which they are made."""
 
 _NO_RESPONSE = "there is no complete response that can be read"
-_LISTS = ("/2/accounts/", "/2/subscriptions/", "/2/subscribers/", "/2/customfields/")
+_LISTS = tuple(
+    OPERATIONS[name].path
+    for name in ("list_accounts", "list_subscriptions", "search_subscribers", "list_custom_fields")
+)
 
 
 class Report(NamedTuple):

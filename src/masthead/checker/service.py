@@ -1,5 +1,6 @@
 """The service that is checked: what it has told, and what was found about it."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -9,7 +10,7 @@ import msgspec
 
 from masthead.checker.asking import Answer, Asker, Asking
 from masthead.checker.findings import Faulty, Finding, NotTried, Severity
-from masthead.checker.forms import faults_of
+from masthead.checker.forms import differing_fields, faults_of
 from masthead.checker.reading import beginning_of, read, type_of
 from masthead.contract.operations import ENTITIES, LIMIT_MAX, OPERATIONS, Operation
 
@@ -26,6 +27,7 @@ __all__ = [
     "is_full",
     "objects",
     "section_of",
+    "unknown_id",
 ]
 
 WINDOW = timedelta(days=5) - timedelta(hours=1)
@@ -174,6 +176,27 @@ class Service:
             text = f"{repeats} of {len(ids)} records have an id that another one has"
             self._keep(Finding(severity, section, request, field, text))
 
+    def check_against_feed(
+        self, operation: Operation, listed: Sequence[Record], section: str
+    ) -> None:
+        """Compare the records of a list with those of the feed that have the same ids.
+
+        Raises NotTried if there are none.
+        """
+        key = str(operation.envelope)
+        by_id = {id_of(one): one for one in listed}
+        changed = self.feed.get(key, [])
+        pairs = [(one, by_id[id_of(one)]) for one in changed if id_of(one) in by_id]
+        if not pairs:
+            what = section.lower()
+            raise NotTried(f"no {what} is both in the list and in the change feed")
+        differing = Counter(name for pair in pairs for name in differing_fields(*pair))
+        for name, count in differing.items():
+            text = (
+                f"{count} of {len(pairs)} records have another value in the list than in the feed"
+            )
+            self.differs(section, f"GET {operation.path}", f"{key}[].{name}", text)
+
     # What is known
 
     @cached_property
@@ -273,6 +296,14 @@ def _must_be_answered(answer: Answer) -> None:
 def section_of(operation: Operation) -> str:
     """Return the operation as the sections of findings name it."""
     return f"Operation {operation.number}"
+
+
+def unknown_id(known: set[str]) -> str:
+    """Return an id that no record is likely to have, and none of the known ones has."""
+    number = 9_007_199_254_740_881
+    while str(number) in known:
+        number -= 1
+    return str(number)
 
 
 def objects(value: Any) -> list[Record]:

@@ -5,7 +5,7 @@ from typing import Any
 from masthead.checker.asking import Answer
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
-from masthead.checker.service import Service, objects
+from masthead.checker.service import Service, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import Account
 
@@ -87,14 +87,6 @@ def unknown_account_is_an_error(service: Service) -> None:
 def _account_in(service: Service, answer: Answer) -> Any:
     body = service.json_of(answer, "Operation 2")
     return service.member(body, "account", answer, "Operation 2")
-
-
-def unknown_id(known: set[str]) -> str:
-    """Return an id that no record is likely to have, and none of the known ones has."""
-    number = 9_007_199_254_740_881
-    while str(number) in known:
-        number -= 1
-    return str(number)
 
 
 CHECKS = (

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from masthead.checker.checks.accounts import unknown_id
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
-from masthead.checker.service import Record, Service, id_of, objects
+from masthead.checker.service import Record, Service, id_of, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import CustomFieldAnswer, CustomFieldDefinition
 

@@ -4,14 +4,14 @@ from collections import Counter
 
 from masthead.checker.asking import Asking
 from masthead.checker.findings import NotTried
-from masthead.checker.forms import differing_fields
 from masthead.checker.service import Record, Service, id_of, is_full
 from masthead.contract.operations import OPERATIONS
 
 __all__ = ["CHECKS", "NOBODY"]
 
 _SECTION = "Operation 8"
-_REQUEST = f"GET {OPERATIONS['search_subscribers'].path}"
+_OPERATION = OPERATIONS["search_subscribers"]
+_REQUEST = f"GET {_OPERATION.path}"
 _FIELDS = ("email", "first_name", "last_name", "renewal_code", "source")
 NOBODY = "b8f1nobody7c0e"
 """What no field of a subscriber is likely to hold."""
@@ -54,7 +54,7 @@ def searches_for_nobody_find_nobody(service: Service) -> None:
             # What a service takes for no address or code at all, it may say.
             service.refused(answer, _SECTION, name, "a search for what nobody has", 200)
             continue
-        if found := service.records(answer, OPERATIONS["search_subscribers"]):
+        if found := service.records(answer, _OPERATION):
             text = f"a search for what nobody has returns {len(found)} records"
             service.differs(_SECTION, _REQUEST, name, text)
 
@@ -64,10 +64,10 @@ def empty_searches_do_not_find_everybody(service: Service) -> None:
 
     Interface, operation 8, which leaves it open.
     """
-    answer = service.asker.ask(OPERATIONS["search_subscribers"].path, asking=Asking(query="email="))
+    answer = service.asker.ask(_OPERATION.path, asking=Asking(query="email="))
     if answer.status == 400:
         return
-    found = service.records(answer, OPERATIONS["search_subscribers"])
+    found = service.records(answer, _OPERATION)
     if any(isinstance(one, dict) and one.get("email") for one in found):
         text = "an empty search returns subscribers who have an address"
         service.notes(_SECTION, _REQUEST, "email", text)
@@ -109,18 +109,7 @@ def the_feed_shows_the_same_subscribers(service: Service) -> None:
 
     Interface, "Subscriber".
     """
-    listed = {id_of(one): one for one in service.subscribers}
-    pairs = [
-        (one, listed[id_of(one)])
-        for one in service.feed.get("subscribers", [])
-        if id_of(one) in listed
-    ]
-    if not pairs:
-        raise NotTried("no subscriber is both in the list and in the change feed")
-    differing = Counter(name for pair in pairs for name in differing_fields(*pair))
-    for name, count in differing.items():
-        text = f"{count} of {len(pairs)} records have another value in the list than in the feed"
-        service.differs("Subscriber", _REQUEST, f"subscribers[].{name}", text)
+    service.check_against_feed(_OPERATION, service.subscribers, "Subscriber")
 
 
 def _with_plain(service: Service, name: str) -> list[Record]:

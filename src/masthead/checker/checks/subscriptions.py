@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from masthead.checker.findings import NotTried
-from masthead.checker.forms import differing_fields
-from masthead.checker.service import Record, Service, id_of, is_full
+from masthead.checker.service import SUCCESS, Record, Service, id_of, is_full, objects
 from masthead.contract.operations import OPERATIONS
 
 __all__ = ["CHECKS"]
 
 _SECTION = "Operation 7"
-_REQUEST = f"GET {OPERATIONS['list_subscriptions'].path}"
+_OPERATION = OPERATIONS["list_subscriptions"]
+_REQUEST = f"GET {_OPERATION.path}"
 _UNLIMITED = -1
 _TYPES = ("Print", "Digital", "Both")
 Fits = Callable[[Record], bool | None]
@@ -122,8 +122,8 @@ def letter_case_of_values_does_not_count(service: Service) -> None:
         for other in others:
             answer = service.ask("list_subscriptions", {name: other})
             found = None
-            if answer.status == 200:
-                found = [id_of(one) for one in service.rows("list_subscriptions", {name: other})]
+            if answer.status == SUCCESS:
+                found = [id_of(one) for one in objects(service.records(answer, _OPERATION))]
             if found != expected:
                 text = f"{other} is not read as {usual}"
                 service.notes(_SECTION, _REQUEST, name, text)
@@ -134,18 +134,7 @@ def the_feed_shows_the_same_subscriptions(service: Service) -> None:
 
     Interface, "Subscription".
     """
-    listed = {id_of(one): one for one in _rows(service)}
-    pairs = [
-        (one, listed[id_of(one)])
-        for one in service.feed.get("subscriptions", [])
-        if id_of(one) in listed
-    ]
-    if not pairs:
-        raise NotTried("no subscription is both in the list and in the change feed")
-    differing = Counter(name for pair in pairs for name in differing_fields(*pair))
-    for name, count in differing.items():
-        text = f"{count} of {len(pairs)} records have another value in the list than in the feed"
-        service.differs("Subscription", _REQUEST, f"subscriptions[].{name}", text)
+    service.check_against_feed(_OPERATION, _rows(service), "Subscription")
 
 
 def _rows(service: Service) -> list[Record]:
