@@ -33,6 +33,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from masthead.console.figures import Counting
+from masthead.console.forms import sentence
 from masthead.console.pages import PAGES, sign_in
 from masthead.console.templating import template
 from masthead.console.visit import Page, Visit, has_token
@@ -194,10 +195,10 @@ def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
     except StoreUnavailable as error:
         return _away(request, page, form, error)
     except NotFound as error:
-        return _problem(404, "Not found", f"{_sentence(error)}.")
+        return _problem(404, "Not found", sentence(error))
     except MastheadError as error:
         status = 400 if isinstance(error, BadInput) else 409
-        return _kept(status, "Not possible", f"{_sentence(error)}. Nothing was changed.", form, "")
+        return _kept(status, "Not possible", f"{sentence(error)} Nothing was changed.", form, "")
 
 
 class _RefusedError(Exception):
@@ -242,11 +243,6 @@ ELSEWHERE = (
     "`masthead books open` keeps them here."
 )
 """Why what writes is absent for an account in mode ``elsewhere``."""
-
-
-def _sentence(error: MastheadError) -> str:
-    text = str(error).rstrip(".")
-    return text[:1].upper() + text[1:]
 
 
 def is_own_site(request: Request) -> bool:

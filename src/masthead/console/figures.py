@@ -24,7 +24,6 @@ _KEPT_MAX = 100
 
 _log = get_logger()
 
-
 _Change = tuple[int, int]
 """The newest stamp of an account and the newest entry of the audit log: both are the same only if
 nothing has changed, loads and operations of the books included."""
@@ -62,8 +61,9 @@ class Counting:
     def of(self, account_id: int, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
         """Return what ``count`` returned last for the account and ``what``.
 
-        Is it not current, start ``count`` in a thread, and wait for it for a twentieth of a second.
-        A change makes it old, but after each count follows a pause of ten times its duration.
+        If that is not current, start ``count`` in a thread, and wait for it for a twentieth of a
+        second. A change makes it old, but each count is followed by a pause of ten times its
+        duration.
         """
         newest = self._newest(account_id)
 

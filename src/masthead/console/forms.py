@@ -15,7 +15,16 @@ import msgspec
 from masthead.circulation.amounts import cents_of
 from masthead.errors import BadInput, MastheadError
 
-__all__ = ["Change", "Form", "StaleError", "changed_since", "id_in", "seen_of", "text_of"]
+__all__ = [
+    "Change",
+    "Form",
+    "StaleError",
+    "changed_since",
+    "id_in",
+    "seen_of",
+    "sentence",
+    "text_of",
+]
 
 _ID_MAX = 2**63 - 1
 _ID = re.compile(r"[0-9]{1,18}")
@@ -43,7 +52,7 @@ class Form:
         try:
             yield
         except BadInput as error:
-            self.refuse(field, _sentence(error))
+            self.refuse(field, sentence(error))
 
     def text(self, name: str, label: str, *, characters_max: int = 255) -> str:
         """Return a text."""
@@ -155,6 +164,7 @@ def text_of(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _sentence(error: MastheadError) -> str:
-    text = str(error).rstrip(".")
+def sentence(said: object) -> str:
+    """Return what an error or an operation says as a sentence."""
+    text = str(said).rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."

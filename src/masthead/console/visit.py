@@ -1,16 +1,17 @@
 """A request of an operator, as the pages get it, and what they answer with."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from masthead.console.figures import Counted, Counting
 from masthead.console.roles import Action, may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit
@@ -18,10 +19,9 @@ from masthead.store.books.operation import Operation, operation
 from masthead.store.console_facts import Account, account_of
 from masthead.store.operators import Operator
 
-if TYPE_CHECKING:
-    from masthead.console.figures import Counting
-
 __all__ = ["SAID", "Page", "Visit", "form_token", "get", "has_token", "post"]
+
+Value = TypeVar("Value")
 
 SAID = "masthead_said"
 """The cookie with what a change has to say on the page that follows it."""
@@ -44,7 +44,7 @@ class Visit:
         self.form = form
         self.query = {name: value.strip() for name, value in request.query_params.items()}
         self.ids = request.path_params
-        self.counting: Counting = request.app.state.counting
+        self._counting: Counting = request.app.state.counting
 
     @cached_property
     def account(self) -> Account:
@@ -79,6 +79,19 @@ class Visit:
     def operation(self, what: str, *, dry_run: bool = False) -> AbstractContextManager[Operation]:
         """Return an operation of the books under the operator's name (``books.operation``)."""
         return operation(self.store, self.account_id, self.deed(what), dry_run=dry_run)
+
+    def counted(self, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
+        """Return what was counted over the account, as :meth:`Counting.of` does.
+
+        It is nothing, and current, where the books are elsewhere.
+        """
+        if not self.keeps_books:
+            return Counted(None, None, is_current=True)
+        return self._counting.of(self.account_id, what, count)
+
+    def for_download(self, what: Hashable, count: Callable[[], Value]) -> Value:
+        """Return the same for a file, as :meth:`Counting.for_download` does."""
+        return self._counting.for_download(self.account_id, what, count)
 
     def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page of a template, with what every page shows."""

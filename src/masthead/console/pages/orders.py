@@ -7,7 +7,7 @@ from starlette.responses import Response
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
 from masthead.console.acts import Act, Field, State, pages_of
-from masthead.console.forms import Form, id_in
+from masthead.console.forms import Form, id_in, sentence
 from masthead.console.roles import Action
 from masthead.console.visit import Visit, get, post
 from masthead.errors import NotFound
@@ -62,7 +62,7 @@ def take(visit: Visit) -> Response:
                         _say(books, placed)
                     checked = _check(books, placed)
             except RefusedOrder as error:
-                form.refuse(_field_of(error), f"{str(error)[:1].upper()}{str(error)[1:]}.")
+                form.refuse(_field_of(error), sentence(error))
     if not form.is_good or placed is None or checked is None:
         return _form(visit, form, status=400)
     if not is_sure:
@@ -221,7 +221,7 @@ def _pay(books: Operation, key: int, form: Form) -> str:
         f"{decimal(paid.earned)} of it at once"
     )
     books.say(said)
-    return f"{said[:1].upper()}{said[1:]}."
+    return sentence(said)
 
 
 def _refund(books: Operation, key: int, form: Form) -> str:
@@ -240,7 +240,7 @@ def _refund(books: Operation, key: int, form: Form) -> str:
     if done.kept:
         said += f"; {decimal(done.kept)} is kept and earned"
     books.say(said)
-    return f"{said[:1].upper()}{said[1:]}. The money itself you send."
+    return f"{sentence(said)} The money itself you send."
 
 
 def _back(key: int, _state: State) -> str:

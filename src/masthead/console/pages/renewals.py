@@ -6,7 +6,6 @@ import io
 from starlette.responses import Response
 
 from masthead.console.acts import Act, Field, State, pages_of
-from masthead.console.figures import Counted
 from masthead.console.forms import Form
 from masthead.console.roles import Action
 from masthead.console.visit import Visit, get, post
@@ -28,21 +27,16 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     with visit.reading() as connection:
         publications = catalogue.listed(connection, visit.account_id, "publication")
         points = renewing.efforts(connection, visit.account_id, None)
-    counted: Counted[list[renewing.Due]] = Counted(None, None, is_current=True)
-    if visit.keeps_books:
-        day = visit.account.today
-        counted = visit.counting.of(visit.account_id, ("due", day), lambda: _due(visit, day))
-    due = counted.value
+    day = visit.account.today
+    counted = visit.counted(("due", day), lambda: _due(visit, day))
     return visit.page(
         "renewals",
         status,
         form=form,
         names={row[0]: row[1] or f"Publication {row[0]}" for row in publications},
         points=points,
-        due=due,
-        in_all=sum(each.letters for each in due or ()),
-        is_current=counted.is_current,
-        counted_at=counted.at,
+        counted=counted,
+        in_all=sum(each.letters for each in counted.value or ()),
     )
 
 

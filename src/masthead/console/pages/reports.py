@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
 from masthead.console.figures import Counted
-from masthead.console.forms import id_in
+from masthead.console.forms import id_in, sentence
 from masthead.console.visit import Visit, get
-from masthead.errors import BadInput, MastheadError, NotFound
+from masthead.errors import BadInput, NotFound
 from masthead.reporting import reports
 from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import Reading
@@ -38,7 +38,7 @@ def report(visit: Visit) -> Response:
     issues, asked, error = _asked(visit)
     counted: Counted[Report | str] = Counted(None, None, is_current=True)
     if asked:
-        counted = visit.counting.of(visit.account_id, asked, _count(visit, asked))
+        counted = visit.counted(asked, _count(visit, asked))
     made: Report | None = None
     if isinstance(counted.value, str):
         error = counted.value
@@ -57,8 +57,7 @@ def report(visit: Visit) -> Response:
         issue=visit.query.get("issue", ""),
         query=visit.request.url.query,
         url=f"{visit.request.url.path}?{visit.request.url.query}",
-        is_current=counted.is_current,
-        counted_at=counted.at,
+        counted=counted,
         rows=made and [_written(made, row) for row in made.rows],
         totals=made and [_written(made, row) for row in made.totals],
         is_number=[column.kind is not Kind.TEXT for column in made.columns] if made else [],
@@ -120,7 +119,7 @@ def _asked(visit: Visit) -> tuple[list[tuple[int, str]], _Asked | None, str]:
     try:
         reports.check_day(day, today)
     except BadInput as error:
-        return [], None, _sentence(error)
+        return [], None, sentence(error)
     if kind not in _OF_AN_ISSUE:
         return [], _Asked(kind, None, day, day == today), ""
     with visit.reading() as connection:
@@ -142,10 +141,10 @@ def _issues(running: Reading) -> list[tuple[int, str]]:
 def _downloaded(visit: Visit) -> Report:
     _, asked, error = _asked(visit)
     if asked is None:
-        raise BadInput(error.rstrip(".") or "choose an issue first")
-    made = visit.counting.for_download(visit.account_id, asked, _count(visit, asked))
+        raise BadInput(error or "choose an issue first")
+    made = visit.for_download(asked, _count(visit, asked))
     if isinstance(made, str):
-        raise BadInput(made.rstrip("."))
+        raise BadInput(made)
     return made
 
 
@@ -158,7 +157,7 @@ def _count(visit: Visit, asked: _Asked) -> Callable[[], Report | str]:
             try:
                 return _made(running, asked)
             except (BadInput, NotFound) as error:
-                return _sentence(error)
+                return sentence(error)
 
     return count
 
@@ -173,11 +172,6 @@ def _made(running: Reading, asked: _Asked) -> Report:
     if asked.kind == "expiries":
         return reports.expiries_of(*account, asked.day, is_today=asked.is_today)
     return reports.renewals_of(*account, asked.day)
-
-
-def _sentence(error: MastheadError) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _written(made: Report, row: Row) -> list[str]:

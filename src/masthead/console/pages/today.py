@@ -2,12 +2,11 @@
 
 from starlette.responses import Response
 
-from masthead.console.figures import Counted
 from masthead.console.pages.issues import planned
 from masthead.console.visit import Visit, get
 from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import Reading
-from masthead.store.console_figures import Figures, figures_of
+from masthead.store.console_figures import figures_of
 
 __all__ = ["pages"]
 
@@ -22,21 +21,15 @@ def today(visit: Visit) -> Response:
     first: dict[int, int] = {}
     for issue in coming:
         first.setdefault(issue.publication_id, issue.issue_id)
-    counted: Counted[Figures] = Counted(None, None, is_current=True)
-    if visit.keeps_books:
-        day = visit.account.today
-        counted = visit.counting.of(
-            visit.account_id,
-            ("figures", day),
-            lambda: figures_of(visit.store, visit.account_id, day),
-        )
+    day = visit.account.today
+    counted = visit.counted(
+        ("figures", day), lambda: figures_of(visit.store, visit.account_id, day)
+    )
     return visit.page(
         "today",
         coming=coming[:_NEXT],
         first=set(first.values()),
-        figures=counted.value,
-        counted_at=counted.at,
-        is_current=counted.is_current,
+        counted=counted,
     )
 
 
