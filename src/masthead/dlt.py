@@ -28,8 +28,8 @@ from masthead.contract.kinds import Kind
 from masthead.errors import BadUsage, MastheadError
 from masthead.mirror import amounts
 from masthead.mirror.applying import BATCH_RECORDS, in_batches
-from masthead.mirror.news import News, news_since
-from masthead.mirror.sync_pass import entries_of
+from masthead.mirror.increment import Increment, increment_since
+from masthead.mirror.sync_pass import entries_of, opened_account
 from masthead.mirror.tables import (
     DEFINITIONS,
     ENTRIES,
@@ -110,36 +110,29 @@ def load(pipeline: dlt.Pipeline, source: DltSource) -> LoadInfo:
 def _changes(base_url: str, key: str, login: str, patience_s: float) -> Iterator[Any]:
     state = dlt.current.resource_state()
     with Client(base_url, key, login, patience_s=patience_s) as client:
-        source = {"base_url": base_url.rstrip("/"), "account_id": _account_id(client, key)}
+        source = {"base_url": base_url.rstrip("/"), "account_id": opened_account(client, key)}
         if state.setdefault("source", source) != source:
             raise BadUsage(
                 f"this pipeline loads account {state['source']['account_id']} of "
                 f"{state['source']['base_url']}: take another pipeline and dataset for account "
                 f"{source['account_id']} of {source['base_url']}"
             )
-        news = news_since(client, state.get("through"))
+        increment = increment_since(client, state.get("through"))
         try:
-            yield from _news(client, news)
+            yield from _loaded(client, increment)
         finally:
-            news.close()
-    state["through"] = news.through
+            increment.close()
+    state["through"] = increment.through
 
 
-def _account_id(client: Client, key: str) -> int | None:
-    """Return the id of the account with the key, or None if that is not clear."""
-    accounts = client.list_accounts()
-    own = [a for a in accounts if key in {a.api_key, a.api_login}] or accounts
-    return own[0].account_id if len(own) == 1 else None
-
-
-def _news(client: Client, news: News) -> Iterator[Any]:
-    if news.anew:
+def _loaded(client: Client, increment: Increment) -> Iterator[Any]:
+    if increment.anew:
         for table in TABLES:
             yield _Rows(table, anew=True).none()
-    gone = {name: set(ids) for name, ids in news.gone.items()}
+    gone = {name: set(ids) for name, ids in increment.gone.items()}
     lists: set[int] = set()
-    for entity, batch in in_batches(news.changes):
-        yield from _written(entity, batch, anew=news.anew)
+    for entity, batch in in_batches(increment.changes):
+        yield from _written(entity, batch, anew=increment.anew)
         gone.get(entity.name, set()).difference_update(batch)
         if ENTRIES in _tables(entity):
             lists.update(batch)
@@ -148,7 +141,7 @@ def _news(client: Client, news: News) -> Iterator[Any]:
             yield from _Rows(table, anew=False).removed(ids)
     for mailing_list_id in sorted(lists):
         rows = entries_of(client, mailing_list_id)
-        yield from _Rows(ENTRIES, anew=news.anew).of({mailing_list_id}, rows)
+        yield from _Rows(ENTRIES, anew=increment.anew).of({mailing_list_id}, rows)
     found = rows_of_definitions(client.list_custom_fields())
     for table, definitions in zip((DEFINITIONS, OPTIONS), found, strict=True):
         yield _Rows(table, anew=True).none()

@@ -23,7 +23,7 @@ from masthead.contract import kinds, shapes
 from masthead.contract.kinds import Kind, Many
 from masthead.contract.operations import ENTITIES, Entity
 from masthead.contract.shapes import Field, fields_of
-from masthead.mirror.news import News, news_since
+from masthead.mirror.increment import Increment, increment_since
 from masthead.mirror.tables import number_as_text
 
 __all__ = ["TapMasthead"]
@@ -61,7 +61,7 @@ class _Masthead(Stream):
     def get_records(self, context: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
         """Yield the records, and set the bookmark when all have been written.
 
-        Raises what :func:`masthead.mirror.news.news_since` does; the bookmark stays then.
+        Raises what :func:`masthead.mirror.increment.increment_since` does; the bookmark stays then.
         """
         del context
         config = self.config
@@ -94,25 +94,25 @@ class _Records(_Masthead):
 
     def _records(self, client: Client) -> Iterator[dict[str, Any]]:
         before = self.stream_state
-        news = news_since(client, before.get("through"), [self._entity])
+        increment = increment_since(client, before.get("through"), [self._entity])
         self._stream_version = before.get("version")
-        version = self._begin_version() if news.anew else self._stream_version
-        yield from self._of(news)
-        if news.anew and version:
+        version = self._begin_version() if increment.anew else self._stream_version
+        yield from self._of(increment)
+        if increment.anew and version:
             self._write_activate_version_message(version)
-        self._keep(through=news.through, version=version)
+        self._keep(through=increment.through, version=version)
 
-    def _of(self, news: News) -> Iterator[dict[str, Any]]:
-        gone = set(news.gone.get(self._entity, ()))
+    def _of(self, increment: Increment) -> Iterator[dict[str, Any]]:
+        gone = set(increment.gone.get(self._entity, ()))
         try:
-            for record in news.changes:
+            for record in increment.changes:
                 shown = _shown(self._shape, record)
                 gone.discard(shown[self.primary_keys[0]])
                 yield {**shown, _DELETED_AT: None}
         finally:
-            news.close()
+            increment.close()
         for key in sorted(gone):
-            yield {self.primary_keys[0]: key, _DELETED_AT: news.through}
+            yield {self.primary_keys[0]: key, _DELETED_AT: increment.through}
 
 
 class _Definitions(_Masthead):

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from masthead.checker import CHECKS, Finding, Report, check
-from masthead.cli.options import setting
+from masthead.cli.options import credentials, setting
 from masthead.cli.progress import progress
 from masthead.errors import BadInput, BadUsage
 
@@ -45,8 +45,7 @@ def check_command(
     open where the service does otherwise than clients expect. No value of a record is printed or
     stored. Exits with 1 if there is a difference.
     """
-    if not key or not login:
-        raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
+    key, login = credentials(key, login)
     if math.isnan(rate):
         raise BadUsage("--rate: nan is no number of requests")
     with progress() as bars:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from masthead.cli.durations import Duration
-from masthead.cli.options import setting
+from masthead.cli.options import credentials, setting
 from masthead.cli.progress import progress
 from masthead.client import Client
 from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
@@ -143,8 +143,7 @@ def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -
             "say with --to where the copy is: sqlite:///copy.db, postgresql://host/name, "
             "duckdb:///copy.duckdb or parquet://folder/"
         )
-    if not key or not login:
-        raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
+    key, login = credentials(key, login)
     with ExitStack() as stack:
         try:
             client = stack.enter_context(Client(base_url, key, login))

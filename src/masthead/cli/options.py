@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import click
 
+from masthead.errors import BadUsage
 from masthead.settings import SETTINGS, ServerSettings, Setting
 
-__all__ = ["server_settings", "setting"]
+__all__ = ["credentials", "server_settings", "setting"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -44,6 +45,13 @@ def server_settings(command: Callable[[ServerSettings], None]) -> Callable[..., 
     for name in reversed(ServerSettings.__struct_fields__):
         with_settings = setting(name)(with_settings)
     return with_settings
+
+
+def credentials(key: str | None, login: str | None) -> tuple[str, str]:
+    """Return the credentials of a service; raise BadUsage if one of the two is missing."""
+    if not key or not login:
+        raise BadUsage("set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login")
+    return key, login
 
 
 def _type_of(found: Setting) -> click.ParamType[Any] | type | None:

@@ -37,7 +37,16 @@ from masthead.mirror.without_snapshot import (
     offered_of,
 )
 
-__all__ = ["EMPTY", "TOO_OLD", "Mirror", "Pass", "deletions_since", "entries_of", "is_not_there"]
+__all__ = [
+    "EMPTY",
+    "TOO_OLD",
+    "Mirror",
+    "Pass",
+    "deletions_since",
+    "entries_of",
+    "is_not_there",
+    "opened_account",
+]
 
 EMPTY = "the copy was empty"
 TOO_OLD = "the copy was too old for the change feed"
@@ -93,7 +102,7 @@ class Mirror:
         Raises ServiceError if a request fails, BadUsage if the copy is one of another service or
         account. The copy is then unchanged.
         """
-        self._account_id = self._opened_account()
+        self._account_id = opened_account(self.client, self._key)
         try:
             with self.copy.writing():
                 before = self._before()
@@ -108,7 +117,7 @@ class Mirror:
         Returns False without reading them if the copy has been started already. Raises what
         :func:`load_export` does.
         """
-        self._account_id = self._opened_account()
+        self._account_id = opened_account(self.client, self._key)
         with self.copy.writing():
             if self._before():
                 return False
@@ -117,15 +126,6 @@ class Mirror:
             self.copy.make_indexes()
             self.copy.keep_state(State(self._base_url, self._account_id, through, None))
             return True
-
-    def _opened_account(self) -> int | None:
-        """Return the id of the account that has the key, or None if the service does not tell.
-
-        A master's credentials list all accounts, one of which has the key.
-        """
-        accounts = self.client.list_accounts()
-        own = [a for a in accounts if self._key in {a.api_key, a.api_login}] or accounts
-        return own[0].account_id if len(own) == 1 else None
 
     def _before(self) -> State | None:
         """Return the copy's state. Raises BadUsage if its source is not this one."""
@@ -239,6 +239,16 @@ class Mirror:
         while batch := list(islice(entries, BATCH_RECORDS)):
             by_id = {row[1]: row for row in batch}  # The later one counts, as in the feed.
             self.copy.put(ENTRIES, list(by_id), by_id.values(), within=(mailing_list_id,))
+
+
+def opened_account(client: Client, key: str) -> int | None:
+    """Return the id of the account that has the key, or None if the service does not tell.
+
+    A master's credentials list all accounts, one of which has the key.
+    """
+    accounts = client.list_accounts()
+    own = [a for a in accounts if key in {a.api_key, a.api_login}] or accounts
+    return own[0].account_id if len(own) == 1 else None
 
 
 def entries_of(client: Client, mailing_list_id: int) -> Iterator[Row]:

@@ -1,4 +1,4 @@
-"""What a service has new since a time, for those who keep its records elsewhere than in a copy.
+"""What changed at a service since a time, for those who keep its records elsewhere than in a copy.
 
 The rows of a copy belong to one database, whose transaction makes a pass safe. Here the caller
 keeps records and the time of the next request, and writes both together, or the time last.
@@ -12,13 +12,13 @@ from masthead.client import ALL_ENTITIES, Changes, Client, Deletions
 from masthead.errors import MastheadError, ServiceError, TooOld
 from masthead.mirror.sync_pass import is_not_there
 
-__all__ = ["News", "news_since"]
+__all__ = ["Increment", "increment_since"]
 
 Offered = TypeVar("Offered", Changes, Deletions)
 
 
-class News(NamedTuple):
-    """What is new.
+class Increment(NamedTuple):
+    """The records that changed or were removed since a time.
 
     ``changes`` are the records, to be read once and to the end, else ``close`` ends the request.
     ``gone`` are the ids of each entity that were removed; one that comes in ``changes`` all the
@@ -36,8 +36,10 @@ class News(NamedTuple):
         self.changes.close()
 
 
-def news_since(client: Client, since: str | None, entities: Iterable[str] = ALL_ENTITIES) -> News:
-    """Return what is new since a time, or everything: without a time, or if it is too long ago.
+def increment_since(
+    client: Client, since: str | None, entities: Iterable[str] = ALL_ENTITIES
+) -> Increment:
+    """Return what changed since a time, or everything: without a time, or if it is too long ago.
 
     Raises MastheadError if the service has no snapshot or lists no removed records, ServiceError if
     a request fails. The removed records are asked for first and held, so that each record is either
@@ -55,9 +57,9 @@ def news_since(client: Client, since: str | None, entities: Iterable[str] = ALL_
             pass
         else:
             through = min(changes.through, deletions.through, key=datetime.fromisoformat)
-            return News(changes, gone, through, anew=False)
+            return Increment(changes, gone, through, anew=False)
     snapshot = _offered(lambda: client.snapshot(names))
-    return News(snapshot, {}, snapshot.through, anew=True)
+    return Increment(snapshot, {}, snapshot.through, anew=True)
 
 
 def _offered(request: Callable[[], Offered]) -> Offered:
