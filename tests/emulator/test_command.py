@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,6 +119,60 @@ def test_a_port_that_is_taken_is_named_with_its_flag(tmp_path: Path) -> None:
         )
     assert done.returncode == 2
     assert done.stderr.strip().endswith("Choose another one with --control-port")
+
+
+@pytest.mark.parametrize("is_in_memory", [True, False])
+def test_what_a_killed_one_leaves_the_next_one_removes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_in_memory: bool
+) -> None:
+    """decisions, "The emulator"."""
+    other = tmp_path / "other"
+    other.mkdir()
+    memory, temporary = (tmp_path, other) if is_in_memory else (other, tmp_path)
+    monkeypatch.setattr(serving, "MEMORY", memory)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    program = (
+        "import pathlib\n"
+        "from masthead.emulator import serving\n"
+        f"serving.MEMORY = pathlib.Path({str(tmp_path)!r})\n"
+        "with serving._folder(None) as folder:\n"
+        "    print(folder, flush=True)\n"
+        "    input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        left = Path(process.stdout.readline().strip())
+        with serving._folder(None):
+            assert left.exists()
+        process.kill()
+    assert left.parent == tmp_path
+    foreign = tmp_path / "masthead-emulator-of-somebody"
+    foreign.mkdir()
+    with serving._folder(None) as first:
+        assert not left.exists()
+        with serving._folder(None):
+            assert first.exists()
+    assert foreign.exists()  # It has no lock, so it may be about to get one.
+
+
+def test_a_child_that_holds_its_input_does_not_keep_it() -> None:
+    """As one does that a test forks meanwhile."""
+    with MastheadServer() as server:
+        folder = folder_of(server._process.pid)
+        assert server._process.stdin
+        held = server._process.stdin.fileno()
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, pass_fds=[held]):
+            server.close()
+    assert server._process.returncode == 0
+    assert not folder.exists()
+
+
+def test_an_interrupt_at_the_terminal_is_not_for_it() -> None:
+    """The tests end first, and need it until then."""
+    with MastheadServer() as server:
+        assert os.getpgid(server._process.pid) != os.getpgid(0)
 
 
 def test_a_slow_answer_does_not_hold_up_its_end() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -9,7 +10,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from masthead.emulator.control import BODY_BYTES_MAX, OPERATIONS
+from masthead.emulator.control import BODY_BYTES_MAX, OPERATIONS, Control, control_app
+from masthead.emulator.faults import Faults
+from masthead.errors import BadInput, MastheadError
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
@@ -78,7 +81,10 @@ def test_it_listens_on_loopback_alone(server: MastheadServer) -> None:
         ("GET", "/reset", b"", 405, "/reset has POST"),
         ("POST", "/records", b"{", 400, "the body is not valid JSON"),
         ("POST", "/records", b"[]", 400, "the body: Expected object, got array"),
-        ("POST", "/records", b'{"subscribers": {}}', 400, "Expected array, got object"),
+        ("POST", "/records", b'{"subscribers": {}}', 400, "subscribers: Expected array, got"),
+        ("POST", "/records", b"", 400, 'a body is missing, such as {"subscribers": ['),
+        ("PATCH", "/records", b"", 400, "a body is missing"),
+        ("DELETE", "/records", b"", 400, "a body is missing"),
         ("POST", "/records", b'{"subscribers": [7]}', 400, "not a JSON object"),
         (
             "POST",
@@ -89,7 +95,14 @@ def test_it_listens_on_loopback_alone(server: MastheadServer) -> None:
         ),
         ("POST", "/clock", b'{"weeks": 1}', 400, "unknown field weeks"),
         ("POST", "/clock", b'{"days": "1"}', 400, "days: Expected float, got str"),
-        ("DELETE", "/records", b'{"subscribers": [1.5]}', 400, "Expected int | str, got float"),
+        (
+            "DELETE",
+            "/records",
+            b'{"subscribers": [1, 1.5]}',
+            400,
+            "subscribers[1]: Expected int | str, got float",
+        ),
+        ("DELETE", "/records", b'{"subscribers": [%s]}' % (b"9" * 5_000), 400, "subscribers[0]: "),
         ("DELETE", "/records", b'{"../subscribers": [1]}', 400, "no records called"),
         ("POST", "/records", b'{"../subscribers": [{}]}', 400, "no records called"),
         ("POST", "/records", b" " * (BODY_BYTES_MAX + 1), 413, "at most 64 MiB"),
@@ -102,6 +115,33 @@ def test_what_it_does_not_understand_gets_a_sentence(
     found = send(server, method, path, body)
     assert found[0] == status
     assert sentence in found[1]
+
+
+def test_its_own_mistakes_get_a_sentence_too() -> None:
+    """No publisher stands behind this one, so each operation on it is such a mistake."""
+    missing: Any = None
+    app = control_app(Control(missing, Faults(), ""), is_loopback=True)
+
+    async def ask() -> httpx2.Response:
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            return await client.get("/clock")
+
+    answer = asyncio.run(ask())
+    assert answer.status_code == 500
+    assert "the emulator made a mistake" in answer.json()["error"]
+
+
+def test_an_answer_that_is_none_of_an_emulator_is_said_to_be_so(
+    server: MastheadServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.faults.unavailable()
+    monkeypatch.setattr(server, "_control", server.base_url)
+    with pytest.raises(MastheadError, match="unavailable") as refused:
+        server.ask("GET", "/health")
+    assert not isinstance(refused.value, BadInput)
+    with pytest.raises(MastheadError, match="this is no answer of an emulator: b'"):
+        server.ask("GET", "/docs")
 
 
 def test_a_record_may_be_written_in_several_lines(server: MastheadServer) -> None:

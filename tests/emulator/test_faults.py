@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -10,13 +11,17 @@ import httpx2
 import pytest
 
 from masthead import Client
+from masthead.emulator import faults
 from masthead.errors import BadInput, ServiceUnreachable, TooOld
+from masthead.store import system_clock
 from tests.emulator.test_records import LEAST, get
 from tests.mirror.kept import Kept
 from tests.servers import run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from starlette.types import Message
 
     from masthead.emulator import MastheadServer
 
@@ -111,6 +116,34 @@ def test_a_slow_answer_arrives_in_pieces_and_whole(server: MastheadServer) -> No
     assert b"".join(pieces) == whole
 
 
+@pytest.mark.parametrize("sizes", [(1_000,), (10, 10, 10), (49, 50, 51, 0), (1_000, 1, 300)])
+def test_a_slow_answer_takes_its_time_however_it_is_divided(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...]
+) -> None:
+    """decisions, "Faults of the emulator": before each piece, all before it has had its time."""
+    waited: list[float] = []
+    sent: list[int] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    async def send(message: Message) -> None:
+        assert sum(waited) == pytest.approx(sum(sent) / 1_000)
+        sent.append(len(message["body"]))
+
+    async def send_all() -> None:
+        asked = faults.Asked(method="GET", path="/", parameters={})
+        slow = faults.Slow(bytes_per_second=1_000)
+        sending = faults._Sending(send, slow, faults.Faults(), asked, system_clock)
+        for n, size in enumerate(sizes, 1):
+            more = {"body": b"x" * size, "more_body": n < len(sizes)}
+            await sending({"type": "http.response.body", **more})
+
+    monkeypatch.setattr(faults, "sleep", sleep)
+    asyncio.run(send_all())
+    assert sum(sent) == sum(sizes)
+
+
 def test_faults_that_are_cleared_end_in_the_middle_of_a_slow_answer(server: MastheadServer) -> None:
     filled(server)
     server.faults.slow(bytes_per_second=1)  # would take minutes
@@ -167,10 +200,12 @@ def test_a_head_request_has_no_fault(server: MastheadServer) -> None:
         ("cut-after", {"bytes": -1}, "bytes: Expected int >= 0"),
         ("slow", {"bytes_per_second": 0}, "bytes_per_second: Expected int >= 1"),
         ("unavailable", {"request": 3}, "unknown field request"),
+        ("unavailable", {"path": "2/orders"}, "no path begins with '2/orders': give one such as"),
+        ("unavailable", {"path": "/2/orders?x=1"}, "give one such as /2/orders, without a query"),
     ],
 )
 def test_a_fault_that_cannot_be_is_refused(
-    server: MastheadServer, fault: str, wrong: dict[str, int], sentence: str
+    server: MastheadServer, fault: str, wrong: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(BadInput, match=sentence):
         server.ask("POST", f"/faults/{fault}", wrong)

@@ -109,6 +109,38 @@ def test_a_record_that_is_wrong_is_refused_with_a_sentence_and_nothing_is_change
     assert get(server, "/snapshot", entities="subscribers,subscriptions").text == before
 
 
+@pytest.mark.parametrize(
+    "spelled", ["5", '"5"', '"\\u0035"', '"05"', "5.0", "5e0", "[5]", '" 5"', "9" * 5_000, "true"]
+)
+def test_no_spelling_of_an_id_adds_a_record_that_is_there(
+    server: MastheadServer, spelled: str
+) -> None:
+    """decisions, "The records of the emulator": not even one that only JSON can write."""
+    server.add("subscribers", {"subscriber_id": 5, "first_name": "Ann"})
+    body = f'{{"subscribers": [{{"subscriber_id": {spelled}, "first_name": "Bob"}}]}}'
+    answer = httpx2.post(f"{server._control}/records", content=body)
+    assert answer.status_code == 400, answer.text
+    assert "error" in answer.json()
+    (found,) = get(server, "/2/subscribers/").json()["subscribers"]
+    assert found["first_name"] == "Ann"
+
+
+def test_a_new_record_has_the_renewal_code_of_its_id_however_it_is_spelled(
+    server: MastheadServer,
+) -> None:
+    body = '{"subscribers": [{"subscriber_id": "\\u0035"}]}'
+    assert httpx2.post(f"{server._control}/records", content=body).status_code == 200
+    (found,) = get(server, "/2/subscribers/").json()["subscribers"]
+    assert found["renewal_code"] == "00005"
+
+
+def test_two_records_that_cannot_be_together_are_both_named(server: MastheadServer) -> None:
+    twice = [{"subscriber_id": 1}, {"subscriber_id": 2}, {"subscriber_id": 1}]
+    with pytest.raises(BadInput, match=r"subscribers, record 3: .* in record 1 too") as refused:
+        server.add("subscribers", *twice)
+    assert "line" not in str(refused.value)
+
+
 def test_a_change_keeps_the_columns_that_it_lacks(server: MastheadServer) -> None:
     server.add("subscribers", {"subscriber_id": 1, "email": "a@b.example", "first_name": "Ann"})
     server.change("subscribers", {"subscriber_id": 1, "email": "ann@b.example"})

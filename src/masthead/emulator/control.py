@@ -31,8 +31,8 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]+)?", re.IGNORECASE)
 _NO_PAGE = "this port is for programs, not for web pages"
 
-_Records = dict[str, list[msgspec.Raw]]
-_Ids = dict[str, list[int | str]]
+_Records = list[msgspec.Raw]
+_Ids = list[int | str]
 
 
 class _Move(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,7 +71,7 @@ class Control(NamedTuple):
 
     def remove(self, body: bytes) -> object:
         """Remove records."""
-        return self.publisher.remove(_decoded(body, _Ids))
+        return self.publisher.remove(_by_kind(body, _Ids))
 
     def clock(self, _body: bytes) -> object:
         """Return the time."""
@@ -231,7 +231,11 @@ def control_app(control: Control, *, is_loopback: bool) -> Starlette:
     ]
     return Starlette(
         routes=routes,
-        exception_handlers={HTTPException: _http_error, MastheadError: _error},
+        exception_handlers={
+            HTTPException: _http_error,
+            MastheadError: _error,
+            Exception: _own_mistake,
+        },
     )
 
 
@@ -253,22 +257,33 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _decoded(body: bytes, wanted: Any) -> Any:
-    """Return the body as ``wanted``; raise BadInput if it is something else."""
+def _decoded(body: bytes, wanted: Any, kind: str = "") -> Any:
+    """Return JSON as ``wanted``: the body, or what it has of a kind.
+
+    Raises BadInput if it is something else.
+    """
     try:
         return msgspec.json.decode(body or b"{}", type=wanted)
     except msgspec.ValidationError as reason:
         what, _, place = str(reason).partition(" - at `$")
-        where = place.strip(".`")
+        where = kind + place.strip("`").lstrip("." if not kind else "")
         sentence = what.replace("`", "")
         raise BadInput(f"{where}: {sentence}" if where else f"the body: {sentence}") from None
     except msgspec.DecodeError as reason:
         raise BadInput(f"the body is not valid JSON: {reason}") from None
 
 
+def _by_kind(body: bytes, wanted: Any) -> dict[str, Any]:
+    """Return what the body has of each kind as ``wanted``; raise BadInput if it is another."""
+    if not body:
+        raise BadInput('a body is missing, such as {"subscribers": [{"subscriber_id": 1}]}')
+    of_kinds = _decoded(body, dict[str, msgspec.Raw])
+    return {kind: _decoded(given, wanted, kind) for kind, given in of_kinds.items()}
+
+
 def _records(body: bytes) -> dict[str, list[bytes]]:
-    found: _Records = _decoded(body, _Records)
-    return {name: [bytes(record) for record in records] for name, records in found.items()}
+    found = _by_kind(body, _Records)
+    return {kind: [bytes(record) for record in records] for kind, records in found.items()}
 
 
 def _http_error(_request: Request, reason: Exception) -> Response:
@@ -284,3 +299,7 @@ def _error(_request: Request, reason: Exception) -> Response:
     if isinstance(reason, NotFound):
         return error(404, str(reason))
     return error(400 if isinstance(reason, BadInput) else 503, str(reason))
+
+
+def _own_mistake(_request: Request, _reason: Exception) -> Response:
+    return error(500, "the emulator made a mistake; what it prints to standard error has it")

@@ -8,15 +8,29 @@ from collections.abc import Callable
 
 import msgspec
 
+from masthead.contract.kinds import Identifier
 from masthead.contract.moments import date_in, format_second
 
-__all__ = ["with_defaults"]
+__all__ = ["id_in", "with_defaults"]
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CODE_LENGTH = 5
 
 Record = dict[str, msgspec.Raw]
 _encode = msgspec.json.encode
+
+_identifier = Identifier()
+
+
+def id_in(value: msgspec.Raw) -> int:
+    """Return the id that a JSON value is for an import: a number, or its digits in a string.
+
+    Raises ValueError if it is none.
+    """
+    try:
+        return _identifier.parse(str(msgspec.json.decode(value, type=int | str)))
+    except msgspec.DecodeError as reason:
+        raise ValueError(str(reason)) from None
 
 
 def _today(_record: Record, now: int) -> str:
@@ -29,10 +43,10 @@ def _now(_record: Record, now: int) -> str:
 
 def _code(record: Record, _now: int) -> str | None:
     """Return a renewal code of the subscriber's id in base 36; None if it is too long."""
-    text = bytes(record.get("subscriber_id", b"")).strip(b'"')
-    if not text.isdigit():
+    try:
+        number, code = id_in(record["subscriber_id"]), ""
+    except (KeyError, ValueError):
         return None
-    number, code = int(text), ""
     while number:
         number, digit = divmod(number, len(_DIGITS))
         code = _DIGITS[digit] + code

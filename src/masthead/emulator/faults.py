@@ -38,10 +38,20 @@ Count = Annotated[int, Meta(ge=1)]
 
 
 class Fault(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A fault of the next ``requests`` answers to paths that begin with ``path``."""
+    """A fault of the next ``requests`` answers to paths that begin with ``path``.
+
+    Raises ValueError for a ``path`` that none begins with.
+    """
 
     requests: Count = 1
     path: str = ""
+
+    def __post_init__(self) -> None:
+        if self.path and (not self.path.startswith("/") or "?" in self.path):
+            raise ValueError(
+                f"no path begins with {self.path[:100]!r}: give one such as /2/orders, "
+                "without a query"
+            )
 
 
 class Unavailable(Fault, tag="unavailable", forbid_unknown_fields=True):
@@ -53,7 +63,7 @@ class Unavailable(Fault, tag="unavailable", forbid_unknown_fields=True):
 class CutAfter(Fault, tag="cut-after", forbid_unknown_fields=True):
     """The connection ends after so many bytes of the body as it is sent, packed or not.
 
-    A shorter body lacks its last byte, so that no answer of these is complete.
+    A shorter body is cut before its end, so that no answer of these is complete.
     """
 
     bytes: Annotated[int, Meta(ge=0)]
@@ -271,3 +281,5 @@ class _Sending:
             await sleep(len(piece) / bytes_per_second)
             start += size
         await self._send({**message, "body": body[start:]})
+        if message.get("more_body", False) and self._cleared == self._faults.cleared:
+            await sleep((len(body) - start) / bytes_per_second)

@@ -16,7 +16,7 @@ import msgspec
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.emulator.defaults import with_defaults
+from masthead.emulator.defaults import id_in, with_defaults
 from masthead.errors import BadInput, NotFound
 from masthead.loading.load import load
 from masthead.store import accounts, commits, emulating, epochs, system_clock
@@ -32,7 +32,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _EARLIEST_US, _LATEST_US = 0, 253_000_000_000 * 1_000_000
 """1970 to 9987: the years that all times of the interface can be written in, with some days more"""
 
-_PLACE = re.compile(r"(\w+)\.ndjson:([0-9]+): ")
+_PLACE = re.compile(r"^(\w+)\.ndjson:([0-9]+): ", re.MULTILINE)
+_OTHER_PLACE = re.compile(r" in line ([0-9]+) too\b")
 _KEY = re.compile(r"[0-9]{1,19}(?:/[0-9]{1,19})?")
 _ADVICE = "nothing was loaded; "
 
@@ -193,7 +194,8 @@ def _load(store: SqliteStore, folder: Path) -> None:
     try:
         load(store, [folder], account_id=ACCOUNT_ID)
     except BadInput as error:
-        lines = [_PLACE.sub(r"\1, record \2: ", line, count=1) for line in str(error).splitlines()]
+        text = _PLACE.sub(r"\1, record \2: ", str(error))
+        lines = _OTHER_PLACE.sub(r" in record \1 too", text).splitlines()
         kept = [line for line in lines if not line.startswith(_ADVICE)]
         raise BadInput("\n".join([*kept, "nothing was changed"])) from error
 
@@ -210,7 +212,7 @@ def _key_in(table: Table, record: bytes) -> tuple[int, ...] | None:
     """Return the key of a record, None if it has none that can be read."""
     try:
         given = msgspec.json.decode(record, type=dict[str, msgspec.Raw])
-        return _key(table, "/".join(bytes(given[name]).decode().strip('"') for name in table.key))
+        return tuple(id_in(given[name]) for name in table.key)
     except (msgspec.DecodeError, KeyError, ValueError):
         return None
 
@@ -218,16 +220,10 @@ def _key_in(table: Table, record: bytes) -> tuple[int, ...] | None:
 def _key_of(name: str, given: int | str) -> tuple[int, ...]:
     """Return the key that an id names; raise BadInput if it cannot be one of that table."""
     table = _table(name)
-    try:
-        return _key(table, str(given))
-    except ValueError:
-        columns = "/".join(table.key)
-        example = '"17/3"' if len(table.key) > 1 else "17"
-        raise BadInput(f"{name}: {given!r} is no {columns}, such as {example}") from None
-
-
-def _key(table: Table, text: str) -> tuple[int, ...]:
+    text = str(given)
     key = tuple(map(int, text.split("/"))) if _KEY.fullmatch(text) else ()
     if len(key) != len(table.key) or max(key) > BIGGEST_INTEGER:
-        raise ValueError(text)
+        columns = "/".join(table.key)
+        example = '"17/3"' if len(table.key) > 1 else "17"
+        raise BadInput(f"{name}: {given!r} is no {columns}, such as {example}")
     return key

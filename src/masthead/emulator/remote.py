@@ -23,7 +23,9 @@ __all__ = ["Clock", "Credentials", "Faults", "MadeRequest", "MastheadServer"]
 
 _CONTROL = re.compile(r"the control port is (\S+)")
 _SERVES = re.compile(r"Masthead serves on (\S+)")
-_END_S_MAX = 10
+_END_S_MAX = 2
+"""How long it may take to end, once its input has; then it gets SIGTERM, and SIGKILL at last."""
+
 _ANSWER_S_MAX = 60
 
 
@@ -49,7 +51,7 @@ class MastheadServer:
 
     ``base_url`` and ``credentials`` are what a client of the interface needs. All methods raise
     BadInput with the emulator's sentence if they are asked for something that cannot be, and
-    MastheadError if it has ended.
+    MastheadError if it has ended, or has made a mistake.
     """
 
     def __init__(self, files: Path | None = None) -> None:
@@ -65,6 +67,8 @@ class MastheadServer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
+            # A Ctrl-C in the terminal is for the tests, which need the emulator to the end.
+            process_group=0,
             # Without settings that are meant for a server.
             env={n: v for n, v in os.environ.items() if not n.startswith("MASTHEAD_")},
         )
@@ -118,13 +122,18 @@ class MastheadServer:
         try:
             connection.request(method, path, None if body is None else json.dumps(body))
             response = connection.getresponse()
-            answer: dict[str, Any] = json.loads(response.read())
+            text = response.read()
         except (OSError, HTTPException) as reason:
             raise MastheadError(f"the emulator does not answer: {reason}") from reason
         finally:
             connection.close()
-        if response.status != 200:
-            raise BadInput(answer["error"])
+        try:
+            answer: dict[str, Any] = json.loads(text)
+            if response.status != 200:
+                wrong = BadInput if response.status < 500 else MastheadError
+                raise wrong(answer["error"])
+        except (ValueError, TypeError, KeyError):
+            raise MastheadError(f"this is no answer of an emulator: {text[:100]!r}") from None
         return answer
 
     def close(self) -> None:
@@ -132,11 +141,14 @@ class MastheadServer:
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.close()
-        try:
-            self._process.wait(_END_S_MAX)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        # A process that was forked meanwhile can hold its input open.
+        for end in (self._process.terminate, self._process.kill):
+            try:
+                self._process.wait(_END_S_MAX)
+                break
+            except subprocess.TimeoutExpired:
+                end()
+        self._process.wait()
         self._process.stdout.close()
         self._errors.close()
 
