@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -98,7 +99,8 @@ def test_json_has_the_same(small: Publisher, tmp_path: Path) -> None:
         done = checked(small, server.url, "--format", "json", folder=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     found = json.loads(done.stdout)
-    assert list(found) == ["differences", "notes", "not_tried", "checks", "requests"]
+    assert list(found) == ["differences", "notes", "not_tried", "checks", "requests", "ended"]
+    assert found["ended"] is None
     assert found["differences"] == [
         {
             "section": "Address",
@@ -179,17 +181,30 @@ def test_a_service_that_cannot_be_asked_ends_with_1_and_a_sentence(
 
 
 @ON_SQLITE
-def test_a_service_that_goes_away_is_no_difference(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Exit statuses"."""
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_service_that_goes_away_is_no_difference_and_what_was_found_before_is_printed(
+    small: Publisher, tmp_path: Path, form: str
+) -> None:
+    """decisions, "Exit statuses"; decisions, "Checker: what may change meanwhile"."""
     left = iter(range(40))
 
     def going_away(asked: Asked, send: Send) -> Reply:
-        return send(asked) if next(left, None) is not None else Reply(200, b"", is_cut=True)
+        if next(left, None) is None:
+            return Reply(200, b"", is_cut=True)
+        reply = send(asked)
+        return replace(reply, status=400) if asked.path == "/2/nothing-is-here/" else reply
 
     with altered(small.url, going_away) as server:
-        done = checked(small, server.url, folder=tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
+        done = checked(small, server.url, "--format", form, folder=tmp_path)
+    assert done.returncode == 1
     assert done.stderr.startswith("/2/accounts/: no complete response: ")
+    if form == "json":
+        found = json.loads(done.stdout)
+        assert found["ended"] == done.stderr.strip()
+        assert (found["differences"], len(found["notes"])) == ([], 1)
+        assert found["checks"] < sum(map(len, CHECKS.values()))
+    else:
+        assert "differences: 0, notes: 1," in done.stdout
 
 
 @ON_SQLITE

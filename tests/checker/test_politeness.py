@@ -105,6 +105,47 @@ def test_there_is_a_most_of_bytes_of_the_feed(
 
 
 @ON_SQLITE
+def test_a_service_that_locks_who_had_wrong_credentials_is_checked_all_the_same(
+    small: Publisher,
+) -> None:
+    """decisions, "Checker: how politely it asks": what may lock comes last."""
+    is_locked = False
+
+    def locking(asked: Asked, send: Send) -> Reply:
+        nonlocal is_locked
+        reply = send(asked)
+        is_locked = is_locked or reply.status in {401, 403}
+        return Reply(403, b'{"error": "locked"}') if is_locked else reply
+
+    with altered(small.url, locking) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert is_locked
+    assert report.differences == []
+    assert {note.section for note in report.notes} == {"Authentication"}
+
+
+@ON_SQLITE
+def test_a_service_may_take_the_postal_code_of_the_mailing_address_alone(small: Publisher) -> None:
+    """interface, operation 3: "the address" of a login is not said to be any."""
+
+    def with_others(asked: Asked, send: Send) -> Reply:
+        reply = send(asked)
+        if asked.path != "/2/cdc" or "addresses" not in asked.query.get("entities", ""):
+            return reply
+        found = reply.json()
+        others = [
+            {**address, "address_id": str(10**9 + n), "zip_code": "99999"}
+            for n, address in enumerate(found["addresses"])
+        ]
+        return reply.saying({**found, "addresses": [*others, *found["addresses"]]})
+
+    with altered(small.url, with_others) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert [each for each in report.findings if each.section == "Operation 3"] == []
+    assert "no login was accepted" not in report.not_tried.values()
+
+
+@ON_SQLITE
 def test_it_only_reads(small: Publisher) -> None:
     """decisions, "Checker: how politely it asks"."""
     with altered(small.url, unaltered) as server:

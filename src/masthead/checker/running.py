@@ -7,6 +7,7 @@ from typing import NamedTuple
 from masthead.checker.asking import Asker
 from masthead.checker.checks import (
     accounts,
+    credentials,
     custom_fields,
     feed,
     lists,
@@ -37,6 +38,8 @@ CHECKS: dict[str, Sequence[Check]] = {
     "orders": orders.CHECKS,
     "mailing lists": mailing_lists.CHECKS,
     "logins": logins.CHECKS,
+    # The last ones: a service may lock a client that had wrong credentials.
+    "credentials": credentials.CHECKS,
 }
 """All checks, in the groups and in the order in which they are made."""
 
@@ -48,12 +51,17 @@ _LISTS = tuple(
 
 
 class Report(NamedTuple):
-    """What was found; ``not_tried`` has the titles of checks, and why each was not made."""
+    """What was found; ``not_tried`` has the titles of checks, and why each was not made.
+
+    ``checks`` is how many were made or tried. ``ended`` is why the others were not: the service
+    could not be reached any more, or refused the credentials.
+    """
 
     findings: list[Finding]
     not_tried: dict[str, str]
     checks: int
     requests: int
+    ended: ServiceError | None = None
 
     @property
     def differences(self) -> list[Finding]:
@@ -75,8 +83,8 @@ def check(
 ) -> Report:
     """Compare a service with the interface; ``tell`` is called before each check.
 
-    Raises BadInput for an invalid URL, and ServiceError if the service cannot be reached, then or
-    later, if it has none of the interface, or refuses the credentials.
+    Raises BadInput for an invalid URL, and ServiceError if the service cannot be reached, has none
+    of the interface, or refuses the credentials. If that happens later, the report has it.
     """
     with Asker(base_url, key, login, rate) as asker:
         _must_be_open(asker)
@@ -89,7 +97,10 @@ def check(
             findings = _findings(each, service, not_tried)
             if any(finding.text == _NO_RESPONSE for finding in findings):
                 # Of a service that has gone away, all the rest would be a difference.
-                _must_be_open(asker)
+                try:
+                    _must_be_open(asker)
+                except ServiceError as error:
+                    return Report(list(found), not_tried, number, asker.count, error)
             if any(finding.severity == "difference" for finding in findings):
                 # Data may have changed between two requests: what stays is a difference.
                 service.forget()

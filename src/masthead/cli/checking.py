@@ -64,6 +64,8 @@ def check_command(
         click.echo(msgspec.json.encode(_as_json(report)))
     else:
         _print(report)
+    if report.ended:
+        raise report.ended
     ctx.exit(1 if report.differences else 0)
 
 
@@ -76,6 +78,7 @@ def _as_json(report: Report) -> dict[str, object]:
         ],
         "checks": report.checks,
         "requests": report.requests,
+        "ended": str(report.ended) if report.ended else None,
     }
 
 

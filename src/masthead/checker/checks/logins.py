@@ -169,10 +169,16 @@ def _login(service: Service, login: str, password: str) -> Answer:
 
 
 def _readers(service: Service) -> list[_Reader]:
-    """Return subscribers of the change feed with a renewal code and a postal code."""
+    """Return subscribers of the change feed with a renewal code and a postal code.
+
+    The interface does not say of which address, so those that a subscription is mailed to are
+    first.
+    """
     subscribers = {id_of(one): one for one in service.feed.get("subscribers", [])}
+    mailed = {str(one.get("mailing_address_id")) for one in service.feed.get("subscriptions", [])}
+    addresses = service.feed.get("addresses", [])
     readers: dict[str, _Reader] = {}
-    for address in service.feed.get("addresses", []):
+    for address in sorted(addresses, key=lambda one: id_of(one) not in mailed):
         owner = str(address.get("subscriber_id"))
         subscriber, zip_code = subscribers.get(owner), address.get("zip_code")
         if subscriber is None or subscriber.get("delete_date"):
@@ -189,11 +195,12 @@ def _is_plain(text: Any, length: int) -> bool:
     return isinstance(text, str) and text.isascii() and text.isalnum() and len(text) >= length
 
 
+# Those that are refused come last: a service may lock whoever has made them.
 CHECKS = (
-    wrong_logins_are_refused,
-    a_wrong_postal_code_is_refused,
-    incomplete_logins_are_refused,
     right_logins_are_accepted,
     spaces_and_letter_case_of_codes_do_not_count,
     subscriptions_of_a_login_are_as_in_the_list,
+    incomplete_logins_are_refused,
+    wrong_logins_are_refused,
+    a_wrong_postal_code_is_refused,
 )

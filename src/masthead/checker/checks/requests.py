@@ -1,4 +1,4 @@
-"""What is true of all operations: credentials, paths, methods, and where parameters travel."""
+"""What is true of all operations: paths, methods, and where parameters travel."""
 
 from masthead.checker.asking import Answer, Asking
 from masthead.checker.findings import NotTried
@@ -18,23 +18,6 @@ __all__ = ["CHECKS"]
 _ACCOUNTS = OPERATIONS["list_accounts"]
 _LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
 _CHANGES = OPERATIONS["changes"]
-
-
-def credentials_are_required(service: Service) -> None:
-    """Without credentials the response is 401 with a challenge, and with wrong ones 403.
-
-    Interface, "Authentication", which leaves it open.
-    """
-    for operation in (_ACCOUNTS, _LISTS[1]):
-        answer = service.asker.ask(operation.path, asking=Asking(credentials=()))
-        text = "a request without credentials"
-        service.refused(answer, "Authentication", "", text, 401)
-        if answer.status == 401 and "WWW-Authenticate" not in answer.headers:
-            text = "a 401 has no WWW-Authenticate (RFC 9110)"
-            service.notes("Authentication", answer.request, "WWW-Authenticate", text)
-        wrong = Asking(credentials=("no-such-key-b8f17c0e", "no-such-login"))
-        answer = service.asker.ask(operation.path, asking=wrong)
-        service.refused(answer, "Authentication", "", "a request with wrong credentials", 403, 401)
 
 
 def other_paths_are_errors(service: Service) -> None:
@@ -196,7 +179,6 @@ def _is_json(answer: Answer) -> bool:
 
 
 CHECKS = (
-    credentials_are_required,
     other_paths_are_errors,
     paths_answer_with_and_without_a_slash,
     head_is_answered,
