@@ -130,6 +130,24 @@ def test_a_name_that_does_not_exist_is_locked_the_same(console: Console) -> None
     assert statuses == [403] * 10 + [429]
 
 
+def test_wrong_passwords_of_accounts_that_do_not_exist_are_deleted_when_they_are_old(
+    console: Console, desk: Desk
+) -> None:
+    """However many accounts somebody invents."""
+
+    def kept() -> int:
+        with console.store.counters() as counters:
+            others = "SELECT 1 FROM login_failures WHERE account_id NOT IN (1, 2)"
+            return len(counters.rows(others))
+
+    for account in ("77", "78", "79"):
+        assert console.browser().sign_in("manager", WRONG, account=account).status_code == 403
+    assert kept() >= 3
+    desk.now += 61 * MINUTE_US
+    assert console.browser().sign_in("manager", WRONG, account="80").status_code == 403
+    assert kept() == 1
+
+
 def test_guesses_at_the_same_time_are_counted_one_after_the_other(console: Console) -> None:
     """Else thirty guesses that are sent at once would all be looked at."""
     console.add("hurried")

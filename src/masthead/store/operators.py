@@ -54,6 +54,13 @@ LIMITS = logins.Limits(per_login=10, per_account=0)
 """Wrong passwords of a name in 15 minutes, as at the login check of subscribers. An account has no
 limit: else whoever guesses could lock out everybody."""
 
+_WITHOUT_OPERATORS = -1
+"""The account in which wrong passwords are counted where one has no operators, or does not exist.
+
+So their number is not that of the accounts that somebody invents: old ones are deleted account by
+account.
+"""
+
 _hasher = PasswordHasher()
 
 
@@ -323,7 +330,12 @@ def _digest(token: str) -> str:
 
 def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.Attempt:
     # No subscriber's login has a line end in it.
-    return logins.attempt_of(store.secret, account_id, f"operator\n{name}", password)
+    attempt = logins.attempt_of(store.secret, account_id, f"operator\n{name}", password)
+    with store.reader() as connection:
+        connection.set_tenant(account_id)
+        if operators_of(connection, account_id):
+            return attempt
+    return attempt._replace(account_id=_WITHOUT_OPERATORS)
 
 
 def _row(connection: Connection, account_id: int, name: str) -> Row | None:
