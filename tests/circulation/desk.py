@@ -15,6 +15,7 @@ from masthead.store import accounts, open_store
 from masthead.store.audit import Deed
 from masthead.store.books.operation import operation
 from masthead.store.books.refreshing import refresh
+from masthead.store.staging import DERIVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,9 +60,17 @@ class Desk:
         self.put_many(table, [row])
 
     def put_many(self, table: str, rows: list[dict[str, Value]]) -> None:
-        """Write rows with the same columns as they are, in one transaction."""
+        """Write rows with the same columns as they are, in one transaction.
+
+        The columns that are derived from others are added.
+        """
         if not rows:
             return
+        derived = DERIVED.get(table, {})
+        rows = [
+            {n: make(row[of]) for n, (of, make) in derived.items() if of in row} | row
+            for row in rows
+        ]
         same = {"account_id": self.account_id}
         if table in _WITH_COMMIT or table == "subscribers":
             same["commit_id"] = 0

@@ -29,7 +29,7 @@ def desk(store: Store) -> Iterator[Desk]:
         closed = {"closed_at": "2026-01-01 00:00:00"}
         found.put("issues", issue_id=1, publication_id=1, name="1", date="2026-01-01", **closed)
         found.put("issues", issue_id=2, publication_id=1, name="2", date="2026-02-01")
-        found.put("subscribers", subscriber_id=1, last_name="Ames", last_name_folded="ames")
+        found.put("subscribers", subscriber_id=1, last_name="Ames")
         found.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
         found.put(
             "subscriptions",

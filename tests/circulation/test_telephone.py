@@ -64,8 +64,6 @@ def desk(shared: Desk) -> Desk:
             subscriber_id=n,
             first_name=name,
             last_name="Ames",
-            first_name_folded=name.lower(),
-            last_name_folded="ames",
             renewal_code=f"CODE{n}",
             email=f"{name.lower()}@example.org",
         )

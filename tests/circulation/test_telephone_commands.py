@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.store.books import finding
+from masthead.store.books.editing import edit_subscriber
+from masthead.store.books.operation import operation
 from tests.circulation.desk import Desk
 from tests.servers import masthead
 from tests.store.plans import statements
@@ -59,8 +61,6 @@ def database(shop: tuple[Desk, str]) -> str:
             subscriber_id=n,
             first_name=first,
             last_name=last,
-            first_name_folded=first.casefold(),
-            last_name_folded=last.casefold(),
             email=email,
             renewal_code=f"Code{n}",
         )
@@ -178,8 +178,6 @@ def test_a_name_is_found_with_either_apostrophe(shop: tuple[Desk, str], database
             subscriber_id=n,
             first_name="Siân",
             last_name=last,
-            first_name_folded="siân",
-            last_name_folded=last.casefold(),
         )
     for words in (
         ("o'neil",),
@@ -188,6 +186,70 @@ def test_a_name_is_found_with_either_apostrophe(shop: tuple[Desk, str], database
         ("o'neil,", "s"),
     ):
         assert sorted(found(database, *words)) == [6, 7], words
+
+
+# Who is found, by what is typed: the ids of PLACES.
+PLACES = {
+    11: ("José", "García López"),
+    12: ("Ann", "van Dyck"),
+    13: ("Jörg", "Müller-Lüdenscheidt"),
+    14: ("Karen", "Mueller"),
+    15: ("Tom", "Muller"),
+    16: ("Søren", "Ærøskøbing"),
+    17: ("Zoë", "D\N{RIGHT SINGLE QUOTATION MARK}Arcy"),
+    18: ("Łukasz", "Wałęsa"),
+    19: ("李", "小龍"),
+}
+
+
+@pytest.mark.parametrize(
+    ("typed", "ids"),
+    [
+        ("garcia", [11]),
+        ("lopez", [11]),
+        ("jose garcia", [11]),
+        ("García lópez, josé", [11]),
+        ("lopez, jo", [11]),
+        ("dyck", [12]),
+        ("ann dyck", [12]),
+        ("van dy", [12]),
+        ("muller", [13, 15]),
+        ("mueller", [13, 14]),
+        ("MÜLLER", [13, 14, 15]),
+        ("müller", [13, 14, 15]),
+        ("jorg mu", [13]),
+        ("joerg", [13]),
+        ("ludensch", [13]),
+        ("soren", [16]),
+        ("aeroskobing", [16]),
+        ("arcy", [17]),
+        ("d'arcy zoe", [17]),
+        ("walesa", [18]),
+        ("lukasz", [18]),
+        ("小", [19]),
+        ("李 小龍", [19]),
+        ("yck", []),
+    ],
+)
+def test_a_name_is_found_by_each_word_of_it_and_without_accents(
+    shop: tuple[Desk, str], database: str, typed: str, ids: list[int]
+) -> None:
+    """decisions, "Find: names"."""
+    desk, _ = shop
+    for n, (first, last) in PLACES.items():
+        desk.put("subscribers", subscriber_id=n, first_name=first, last_name=last)
+    assert sorted(found(database, *typed.split(" "))) == ids
+
+
+def test_a_name_that_was_changed_is_found_by_the_new_one_alone(
+    shop: tuple[Desk, str], database: str
+) -> None:
+    desk, _ = shop
+    desk.put("subscribers", subscriber_id=21, first_name="Jörg", last_name="van Dyck")
+    with operation(desk.store, 1, None) as books:
+        edit_subscriber(books, 21, {"first_name": "José", "last_name": "de la Peña"})
+    assert [found(database, *words) for words in (("jorg",), ("dyck",))] == [[], []]
+    assert [found(database, *words) for words in (("jose",), ("pena",))] == [[21], [21]]
 
 
 def test_a_city_alone_or_nothing_is_wrong_usage(database: str) -> None:

@@ -41,8 +41,6 @@ def fill(desk: Desk) -> None:
             "subscriber_id": n,
             "first_name": "Ada",
             "last_name": f"Reader {n}",
-            "first_name_folded": "ada",
-            "last_name_folded": f"reader {n}",
             "email": f"{n}@example.org",
         }
         for n in (1, *range(10, 30))

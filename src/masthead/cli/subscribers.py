@@ -37,10 +37,10 @@ def find(
 ) -> None:
     """Find readers by what is known of them; all that is given must match.
 
-    NAME is a name or several, each by its beginning: `masthead subscriber find ada ames`, or
-    `find ames, a`. Upper and lower case do not matter. --order finds who paid and who receives.
-    Each line has the id, name, email address, renewal code and newest address; then `masthead
-    subscriber show ID`.
+    NAME is a name or several, each by its beginning: `masthead subscriber find ada ames`, or `find
+    ames, a`. Upper and lower case and accents do not matter. --order finds who paid and who
+    receives. Each line has the id, name, email address, renewal code and newest address; then
+    `masthead subscriber show ID`.
     """
     account_id = account_of(account)
     sought = finding.Sought(" ".join(name), **known)

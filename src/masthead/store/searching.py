@@ -10,13 +10,17 @@ COLUMNS = {
     "email": "email_lower",
     "first_name": "first_name_folded",
     "last_name": "last_name_folded",
+    "first_name_plain": "first_name_plain",
+    "last_name_plain": "last_name_plain",
+    "last_name_end": "last_name_end",
     "renewal_code": "renewal_code_lower",
     "source": "source_lower",
 }
-_UNICODE_FOLDED = {"first_name", "last_name"}
+_PLAIN = ("last_name_plain", "last_name_end", "first_name_plain")
+_UNICODE_FOLDED = {"first_name", "last_name", *_PLAIN}
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _NAMES = {"first_name", "last_name"}
-_COUNTED = ("last_name", "first_name", "source", "renewal_code", "email")
+_COUNTED = (*_PLAIN, "last_name", "first_name", "source", "renewal_code", "email")
 _LAST_CODE_POINT = 0x10FFFF
 _BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
 

@@ -16,6 +16,7 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Connection, Dialect, Row, Value
+from masthead.store.name_forms import last_word, plain_of
 
 __all__ = [
     "DERIVED",
@@ -35,6 +36,9 @@ DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
     "subscribers": {
         "first_name_folded": ("first_name", _FOLD),
         "last_name_folded": ("last_name", _FOLD),
+        "first_name_plain": ("first_name", plain_of),
+        "last_name_plain": ("last_name", plain_of),
+        "last_name_end": ("last_name", last_word),
     }
 }
 """The columns of a table that are computed from another column."""

@@ -5,7 +5,7 @@ and streets. So it takes milliseconds among a million subscribers (circulation, 
 """
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from masthead.circulation.duplicates import Person, alike
 from masthead.errors import BadUsage
 from masthead.store.books.keys import items_of, listed
 from masthead.store.database import Connection, Row
+from masthead.store.name_forms import spellings
 from masthead.store.searching import Search, ascii_lower, beyond
 
 __all__ = ["Alike", "Found", "Sought", "check", "duplicates", "find", "people"]
@@ -22,8 +23,9 @@ class Sought(NamedTuple):
     """What is known of a subscriber; '' is not known. All that is known must match.
 
     ``name`` is one name or several, of which the first or the last ones are the last name; with a
-    comma, the last name is before it. ``order`` is an order's id or its external reference. Names,
-    streets and postal codes may be given by their beginnings, the other values must be whole.
+    comma, the last name is before it. Of a last name of several words, the last one is enough, and
+    accents may be left out. ``order`` is an order's id or its external reference. Names, streets
+    and postal codes may be given by their beginnings, the other values must be whole.
     """
 
     name: str = ""
@@ -66,9 +68,6 @@ _IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_nam
 _NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
             WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)"""
 _BIGGEST_ID = 2**63 - 1
-_APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
-"""A keyboard has the first one, and a name may have been typed with either."""
-
 _MANY = 10_000
 """SQLite has no statistics of values: it looks how many rows a value has, up to so many."""
 
@@ -121,14 +120,13 @@ def _place(found: Found) -> tuple[bool, bool, str, bool, str, int]:
 def _names(name: str) -> list[dict[str, str]]:
     """Return the patterns of first and last names that the text can mean; one that fits all if ''.
 
-    A name of several words can be parted at each of them: "Ann van Dyck", "van Dyck Ann". An
-    apostrophe is either of its forms, the same one in all of the name.
+    A name of several words can be parted at each of them: "Ann van Dyck", "van Dyck Ann".
     """
-    names = [name]
-    if any(form in name for form in _APOSTROPHES):
-        straight = name.replace(_APOSTROPHES[1], _APOSTROPHES[0])
-        names = [straight, straight.replace(*_APOSTROPHES)]
-    found = [_patterns(*parts) for each in names for parts in _parted(each)]
+    found = [
+        first | last
+        for parts in _parted(name)
+        for first, last in product(*map(_patterns, ("first_name", "last_name"), parts))
+    ]
     return [each for n, each in enumerate(found) if each not in found[:n]]
 
 
@@ -143,9 +141,16 @@ def _parted(name: str) -> list[tuple[str, str]]:
     return [*parts, *((last, first) for first, last in parts), ("", whole), (whole, "")]
 
 
-def _patterns(first: str, last: str) -> dict[str, str]:
-    given = {"first_name": first.rstrip("*"), "last_name": last.rstrip("*")}
-    return {name: f"{text}*" for name, text in given.items() if text}
+def _patterns(name: str, text: str) -> list[dict[str, str]]:
+    """Return each pattern of a name, by the filter that it is for (decisions, "Find: names")."""
+    text = text.rstrip("*")
+    if not text:
+        return [{}]
+    as_names, as_plain = spellings(text)
+    others = [f"{name}_plain"] if name == "first_name" else [f"{name}_plain", f"{name}_end"]
+    found = [(name, each) for each in as_names]
+    found += [(other, each) for other in others for each in as_plain]
+    return [{filter_: f"{each}*"} for filter_, each in found]
 
 
 def _rows(

@@ -231,6 +231,7 @@ CREATE TABLE issues (
         REFERENCES list_downloads (account_id, mailing_list_id)
 );
 
+-- *_plain, last_name_end: other forms of names that have some (masthead.store.name_forms).
 -- first_name_folded, last_name_folded: Unicode case folding, as Python has it. What is compared
 -- without regard to ASCII letter case has a column of its own: under a policy no index on an
 -- expression is used, because lower() is not known to keep what it reads to itself. removed_at: the
@@ -247,6 +248,9 @@ CREATE TABLE subscribers (
     delete_date TEXT COLLATE "C",
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
+    first_name_plain TEXT COLLATE "C",
+    last_name_plain TEXT COLLATE "C",
+    last_name_end TEXT COLLATE "C",
     removed_at TEXT COLLATE "C",
     renewal_code_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(renewal_code)) STORED,
     email_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(email)) STORED,
@@ -263,6 +267,15 @@ CREATE INDEX subscribers_by_first_name
 CREATE INDEX subscribers_by_last_name ON subscribers (account_id, last_name_folded, subscriber_id);
 CREATE INDEX subscribers_by_name
     ON subscribers (account_id, last_name_folded, first_name_folded, subscriber_id);
+CREATE INDEX subscribers_by_first_name_plain
+    ON subscribers (account_id, first_name_plain, subscriber_id)
+    WHERE first_name_plain IS NOT NULL;
+CREATE INDEX subscribers_by_last_name_plain
+    ON subscribers (account_id, last_name_plain, subscriber_id)
+    WHERE last_name_plain IS NOT NULL;
+CREATE INDEX subscribers_by_last_name_end
+    ON subscribers (account_id, last_name_end, subscriber_id)
+    WHERE last_name_end IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id, subscriber_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id, subscriber_id);
@@ -767,7 +780,10 @@ CREATE UNLOGGED TABLE staged_subscribers (
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
     first_name_folded TEXT COLLATE "C",
-    last_name_folded TEXT COLLATE "C"
+    last_name_folded TEXT COLLATE "C",
+    first_name_plain TEXT COLLATE "C",
+    last_name_plain TEXT COLLATE "C",
+    last_name_end TEXT COLLATE "C"
 );
 CREATE INDEX staged_subscribers_by_key
     ON staged_subscribers (account_id, load_id, subscriber_id);

@@ -166,6 +166,7 @@ CREATE TABLE issues (
 ) STRICT, WITHOUT ROWID;
 
 -- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
+-- *_plain, last_name_end: other forms of names that have some (masthead.store.name_forms).
 -- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
 -- removed_at: the delete_date that a removal set, by which one is known that no file has.
 CREATE TABLE subscribers (
@@ -180,6 +181,9 @@ CREATE TABLE subscribers (
     delete_date TEXT,
     first_name_folded TEXT,
     last_name_folded TEXT,
+    first_name_plain TEXT,
+    last_name_plain TEXT,
+    last_name_end TEXT,
     removed_at TEXT,
     renewal_code_lower TEXT GENERATED ALWAYS AS (lower(renewal_code)) VIRTUAL,
     email_lower TEXT GENERATED ALWAYS AS (lower(email)) VIRTUAL,
@@ -194,6 +198,12 @@ CREATE INDEX subscribers_by_source ON subscribers (account_id, source_lower);
 CREATE INDEX subscribers_by_first_name ON subscribers (account_id, first_name_folded);
 CREATE INDEX subscribers_by_last_name ON subscribers (account_id, last_name_folded);
 CREATE INDEX subscribers_by_name ON subscribers (account_id, last_name_folded, first_name_folded);
+CREATE INDEX subscribers_by_first_name_plain ON subscribers (account_id, first_name_plain)
+    WHERE first_name_plain IS NOT NULL;
+CREATE INDEX subscribers_by_last_name_plain ON subscribers (account_id, last_name_plain)
+    WHERE last_name_plain IS NOT NULL;
+CREATE INDEX subscribers_by_last_name_end ON subscribers (account_id, last_name_end)
+    WHERE last_name_end IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id);
