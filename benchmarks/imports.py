@@ -25,7 +25,7 @@ from benchmarks.databases import (
     rows,
 )
 from benchmarks.processes import finished
-from benchmarks.publisher import ACCOUNT_ID, add_account, make_files
+from benchmarks.publisher import ACCOUNT_ID, add_account, make_files, tables_of
 from benchmarks.report import Budget, Figures, Scale, add, ratio, shown, table
 from masthead.contract.records import TABLES
 from tests.citus.databases import CitusDatabases
@@ -42,8 +42,6 @@ BLOCK_BYTES = 1_048_576
 _NOT_IN_FILES = ("account_id", "commit_id", "custom_fields_commit_id")
 """Columns that no file has; the plain ways write 1."""
 
-_FILES = [f"{each.name}.csv" for each in TABLES]
-
 
 def _targets(database: str, file: Path) -> tuple[str, list[str], list[str]]:
     """Return the table of a file, its columns that the file lacks, and those of the file."""
@@ -59,11 +57,12 @@ def insert(database: str, files: Path) -> float:
         connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
         start = time.perf_counter()
         connection.execute("BEGIN IMMEDIATE")
-        for name in _FILES:
-            to, constant, header = _targets(database, files / name)
+        for name in tables_of(files):
+            file = files / f"{name}.csv"
+            to, constant, header = _targets(database, file)
             values = ", ".join(["1"] * len(constant) + ["?"] * len(header))
             sql = f"INSERT INTO {to} ({', '.join(constant + header)}) VALUES ({values})"
-            with (files / name).open(encoding="utf-8", newline="") as lines:
+            with file.open(encoding="utf-8", newline="") as lines:
                 reader = csv.reader(lines)
                 next(reader)
                 connection.executemany(sql, ([cell or None for cell in row] for row in reader))
@@ -73,7 +72,7 @@ def insert(database: str, files: Path) -> float:
 
 def copy(database: str, files: Path) -> float:
     """COPY the bytes of the files into PostgreSQL; return the seconds."""
-    targets = [_targets(database, files / name) for name in _FILES]
+    targets = [_targets(database, files / f"{name}.csv") for name in tables_of(files)]
     with connected(database) as connection:
         for to, constant, _ in targets:
             for column in constant:
@@ -101,12 +100,13 @@ def dot_import(database: str, files: Path) -> float:
         "PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
         "BEGIN IMMEDIATE;",
     ]
-    for name in _FILES:
-        to, constant, header = _targets(database, files / name)
+    for name in tables_of(files):
+        file = files / f"{name}.csv"
+        to, constant, header = _targets(database, file)
         values = ", ".join(["1"] * len(constant) + [f"nullif({cell}, '')" for cell in header])
         lines += [
             f"CREATE TEMP TABLE file_of_{to} ({', '.join(header)});",
-            f".import --csv --skip 1 --schema temp {files / name} file_of_{to}",
+            f".import --csv --skip 1 --schema temp {file} file_of_{to}",
             f"INSERT INTO {to} ({', '.join(constant + header)})",
             f"SELECT {values} FROM file_of_{to};",
         ]

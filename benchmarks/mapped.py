@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.databases import STORES, Home, home_of, new_database, rows
 from benchmarks.processes import Finished, finished
-from benchmarks.publisher import ACCOUNT_ID, add_account, make_files
+from benchmarks.publisher import ACCOUNT_ID, add_account, make_files, tables_of
 from benchmarks.report import Budget, Figures, Scale, add, ratio, shown, table
 from masthead.contract.records import TABLES
 from tests.loading.rewritten import Style, mapping_of, rewrite, write
 
-ALL = [each.name for each in TABLES]
+NAMES = [each.name for each in TABLES]
 WITH_KEYS = ["publications", "issues", "subscribers", "addresses", "subscriptions", "purchases"]
 """Tables whose ids are no part of a longer key, so that all of them can be made from keys."""
 
@@ -36,14 +36,17 @@ RATIOS = {
 def _rewrite(files: Path, to: Path, names: Sequence[str], style: Style) -> Path:
     """Write the mapped files of some tables, and the mapping beside them; return its path."""
     to.mkdir()
+    columns = {}
     for name in names:
+        with (files / f"{name}.csv").open(encoding="utf-8", newline="") as plain:
+            columns[name] = next(csv.reader(plain))
         with (
             (files / f"{name}.csv").open(encoding="utf-8", newline="") as plain,
             (to / f"Quelle {name}.csv").open("w", encoding="utf-8", newline="") as out,
         ):
             write(rewrite(csv.reader(plain), name, style), out, style)
     mapping = to.with_suffix(".toml")
-    mapping.write_text(mapping_of(style, names), encoding="utf-8")
+    mapping.write_text(mapping_of(style, columns), encoding="utf-8")
     return mapping
 
 
@@ -56,7 +59,7 @@ def _twice(home: Home, files: Path, mapping: Path | None) -> tuple[list[int], li
         both = [finished(*command), finished(*command)]
         if "nothing changed" not in both[1].printed:
             raise SystemExit(f"the second import changed something:\n{both[1].printed}")
-        return [int(rows(database, f"SELECT count(*) FROM {n}")[0][0]) for n in ALL], both
+        return [int(rows(database, f"SELECT count(*) FROM {n}")[0][0]) for n in NAMES], both
 
 
 def _one_round(home: Home, folder: Path) -> dict[str, float]:
@@ -87,7 +90,7 @@ def measure(scale: Scale) -> Iterator[str]:
         with TemporaryDirectory() as name, home_of(store) as home:
             folder = Path(name)
             make_files(folder / "files", scale.subscribers)
-            _rewrite(folder / "files", folder / "mapped", ALL, Style())
+            _rewrite(folder / "files", folder / "mapped", tables_of(folder / "files"), Style())
             _rewrite(folder / "files", folder / "keys", WITH_KEYS, Style(keys=True))
             (folder / "some").mkdir()
             for each in WITH_KEYS:

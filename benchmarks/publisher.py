@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from benchmarks.databases import home_of, new_database, settle
 from benchmarks.machine import CLIENT_CORE
+from masthead.contract.records import TABLES
 
 KEY, LOGIN = "benchmark-key", "benchmark-login"
 AUTHORIZATION = "Basic " + b64encode(f"{KEY}:{LOGIN}".encode()).decode()
@@ -52,6 +53,11 @@ def masthead(*arguments: str, database: str = "") -> None:
         stdout=subprocess.DEVNULL,
         env=os.environ | {"MASTHEAD_DATABASE": database},
     )
+
+
+def tables_of(files: Path) -> list[str]:
+    """Return the tables that have a file, so that what a row refers to is before it."""
+    return [each.name for each in TABLES if (files / f"{each.name}.csv").exists()]
 
 
 def make_files(files: Path, subscribers: int) -> None:

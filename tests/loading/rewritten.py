@@ -21,7 +21,7 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.loading.mapping import target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from masthead.contract.records import Table
     from masthead.contract.shapes import Field
@@ -42,10 +42,15 @@ class Style(NamedTuple):
     keys: bool = False
 
 
-def mapping_of(style: Style, tables: Iterable[str] = TABLES_BY_NAME) -> str:
-    """Return the mapping of the files of ``tables``, which :func:`rewrite` has written."""
+ALL_COLUMNS = {
+    name: [each.name for each in table.columns] for name, table in TABLES_BY_NAME.items()
+}
+
+
+def mapping_of(style: Style, columns: Mapping[str, Collection[str]] = ALL_COLUMNS) -> str:
+    """Return the mapping of files that :func:`rewrite` has written, by their tables' columns."""
     lines = []
-    for name in tables:
+    for name, header in columns.items():
         table = TABLES_BY_NAME[name]
         lines += [
             "[[files]]",
@@ -58,6 +63,8 @@ def mapping_of(style: Style, tables: Iterable[str] = TABLES_BY_NAME) -> str:
             f"[files.tables.{name}]",
         ]
         for field in table.columns:
+            if field.name not in header:
+                continue
             source = f'"Spalte {field.name}"'
             if style.keys and is_key(table, field):
                 source = f"{{ key = [{source}] }}"
