@@ -34,7 +34,10 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Program", "close", "expect", "start"]
+__all__ = ["MODULES", "Program", "close", "expect", "start"]
+
+MODULES = {"masthead", "tests.faulty"}
+"""What a fork can be: what does not mind that Masthead has been imported."""
 
 # What Python or the C library reads as a process starts.
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
@@ -161,7 +164,7 @@ def start(
     files: Sequence[int],
     folder: Path | None = None,
 ) -> Program | None:
-    """Start ``masthead`` with the arguments, and three files for its input, output and errors.
+    """Start one of the modules with arguments, and three files for its input, output and errors.
 
     Return None where only a new process will do: one that reads another locale, say. Elsewhere than
     on Linux all of them are new.
@@ -266,18 +269,18 @@ def _become(found: Sequence[int]) -> None:
     os.environ.update(wanted["environment"])
     os.chdir(wanted["folder"])
     tempfile.tempdir = None
-    sys.argv = ["masthead", *wanted["arguments"]]
+    sys.argv = wanted["arguments"]
 
 
 def _go_on() -> None:
-    """Be ``python -m masthead`` to its end.
+    """Be ``python -m masthead``, or another of the modules, to its end.
 
     But for one thing that Python does then: it takes all modules apart, which costs a fork two
     thirds of its time, since it has to copy whatever it touches.
     """
     status: object = 0
     try:
-        runpy.run_module("masthead", run_name="__main__", alter_sys=True)
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     except SystemExit as end:
         status = end.code or 0
     if not isinstance(status, int) or threading.active_count() > 1:

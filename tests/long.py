@@ -67,6 +67,9 @@ _FAR_FOLDERS = {"cli", "client", "hostile"}
 """Their tests are of commands, of HTTP and of the client: the second database says little new, and
 tests/store, tests/loading and tests/postgresql say it too."""
 
+_FILES_OF_COPIES = {"duckdb", "parquet"}
+"""Kinds of copy whose mirror has the same service before it, whichever database that has."""
+
 FORMS = {
     "schedules": (20, 300),
     "sequences": (15, 250),
@@ -147,7 +150,9 @@ def left_out(
 def _is_far(item: pytest.Item) -> bool:
     is_on_another_server = not _is_on_our_server(item)
     is_there = item.path.parent.name in _FAR_FOLDERS or item.path.name in FILES_ON_SQLITE
-    return is_on_another_server or is_there
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
+    is_in_files = chosen.get("new_kept") in _FILES_OF_COPIES
+    return is_on_another_server or is_there or is_in_files
 
 
 def _is_on_our_server(item: pytest.Item) -> bool:
