@@ -18,6 +18,7 @@ import gc
 import io
 import json
 import os
+import pkgutil
 import runpy
 import selectors
 import signal
@@ -41,11 +42,12 @@ MODULES = {"masthead", "tests.faulty"}
 
 # What Python or the C library reads as a process starts.
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
-IMPORTED = (
-    *("backups", "data", "database", "demo", "feed", "loads", "mirror", "personal", "serving"),
-    *("accounts", "audit", "options", "progress"),
+# What commands import as they run, beside their own modules: each fork would do it again.
+IMPORTED_LATER = (
+    *("masthead.store.postgresql", "masthead.databases.postgresql_loop", "psycopg", "psycopg_pool"),
+    *("uvicorn.main", "uvloop", "httptools", "httpcore2", "h11", "h2.connection"),
+    *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.idna", "click._textwrap"),
 )
-IMPORTED_FROM_ELSEWHERE = ("psycopg", "psycopg_pool", "uvicorn.main", "uvloop", "httptools")
 END_SECONDS_MAX = 60
 
 
@@ -199,7 +201,9 @@ def _of_the_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _fork_until_the_end(control: socket.socket) -> None:
     """Fork for each who asks, and tell them how their process ends; return only in a fork."""
-    for name in (*(f"masthead.cli.{command}" for command in IMPORTED), *IMPORTED_FROM_ELSEWHERE):
+    folder = import_module("masthead.cli").__path__
+    commands = [f"masthead.cli.{module.name}" for module in pkgutil.iter_modules(folder)]
+    for name in (*commands, *IMPORTED_LATER):
         with suppress(ImportError):  # the fork that misses it says so
             import_module(name)
     gc.collect()
