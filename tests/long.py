@@ -81,6 +81,7 @@ FILES_NEAR_THE_STORE = {
     "loading/test_problems.py",
     "api/test_compression.py",
     "api/test_home_page.py",
+    "api/test_logs_of_app.py",
     "api/test_temporary_files.py",
 }
 """Those whose statements other tests of the short form try on PostgreSQL too: what commands and
@@ -94,8 +95,8 @@ _FILES_OF_COPIES = {"duckdb", "parquet"}
 """Kinds of copy whose mirror has the same service before it, whichever database that has."""
 
 FORMS = {
-    "schedules": (20, 300),
-    "sequences": (15, 250),
+    "schedules": (12, 300),
+    "sequences": (10, 250),
     "rounds": (1, 3),
     "leaving": (400, 400),
     "cases": (200, 400),
