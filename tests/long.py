@@ -7,10 +7,9 @@ and is left out of the short form.
 
 In the short form the tests in ``FOLDERS_ON_SQLITE``, ``FILES_ON_SQLITE`` and
 ``FILES_NEAR_THE_STORE`` have their services on SQLite alone, and so have those on other ASGI
-servers: other folders test what differs by the kind
-of database. Where the kind is far away from what is tested, the long form leaves PostgreSQL out
-too: ``pytest --long --every`` (`make prove-every`) has all there is, and tries five times as many
-examples.
+servers: other folders test what differs by the kind of database. Where the kind is far away from
+what is tested, the long form leaves PostgreSQL out too: ``pytest --long --every`` (`make
+prove-every`) has all there is, and tries five times as many examples.
 """
 
 from __future__ import annotations
