@@ -18,6 +18,7 @@ import gc
 import io
 import json
 import os
+import pkgutil
 import runpy
 import selectors
 import signal
@@ -34,15 +35,19 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Program", "close", "expect", "start"]
+__all__ = ["MODULES", "Program", "close", "expect", "start"]
+
+MODULES = {"masthead", "tests.faulty"}
+"""What a fork can be: what does not mind that Masthead has been imported."""
 
 # What Python or the C library reads as a process starts.
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
-IMPORTED = (
-    *("backups", "data", "database", "demo", "feed", "loads", "mirror", "personal", "serving"),
-    *("accounts", "audit", "options", "progress"),
+# What commands import as they run, beside their own modules: each fork would do it again.
+IMPORTED_LATER = (
+    *("masthead.store.postgresql", "masthead.databases.postgresql_loop", "psycopg", "psycopg_pool"),
+    *("uvicorn.main", "uvloop", "httptools", "httpcore2", "h11", "h2.connection"),
+    *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.idna", "click._textwrap"),
 )
-IMPORTED_FROM_ELSEWHERE = ("psycopg", "psycopg_pool", "uvicorn.main", "uvloop", "httptools")
 END_SECONDS_MAX = 60
 
 
@@ -161,7 +166,7 @@ def start(
     files: Sequence[int],
     folder: Path | None = None,
 ) -> Program | None:
-    """Start ``masthead`` with the arguments, and three files for its input, output and errors.
+    """Start one of the modules with arguments, and three files for its input, output and errors.
 
     Return None where only a new process will do: one that reads another locale, say. Elsewhere than
     on Linux all of them are new.
@@ -196,7 +201,9 @@ def _of_the_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _fork_until_the_end(control: socket.socket) -> None:
     """Fork for each who asks, and tell them how their process ends; return only in a fork."""
-    for name in (*(f"masthead.cli.{command}" for command in IMPORTED), *IMPORTED_FROM_ELSEWHERE):
+    folder = import_module("masthead.cli").__path__
+    commands = [f"masthead.cli.{module.name}" for module in pkgutil.iter_modules(folder)]
+    for name in (*commands, *IMPORTED_LATER):
         with suppress(ImportError):  # the fork that misses it says so
             import_module(name)
     gc.collect()
@@ -266,18 +273,18 @@ def _become(found: Sequence[int]) -> None:
     os.environ.update(wanted["environment"])
     os.chdir(wanted["folder"])
     tempfile.tempdir = None
-    sys.argv = ["masthead", *wanted["arguments"]]
+    sys.argv = wanted["arguments"]
 
 
 def _go_on() -> None:
-    """Be ``python -m masthead`` to its end.
+    """Be ``python -m masthead``, or another of the modules, to its end.
 
     But for one thing that Python does then: it takes all modules apart, which costs a fork two
     thirds of its time, since it has to copy whatever it touches.
     """
     status: object = 0
     try:
-        runpy.run_module("masthead", run_name="__main__", alter_sys=True)
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     except SystemExit as end:
         status = end.code or 0
     if not isinstance(status, int) or threading.active_count() > 1:

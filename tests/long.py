@@ -5,11 +5,11 @@
 as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
 and is left out of the short form.
 
-In the short form the tests in ``FOLDERS_ON_SQLITE`` and ``FILES_ON_SQLITE`` have their services on
-SQLite alone, and so have those on other ASGI servers: other folders test what differs by the kind
-of database. Where the kind is far away from what is tested, the long form leaves PostgreSQL out
-too: ``pytest --long --every`` (`make prove-every`) has all there is, and tries five times as many
-examples.
+In the short form the tests in ``FOLDERS_ON_SQLITE``, ``FILES_ON_SQLITE`` and
+``FILES_NEAR_THE_STORE`` have their services on SQLite alone, and so have those on other ASGI
+servers: other folders test what differs by the kind of database. Where the kind is far away from
+what is tested, the long form leaves PostgreSQL out too: ``pytest --long --every`` (`make
+prove-every`) has all there is, and tries five times as many examples.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "LONG_ON_SQLITE",
     "ONE_SERVER",
     "ONLY_LONG",
+    "ON_BOTH",
     "SHORT_ON_SQLITE",
     "add_options",
     "choose",
@@ -48,6 +49,9 @@ SHORT_ON_SQLITE = pytest.mark.parametrize(
 )
 """For what says the same on both kinds of database: the short form has one of them."""
 
+ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
+"""For what differs between them, among others that do not."""
+
 LONG_ON_SQLITE = pytest.mark.parametrize(
     "store",
     ["sqlite", pytest.param("postgresql", marks=HAS_FAR_NEIGHBOUR)],
@@ -63,13 +67,35 @@ FILES_ON_SQLITE = {
 }
 """Of tests/loading: what they say happens before a row comes to the database."""
 
+FILES_NEAR_THE_STORE = {
+    "checker/test_masthead.py",
+    "circulation/test_order_commands.py",
+    "circulation/test_telephone_commands.py",
+    "console/test_forged.py",
+    "console/test_forms.py",
+    "console/test_refusals.py",
+    "console/test_sessions.py",
+    "console/test_sign_in.py",
+    "loading/test_mapping.py",
+    "loading/test_problems.py",
+    "api/test_compression.py",
+    "api/test_home_page.py",
+    "api/test_logs_of_app.py",
+    "api/test_temporary_files.py",
+}
+"""Those whose statements other tests of the short form try on PostgreSQL too: what commands and
+pages make of it there, the long form says."""
+
 _FAR_FOLDERS = {"cli", "client", "hostile"}
 """Their tests are of commands, of HTTP and of the client: the second database says little new, and
 tests/store, tests/loading and tests/postgresql say it too."""
 
+_FILES_OF_COPIES = {"duckdb", "parquet"}
+"""Kinds of copy whose mirror has the same service before it, whichever database that has."""
+
 FORMS = {
-    "schedules": (20, 300),
-    "sequences": (15, 250),
+    "schedules": (12, 300),
+    "sequences": (10, 250),
     "rounds": (1, 3),
     "leaving": (400, 400),
     "cases": (200, 400),
@@ -147,7 +173,9 @@ def left_out(
 def _is_far(item: pytest.Item) -> bool:
     is_on_another_server = not _is_on_our_server(item)
     is_there = item.path.parent.name in _FAR_FOLDERS or item.path.name in FILES_ON_SQLITE
-    return is_on_another_server or is_there
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
+    is_in_files = chosen.get("new_kept") in _FILES_OF_COPIES
+    return is_on_another_server or is_there or is_in_files
 
 
 def _is_on_our_server(item: pytest.Item) -> bool:
@@ -160,5 +188,7 @@ def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
     by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
     if chosen.get("store") != "postgresql" or by_itself:
         return False
-    has_neighbour = item.path.parent.name in FOLDERS_ON_SQLITE or item.path.name in FILES_ON_SQLITE
-    return has_neighbour or not _is_on_our_server(item)
+    folder = item.path.parent.name
+    is_on_sqlite = folder in FOLDERS_ON_SQLITE or item.path.name in FILES_ON_SQLITE
+    is_near = f"{folder}/{item.path.name}" in FILES_NEAR_THE_STORE
+    return is_on_sqlite or is_near or not _is_on_our_server(item)

@@ -135,43 +135,53 @@ class Databases:
 
         With ``rights``, it gets its own role of servers.
         """
-        self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS false", source)
-        try:
-            self._ask(
-                "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
-                "WHERE datname = %s AND pid <> pg_backend_pid() "
-                "AND (backend_type = 'client backend' OR backend_type LIKE 'Citus%%')",
-                SECONDS_MAX * 1000,
-                source,
-            )
-            self._administer("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, source)
-            self._own.add(name)
-            if rights:
-                self.give_rights(name, of=source)
-        finally:
-            self._administer("ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
+        with closing(self._connect()) as connection:
+            self._execute(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS false", source)
+            try:
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid, %s) FROM pg_stat_activity "
+                    "WHERE datname = %s AND pid <> pg_backend_pid() "
+                    "AND (backend_type = 'client backend' OR backend_type LIKE 'Citus%%')",
+                    [SECONDS_MAX * 1000, source],
+                )
+                self._copy(connection, source, name)
+                if rights:
+                    self.give_rights(name, of=source)
+            finally:
+                self._execute(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS true", source)
 
     def copy_migrated(self, name: str) -> None:
         """Create a database with the tables of Masthead, which takes a tenth of the time."""
         if self._migrated is None:
-            self._migrated = unique("migrated")
-            self.create(self._migrated)
-            migrate(self.url(self._migrated))
-        self.copy(self._migrated, name)
+            self._migrated = self._make_migrated()
+        with closing(self._connect()) as connection:
+            self._copy(connection, self._migrated, name)
+        self.give_rights(name)
 
-    def give_rights(self, name: str, *, of: str) -> None:
+    def _make_migrated(self) -> str:
+        """Make what those are copied from; nobody uses it, and no role has rights in it."""
+        name = unique("migrated")
+        self.create(name)
+        migrate(self.url(name))
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            self._execute(connection, "DROP OWNED BY {}", f"{name}_server")
+        return name
+
+    def give_rights(self, name: str, *, of: str | None = None) -> None:
         """Give a copied database its own role of servers, as `masthead database migrate` does.
 
         That of the other database, which can then be dropped, has no rights in the copy.
         """
         with psycopg.connect(self.url(name), autocommit=True) as connection:
             connection.execute(RIGHTS.read_bytes())
-            connection.execute(sql.SQL("DROP OWNED BY {}").format(sql.Identifier(f"{of}_server")))
+            if of is not None:
+                self._execute(connection, "DROP OWNED BY {}", f"{of}_server")
 
     def drop(self, name: str) -> None:
         """Drop a database and the role of its servers, if it exists; sessions in it end."""
-        self._administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
-        self._administer("DROP ROLE IF EXISTS {}", f"{name}_server")
+        with closing(self._connect()) as connection:
+            self._execute(connection, "DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+            self._execute(connection, "DROP ROLE IF EXISTS {}", f"{name}_server")
         self._own.discard(name)
 
     def close(self) -> None:
@@ -179,9 +189,18 @@ class Databases:
         for name in sorted(self._own):
             self.drop(name)
 
+    def _copy(self, connection: psycopg.Connection, source: str, name: str) -> None:
+        statement: LiteralString = "CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy"
+        self._execute(connection, statement, name, source)
+        self._own.add(name)
+
     def _administer(self, statement: LiteralString, *names: str) -> None:
         with closing(self._connect()) as connection:
-            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+            self._execute(connection, statement, *names)
+
+    @staticmethod
+    def _execute(connection: psycopg.Connection, statement: LiteralString, *names: str) -> None:
+        connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
     def _ask(self, query: LiteralString, *values: object) -> Any:
         """Return the first column of the first row, None if there is no row."""

@@ -176,11 +176,15 @@ def run(
     )
 
 
+def _has_fork(command: Sequence[str]) -> bool:
+    return [*command[:2]] == MASTHEAD[:2] and command[2] in forks.MODULES
+
+
 def _run_fork(
     command: list[str], environs: Mapping[str, str], cwd: Path | None
 ) -> subprocess.CompletedProcess[str] | None:
     """Return what a fork did, or None if none can stand for the command."""
-    if command[: len(MASTHEAD)] != MASTHEAD:
+    if not _has_fork(command):
         return None
     with (
         Path(os.devnull).open("rb") as nothing,
@@ -188,7 +192,7 @@ def _run_fork(
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
     ):
         files = [file.fileno() for file in (nothing, printed, errors)]
-        program = forks.start(command[len(MASTHEAD) :], environs, files, cwd)
+        program = forks.start(command[2:], environs, files, cwd)
         if program is None:
             return None
         try:
@@ -316,9 +320,9 @@ def _start(
     stream = os.fdopen(ours, encoding="utf-8")
     try:
         with Path(os.devnull).open("rb") as nothing:
-            if command[: len(MASTHEAD)] == MASTHEAD:
+            if _has_fork(command):
                 files = [nothing.fileno(), theirs, theirs]
-                if program := forks.start(command[len(MASTHEAD) :], environs, files):
+                if program := forks.start(command[2:], environs, files):
                     return program, stream
             return (
                 subprocess.Popen(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.api.callers import Caller, error_of
+from tests.long import ONLY_LONG
 from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -71,7 +72,14 @@ def assert_refused(answer: httpx2.Response, *, at_most_s: int) -> None:
     assert 1 <= int(answer.headers["Retry-After"]) <= at_most_s
 
 
-@pytest.mark.parametrize("login", ["ada@example.org", "AB3DE", "nobody@example.org", "ZZZZZ"])
+@pytest.mark.parametrize(
+    "login",
+    [
+        "ada@example.org",
+        "nobody@example.org",
+        *(pytest.param(code, marks=ONLY_LONG) for code in ("AB3DE", "ZZZZZ")),
+    ],
+)
 def test_after_ten_wrong_guesses_a_login_is_refused_whether_it_exists_or_not(
     database: str, login: str
 ) -> None:

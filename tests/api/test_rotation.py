@@ -84,10 +84,10 @@ def test_the_last_use_of_each_pair_is_shown(database: str) -> None:
     assert account["former_key_until"] > account["last_used"]
 
 
-@pytest.mark.parametrize("overlap", ["24", "h", "-1h", "1w", "1.5h", ""])
-def test_a_time_that_is_none_is_refused(database: str, overlap: str) -> None:
-    done = masthead(
-        "accounts", "rotate-key", 1, f"--overlap={overlap}", database=database, exit_status=2
-    )
-    assert "is not a time such as 60s, 5m, 24h or 7d" in done.stderr
+def test_a_time_that_is_none_is_refused(database: str) -> None:
+    for overlap in ("24", "h", "-1h", "1w", "1.5h", ""):
+        done = masthead(
+            "accounts", "rotate-key", 1, f"--overlap={overlap}", database=database, exit_status=2
+        )
+        assert "is not a time such as 60s, 5m, 24h or 7d" in done.stderr
     assert shown(database)["api_key"] == OLD[0]

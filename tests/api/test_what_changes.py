@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.callers import ENTITIES, KEYS, ids
 from tests.api.conftest import DATA
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import import_files, masthead
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("what", CHANGED)
+@SHORT_ON_SQLITE
 def test_a_change_shows_that_record_and_no_other(feed_of_shared: Publisher, what: str) -> None:
     """interface, operation 4; design: a row counts as changed only where a value differs."""
     kind, record = CHANGED[what]

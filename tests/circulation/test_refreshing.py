@@ -154,7 +154,7 @@ READERS = st.builds(
 )
 
 
-@examples(12, 100)
+@examples(6, 60)
 @given(st.lists(READERS, min_size=1, max_size=12), st.sampled_from([12, 4, 52, 26, 10]))
 def test_the_database_forecasts_what_the_rule_says(
     desk: Desk, readers: list[Reader], per_year: int

@@ -11,6 +11,7 @@ import pytest
 from masthead.circulation.expiring import Expiring, Schedule, expiries
 from masthead.circulation.tables import Series
 from tests.circulation.small_books import BOOKS
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import import_files, masthead
 
 if TYPE_CHECKING:
@@ -232,6 +233,7 @@ def test_renewals_say_what_became_of_the_letters(
 
 
 @pytest.mark.parametrize("ending", ["svg", "PNG"])
+@SHORT_ON_SQLITE
 def test_a_report_is_drawn_too(books: str, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"a.{ending}"
     done = masthead("report", "circulation", 11, "--account=1", "--plot", path, database=books)

@@ -170,7 +170,7 @@ def test_how_a_cell_is_written(value: str | int | None, kind: Kind, text: str) -
         Chart("Harbor & Coast, $5 a copy$", (), (), "copies"),
         Chart("日本", ("a" * 60, "<b>"), (Series("s", (0, 3), (2, 0)),), "copies"),
         Chart("t", ("m",), (Series("a", (-100,)), Series("b", (250,))), "cents", is_money=True),
-        Chart("t", tuple(map(str, range(600))), (Series("a", tuple(range(600))),), "copies"),
+        Chart("t", tuple(map(str, range(120))), (Series("a", tuple(range(120))),), "copies"),
     ],
     ids=["nothing", "odd names", "money", "many"],
 )

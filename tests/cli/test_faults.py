@@ -92,17 +92,17 @@ def ask(url: str, path: str = "/2/subscribers/?limit=5") -> httpx2.Response:
     return httpx2.get(url + path, auth=KEY, timeout=30)
 
 
-@pytest.mark.parametrize("fault", FAILING)
-def test_an_import_over_a_failing_disk_says_so_and_changes_nothing(disk: Disk, fault: str) -> None:
+def test_an_import_over_a_failing_disk_says_so_and_changes_nothing(disk: Disk) -> None:
     """decisions, "Faults of the disk"."""
-    disk.faults.write_text(fault)
-    failed = disk.faulty("import", *disk.more, "--account=1")
-    assert failed.returncode == 1
-    assert failed.stdout == ""
-    (sentence,) = failed.stderr.splitlines()
-    assert sentence.startswith("the database ")
-    assert "the disk " in sentence
-    assert disk.count() == 5
+    for fault in FAILING:
+        disk.faults.write_text(fault)
+        failed = disk.faulty("import", *disk.more, "--account=1")
+        assert failed.returncode == 1
+        assert failed.stdout == ""
+        (sentence,) = failed.stderr.splitlines()
+        assert sentence.startswith("the database ")
+        assert "the disk " in sentence
+        assert disk.count() == 5, fault
     disk.load(disk.more)
     assert disk.count() == 2_000
 

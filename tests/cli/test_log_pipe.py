@@ -32,8 +32,8 @@ PROCESS = re.compile(r"timestamp='\S+' level='info' event='server process (start
 DROPPED = re.compile(
     r"timestamp='[-0-9T:.]{26}Z' level='warning' event='log lines were dropped' lines=(\d+)"
 )
-MANY = 6_000
-"""So many lines of a request need 1 MB, and a pipe has 64 KiB."""
+MANY = 2_000
+"""So many lines of a request need 400 KB, and a pipe has 64 KiB."""
 
 WAIT_S_MAX = 60
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.client.service import Reply, in_turn
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +62,7 @@ def purchases(count: int) -> Iterator[bytes]:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/status")
+@ONLY_LONG
 def test_memory_does_not_grow_with_the_response(serve: Serve) -> None:
     """Twenty megabytes more cost nothing (decisions, "What an installation holds")."""
     peaks = []

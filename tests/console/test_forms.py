@@ -167,7 +167,7 @@ def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, p
     names = {*input_values(shown.text), *_selects(shown.text)} if shown.status_code == 200 else ()
     token = browser.token()
 
-    @examples(15, 300)
+    @examples(15, 25)
     @given(st.dictionaries(st.sampled_from([*FIELDS, *sorted(names)]), TEXTS, max_size=12))
     def tried(form: dict[str, str]) -> None:
         form.pop("form_token", None)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from masthead.console.pages.sign_in import _own_path
 from masthead.store import operators
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console
-from tests.long import examples
+from tests.long import ON_BOTH, examples
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -148,6 +148,7 @@ def test_wrong_passwords_of_accounts_that_do_not_exist_are_deleted_when_they_are
     assert kept() == 1
 
 
+@ON_BOTH
 def test_guesses_at_the_same_time_are_counted_one_after_the_other(console: Console) -> None:
     """Else thirty guesses that are sent at once would all be looked at."""
     console.add("hurried")

@@ -15,6 +15,7 @@ import pytest
 
 from tests.hostile.impatient import REQUEST_S_MAX, STALL_S_MAX
 from tests.hostile.wire import Wire, answers_in
+from tests.long import ONLY_LONG
 from tests.servers import Store, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -221,7 +222,14 @@ def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
     assert answer.body.count(b'"address_id"') == ADDRESSES
 
 
-@pytest.mark.parametrize("behind", [b"", b"GET /2/acc", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        b"",
+        pytest.param(b"GET /2/acc", marks=ONLY_LONG),
+        pytest.param(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", marks=ONLY_LONG),
+    ],
+)
 def test_a_long_answer_goes_to_whoever_sends_nothing_more(wire: Wire, behind: bytes) -> None:
     """decisions, "Connections that are half closed": all of it, however slowly it is read."""
     received = []

@@ -48,8 +48,8 @@ def test_another_locale_is_left_to_a_process_that_is_started() -> None:
     ours = environment("")
     with Path("/dev/null").open("r+b") as nothing:
         files = (nothing.fileno(),) * 3
-        assert forks.start(["--version"], {**ours, "LC_ALL": "nowhere"}, files) is None
-        program = forks.start(["--version"], ours, files)
+        assert forks.start(["masthead", "--version"], {**ours, "LC_ALL": "nowhere"}, files) is None
+        program = forks.start(["masthead", "--version"], ours, files)
         assert program
         assert program.wait(60) == 0
 

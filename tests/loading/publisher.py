@@ -87,14 +87,24 @@ class Publisher:
     _numbers = itertools.count()
 
     def __init__(
-        self, url: str, folder: Path, account_id: int = 1, *, store: Store | None = None
+        self,
+        url: str,
+        folder: Path,
+        account_id: int = 1,
+        *,
+        store: Store | None = None,
+        is_there: bool = False,
     ) -> None:
-        """Add the account to the database, which several accounts may have open as one store."""
+        """Add the account to the database, which several accounts may have open as one store.
+
+        It need not be added to the copy of a database that has it.
+        """
         self.url = url
         self.folder = folder
         self.account_id = account_id
         self.store = store or open_store(url)
-        accounts.add_account(self.store, {"account_id": account_id})
+        if not is_there:
+            accounts.add_account(self.store, {"account_id": account_id})
 
     def write(self, files: Mapping[str, str | bytes]) -> Path:
         """Write the files into a new folder, and return it."""

@@ -15,6 +15,7 @@ from masthead.store import erasing
 from masthead.store.books.guarding import BOOKS
 from tests.loading.changed import marked_since, noted_since, stamps_of
 from tests.loading.publisher import SMALL
+from tests.long import SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,6 +102,7 @@ def test_a_subscriber_who_is_missing_gets_a_delete_date_and_keeps_everything_els
         ("custom_field_answers", "2,", {"custom_field_answers": 1}),
     ],
 )
+@SHORT_ON_SQLITE
 def test_a_row_that_is_missing_goes_with_what_is_part_of_it(
     small: Publisher, name: str, row: str, gone: dict[str, int]
 ) -> None:
@@ -159,6 +161,7 @@ def test_all_tables_at_once_go_children_first(small: Publisher) -> None:
         ),
     ],
 )
+@SHORT_ON_SQLITE
 def test_a_reference_to_a_row_that_would_go_is_a_problem(
     small: Publisher, files: dict[str, str], sentence: str
 ) -> None:
@@ -380,6 +383,7 @@ def test_accounts_are_never_complete(small: Publisher) -> None:
         ("subscription_issues", "1,", {}, {}),
     ],
 )
+@SHORT_ON_SQLITE
 def test_the_feed_has_what_a_removal_changes(
     small: Publisher,
     name: str,

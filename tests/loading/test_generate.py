@@ -21,6 +21,7 @@ from masthead.sample_data.generate_values import SUBSCRIBERS_MAX, renewal_code
 from masthead.sample_data.generate_words import COUNTRIES, EMAIL_DOMAINS
 from masthead.store.books.guarding import BOOKS
 from tests.loading.made_up import Record, Tables, assert_fits, by_key, read_tables
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -320,6 +321,7 @@ def test_progress_is_told_as_the_number_of_subscribers_finished(tmp_path: Path) 
     assert told[-1] == 1234
 
 
+@ONLY_LONG
 def test_memory_does_not_grow_with_the_number_of_subscribers(tmp_path: Path) -> None:
     peaks = []
     for subscribers in (1000, 5000):

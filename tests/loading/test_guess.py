@@ -70,7 +70,7 @@ def test_a_spreadsheet_is_guessed_so_that_it_loads(publisher: Publisher) -> None
     assert [row["type"] for row in publisher.table("subscriptions")] == ["Print", "Both"]
 
 
-@examples(5, 40)
+@examples(2, 30)
 @given(files=publishers())
 def test_the_guess_of_exported_files_loads_them_as_they_are(
     new_publisher: Callable[[], Publisher], files: dict[str, str]

@@ -80,17 +80,18 @@ def database_of_copies(postgres: Databases) -> str:
     return postgres.url(name)
 
 
-FILES_IN_THE_LONG_FORM = pytest.mark.parametrize(
-    "new_kept",
-    [*KINDS, *(pytest.param(kind, marks=ONLY_LONG) for kind in ("duckdb", "parquet"))],
-    indirect=True,
-)
-"""For what a copy in DuckDB or Parquet does as the others do, by the same code."""
+IN_FILES = ("duckdb", "parquet")
+
+EACH_COPY = pytest.mark.parametrize("new_kept", [*KINDS, *IN_FILES], indirect=True)
+"""For what says of each kind of copy that it works: the short form has all of them."""
 
 
-@pytest.fixture(params=[*KINDS, "duckdb", "parquet"])
+@pytest.fixture(params=[*KINDS, *(pytest.param(kind, marks=ONLY_LONG) for kind in IN_FILES)])
 def new_kept(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Kept]:
-    """Makes copies that have not begun, in each kind of database in turn."""
+    """Makes copies that have not begun, in each kind of database in turn.
+
+    Those in files do by the same code what others do, and cost most: they are for the long form.
+    """
 
     def new_kept() -> Kept:
         name = f"copy_{next(_numbers)}"

@@ -18,7 +18,6 @@ from masthead.errors import (
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
 from tests.conftest import KINDS
-from tests.mirror.conftest import FILES_IN_THE_LONG_FORM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,7 +95,6 @@ BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
 }
 
 
-@FILES_IN_THE_LONG_FORM
 @pytest.mark.parametrize("path", [CHANGES, ENTRIES, FIELDS, "/2/accounts/"])
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: str) -> None:
@@ -115,7 +113,6 @@ def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: s
     assert kept.differences(proxy.publisher) == []
 
 
-@FILES_IN_THE_LONG_FORM
 @pytest.mark.parametrize("how", ["cut", "half an answer", "overloaded", "too many requests"])
 def test_a_beginning_that_breaks_leaves_no_copy(proxy: Proxy, kept: Kept, how: str) -> None:
     """decisions, "Mirror: a pass"; "Mirror: services without a snapshot": this one has one."""
@@ -157,7 +154,6 @@ CANNOT_BE_KEPT = {
 }
 
 
-@FILES_IN_THE_LONG_FORM
 @pytest.mark.parametrize("value", CANNOT_BE_KEPT)
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_what_no_database_can_hold_is_named(proxy: Proxy, kept: Kept, value: str) -> None:

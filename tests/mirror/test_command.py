@@ -14,6 +14,7 @@ import pytest
 from masthead.store import epochs
 from tests.cli.running import lines_until, running
 from tests.client.service import Asked, Reply, Serve, forwarding, refused
+from tests.mirror.conftest import EACH_COPY
 from tests.mirror.kept import Kept
 from tests.mirror.other import OtherService
 from tests.postgres import Cluster
@@ -71,6 +72,7 @@ def passes(text: str) -> list[dict[str, Any]]:
     return [match.groupdict() for match in found if match]
 
 
+@EACH_COPY
 def test_a_pass_writes_one_line_and_ends_with_0(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from masthead.mirror import database, open_copy
 from masthead.mirror.dialects import DIALECTS
 from masthead.store import open_store
 from tests.conftest import KINDS
+from tests.mirror.conftest import EACH_COPY
 from tests.mirror.kept import Kept
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _numbers = itertools.count()
 
 
+@EACH_COPY
 def test_a_copy_of_another_account_is_left_alone(
     golden: Publisher, sparse: Publisher, kept: Kept
 ) -> None:
@@ -191,6 +193,7 @@ def another_writes(kept: Kept) -> Iterator[None]:
         process.stdin.close()
 
 
+@EACH_COPY
 def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
     golden: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +208,7 @@ def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
     assert kept.update(golden).records == 0
 
 
+@EACH_COPY
 def test_copies_that_two_mirrors_keep_at_once_are_complete(
     publisher: Publisher, kept: Kept
 ) -> None:

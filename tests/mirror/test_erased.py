@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from masthead.store import erasing
 from tests.api.conftest import DATA
+from tests.mirror.conftest import EACH_COPY
 
 if TYPE_CHECKING:
     from tests.mirror.kept import Kept
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 WORD = "Quill"
 
 
+@EACH_COPY
 def test_a_copy_holds_nothing_personal_after_the_next_pass(
     publisher: Publisher, kept: Kept
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from masthead.errors import BadInput
 from masthead.mirror import TOO_OLD
 from masthead.sample_data.generate import generate
+from tests.mirror.conftest import EACH_COPY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +27,7 @@ def undated(kept: Kept) -> dict[str, list[Row]]:
     return everything
 
 
+@EACH_COPY
 def test_a_copy_from_an_export_is_one_from_the_snapshot(
     golden: Publisher, sparse: Publisher, new_kept: Callable[[], Kept]
 ) -> None:
@@ -97,6 +100,7 @@ def test_a_copy_that_has_begun_is_left_alone(publisher: Publisher, kept: Kept) -
     assert kept.everything() == before
 
 
+@EACH_COPY
 def test_rows_of_a_copy_that_has_not_begun_do_not_stay(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass"."""
     kept.update(publisher)
@@ -160,14 +164,15 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", BAD_EXPORTS)
 def test_a_folder_that_is_no_export_is_refused_and_leaves_no_copy(
-    publisher: Publisher, kept: Kept, what: str
+    publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
     """decisions, "Mirror: a pass"."""
-    folder = publisher.export()
-    change, sentence = BAD_EXPORTS[what]
-    change(folder)
-    with pytest.raises(BadInput, match=sentence):
-        kept.start_from_export(publisher, folder)
-    assert not any(kept.everything().values())
+    exported = publisher.export()
+    for what, (change, sentence) in BAD_EXPORTS.items():
+        folder = tmp_path / what
+        shutil.copytree(exported, folder)
+        change(folder)
+        with pytest.raises(BadInput, match=sentence):
+            kept.start_from_export(publisher, folder)
+        assert not any(kept.everything().values()), what

@@ -11,14 +11,11 @@ import pytest
 from masthead.errors import BadUsage, MastheadError, ServiceError, ServiceUnreachable
 from masthead.mirror import EMPTY, TOO_OLD
 from tests.client.service import Reply, Serve, refused, reply
-from tests.mirror.conftest import FILES_IN_THE_LONG_FORM
 from tests.mirror.other import LONG_AGO, NOW, OtherService, answers, order, subscription
 from tests.mirror.test_tables import as_kept, at
 
 if TYPE_CHECKING:
     from tests.mirror.kept import Kept
-
-pytestmark = FILES_IN_THE_LONG_FORM
 
 MINUTE = timedelta(minutes=1)
 

@@ -16,6 +16,7 @@ from masthead.store import epochs
 from tests.api.callers import KEYS
 from tests.client.service import Asked, Reply, Serve, forwarding, reply
 from tests.long import ONLY_LONG
+from tests.mirror.conftest import EACH_COPY
 from tests.mirror.kept import TABLES
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ CHANGED: list[tuple[str, dict[str, Any], str, Any]] = [
 ]
 
 
+@EACH_COPY
 def test_what_changed_is_replaced(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass"; "A mailing list's entries": they come with their list."""
     kept.update(publisher)
@@ -103,6 +105,7 @@ def test_what_changed_is_replaced(publisher: Publisher, kept: Kept) -> None:
     assert kept.differences(publisher) == []
 
 
+@EACH_COPY
 def test_what_is_new_arrives(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass"."""
     kept.update(publisher)
@@ -132,6 +135,7 @@ def test_a_deleted_subscriber_gets_a_delete_date(publisher: Publisher, kept: Kep
     assert kept.column(deleted) == [3]
 
 
+@EACH_COPY
 def test_what_a_record_shows_no_more_goes_away(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass": a record takes the place of the one before, all its rows."""
     kept.update(publisher)
@@ -206,6 +210,7 @@ def test_the_same_answer_twice_changes_nothing(publisher: Publisher, kept: Kept)
     assert kept.everything() == good
 
 
+@EACH_COPY
 def test_nobody_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: Serve) -> None:
     """decisions, "Mirror: a pass": readers never see half of one."""
     pass_on = forwarding(publisher.url, "")
@@ -250,6 +255,7 @@ def test_a_time_that_is_too_old_loads_everything_anew(publisher: Publisher, kept
     assert kept.everything() == good
 
 
+@EACH_COPY
 def test_a_new_epoch_loads_everything_anew(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Change feed: a new epoch"."""
     kept.update(publisher)

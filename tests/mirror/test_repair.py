@@ -12,15 +12,13 @@ import pytest
 from masthead.errors import ServiceError
 from masthead.mirror import Difference
 from tests.client.service import Asked, Reply, Serve, forwarding, refused
-from tests.mirror.conftest import FILES_IN_THE_LONG_FORM
+from tests.long import ONLY_LONG
 from tests.mirror.other import OtherService
 from tests.mirror.test_verify import ADDED, CHANGED, ENTRY, MISSING
 
 if TYPE_CHECKING:
     from tests.mirror.kept import Kept
     from tests.mirror.publisher import Publisher
-
-pytestmark = FILES_IN_THE_LONG_FORM
 
 DAMAGE = {**MISSING, **CHANGED, **ADDED}
 MUCH_DAMAGE = (
@@ -49,6 +47,11 @@ def test_a_good_copy_has_nothing_to_repair(golden: Publisher, kept: Kept) -> Non
     assert kept.everything() == before
 
 
+@pytest.mark.parametrize(
+    "new_kept",
+    ["sqlite", *(pytest.param(kind, marks=ONLY_LONG) for kind in ("postgresql", "parquet"))],
+    indirect=True,
+)
 def test_each_damage_is_repaired(golden: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: repair"."""
     kept.update(golden)
@@ -170,18 +173,18 @@ def test_what_still_differs_is_not_called_repaired(
     assert verified.repaired == [Difference("orders", "missing", (key,)) for key in (1, 2)]
 
 
-@pytest.mark.parametrize("statement", MUCH_DAMAGE)
 def test_a_copy_of_another_service_is_repaired_where_it_shows_what_is_right(
-    kept: Kept, serve: Serve, statement: str
+    kept: Kept, serve: Serve
 ) -> None:
     """decisions, "Mirror: repair"."""
     other = OtherService(serve)
     kept.update(other)
-    kept.run(statement)
-    differing = kept.differences(other)
-    verified = kept.verify(other, repair=True)
-    assert verified.differences == []
-    assert len(verified.repaired) >= len(differing)
+    for statement in MUCH_DAMAGE:
+        kept.run(statement)
+        differing = kept.differences(other)
+        verified = kept.verify(other, repair=True)
+        assert verified.differences == [], statement
+        assert len(verified.repaired) >= len(differing)
     assert kept.differences(other) == []
 
 

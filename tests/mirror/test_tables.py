@@ -10,6 +10,7 @@ import pytest
 
 from tests.api.test_golden_custom_fields import LONG_LABEL, LONG_NAME
 from tests.conftest import KINDS
+from tests.mirror.conftest import EACH_COPY
 from tests.mirror.kept import TABLES
 
 if TYPE_CHECKING:
@@ -286,6 +287,7 @@ GOLDEN: dict[str, list[Row]] = {
 }
 
 
+@EACH_COPY
 def test_the_golden_records_stand_in_their_tables(golden: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass"; a missing value is NULL, a time is as it was loaded."""
     kept.update(golden)
@@ -315,6 +317,7 @@ BARE: dict[str, list[Row]] = {
 }
 
 
+@EACH_COPY
 def test_records_that_hold_nothing_but_their_ids_stand_in_their_tables(
     sparse: Publisher, kept: Kept
 ) -> None:

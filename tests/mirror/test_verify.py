@@ -13,6 +13,7 @@ from masthead.mirror.tables import ENTITIES
 from tests.client.service import Asked, Reply, Serve, forwarding
 from tests.conftest import KINDS
 from tests.long import ONLY_LONG
+from tests.mirror.conftest import EACH_COPY
 from tests.mirror.test_tables import BIGGEST, COLUMNS
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ COUNTS = {
 }
 
 
+@EACH_COPY
 def test_a_good_copy_has_no_difference(golden: Publisher, kept: Kept) -> None:
     """decisions, "Digest"."""
     verified = kept.verify(golden)
@@ -292,6 +294,7 @@ def test_a_copy_begins_with_verifying_too(publisher: Publisher, kept: Kept) -> N
     assert kept.column("SELECT count(*) FROM orders") == [2]
 
 
+@EACH_COPY
 def test_what_is_found_can_be_mended_by_beginning_anew(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: a pass": without its row in ``mirror`` a copy begins anew."""
     kept.update(publisher)

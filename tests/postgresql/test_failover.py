@@ -18,9 +18,10 @@ import psycopg
 import pytest
 
 from tests.api.callers import error_of
+from tests.long import ONLY_LONG
 from tests.mirror.kept import Kept
 from tests.mirror.test_command import mirror, passes
-from tests.postgres import Cluster, name_of, unique
+from tests.postgres import POLL_SECONDS, Cluster, name_of, unique
 from tests.postgresql.service import (
     ACCOUNT,
     ALL,
@@ -53,7 +54,8 @@ FAILOVER_SECONDS_MAX = 20
 """Seconds in which a server answers again, once there is a primary, on a slow machine."""
 
 ORDER = "order_id,subscriber_id,grand_total\n"
-each_end = pytest.mark.parametrize("how", ["killed", "stopped", "frozen"])
+FROZEN = pytest.param("frozen", marks=ONLY_LONG)
+STOPPED = pytest.param("stopped", marks=ONLY_LONG)
 
 
 class Epoch(NamedTuple):
@@ -165,7 +167,10 @@ def is_served_anew(client: Client) -> bool:
 
 
 class Polling:
-    """A client who polls all the time with the same time, in a thread, until the block ends."""
+    """A client who polls all the time with the same time, in a thread, until the block ends.
+
+    It leaves the server, and the test, some of the processor.
+    """
 
     def __init__(self, server: Server, since: str) -> None:
         self.statuses: list[int] = []
@@ -194,7 +199,7 @@ class Polling:
 
     def _run(self) -> None:
         with Client(self._server) as client:
-            while not self._is_over.is_set():
+            while not self._is_over.wait(POLL_SECONDS):
                 self.statuses.append(client.ask(self._target).status)
 
 
@@ -244,7 +249,7 @@ def logins(database: str) -> set[str]:
 # A promoted replica
 
 
-@each_end
+@pytest.mark.parametrize("how", ["killed", STOPPED, FROZEN])
 def test_a_server_goes_on_with_the_promoted_replica(site: Site, tmp_path: Path, how: str) -> None:
     """Nothing is lost, and yet an older time gets 410: nobody can know that nothing is."""
     with serving(site.url) as server, Client(server) as client:
@@ -263,7 +268,7 @@ def test_a_server_goes_on_with_the_promoted_replica(site: Site, tmp_path: Path, 
         assert logins(url_on(site.standby, site.name)) == {role}
 
 
-@each_end
+@pytest.mark.parametrize("how", ["killed", FROZEN])
 def test_what_was_lost_is_in_no_copy_after_its_next_pass(
     site: Site, tmp_path: Path, how: str
 ) -> None:
@@ -373,7 +378,7 @@ def follow(replica: Cluster, primary: Cluster) -> None:
         connection.execute("SELECT pg_reload_conf()")
 
 
-@each_end
+@pytest.mark.parametrize("how", ["killed", FROZEN])
 def test_the_feed_of_a_replica_waits_for_the_epoch_of_the_promoted_primary(
     site: Site, tmp_path: Path, how: str
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 from masthead.store import keys, open_store
 from masthead.store import postgresql as store_of_postgresql
 from tests.cli.test_metrics import read
+from tests.long import ONLY_LONG
 from tests.postgres import name_of
 from tests.postgresql.service import (
     ACCOUNT,
@@ -93,7 +94,7 @@ def test_a_key_revoked_on_the_primary_opens_no_replica_that_is_far_behind(
         assert client.ask(LOOK_UP).status == 403
 
 
-@pytest.mark.parametrize("kind", ["stopped", "frozen"])
+@pytest.mark.parametrize("kind", ["stopped", pytest.param("frozen", marks=ONLY_LONG)])
 def test_without_the_primary_no_key_opens_a_replica_that_is_far_behind(
     database: str, cluster: Cluster, replica: Cluster, kind: str
 ) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from tests.api.callers import error_of
 from tests.loading.publisher import SMALL
+from tests.long import ONLY_LONG
 from tests.postgres import name_of
 from tests.postgresql.service import (
     ACCOUNT,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 THROUGH = "Masthead-Changes-Through"
 FEED = ("empty poll", "poll", "snapshot")
-each_outage = pytest.mark.parametrize("kind", ["stopped", "frozen"])
+each_outage = pytest.mark.parametrize("kind", ["stopped", pytest.param("frozen", marks=ONLY_LONG)])
 _numbers = itertools.count(100)
 
 

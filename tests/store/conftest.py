@@ -89,13 +89,33 @@ def empty_url(store: Store) -> Iterator[str]:
         yield found
 
 
+@contextmanager
+def copied(store: Store, original: str, folder: Path) -> Iterator[Publisher]:
+    """Account 1 in a copy of a database that nobody uses; it is dropped in the end."""
+    url = store.copy_database(original, f"store-{next(_numbers)}")
+    found = Publisher(url, folder, is_there=True)
+    try:
+        yield found
+    finally:
+        found.store.close()
+        store.drop_database(url)
+
+
+@pytest.fixture(scope="session")
+def with_small(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A database whose account 1 holds the small publisher; tests have copies of it."""
+    with new_url(store) as url:
+        found = Publisher(url, tmp_path_factory.mktemp("small"))
+        found.load(SMALL)
+        found.store.close()
+        yield url
+
+
 @pytest.fixture
-def publisher(url: str, tmp_path: Path) -> Iterator[Publisher]:
+def publisher(store: Store, with_small: str, tmp_path: Path) -> Iterator[Publisher]:
     """An account that holds the small publisher."""
-    found = Publisher(url, tmp_path)
-    found.load(SMALL)
-    yield found
-    found.store.close()
+    with copied(store, with_small, tmp_path) as found:
+        yield found
 
 
 @pytest.fixture

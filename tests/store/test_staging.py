@@ -23,7 +23,7 @@ from tests.loading.test_growth import (
     all_are_erased,
 )
 from tests.loading.working import counting
-from tests.long import ONE_SERVER
+from tests.long import ONE_SERVER, ONLY_LONG
 from tests.store.catalogue import STAGING_TABLES
 from tests.store.conftest import ON_POSTGRESQL
 from tests.store.plans import load_in_steps
@@ -215,8 +215,7 @@ OTHERS = 20_000
 
 
 @ONE_SERVER
-@pytest.mark.parametrize("discard", [False, True])
-@pytest.mark.parametrize("key", ["n", "1"], ids=["each key once", "one key"])
+@pytest.mark.parametrize(("key", "discard"), [("n", False), ("1", True)])
 def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
     publisher: Publisher, key: str, *, discard: bool
 ) -> None:
@@ -244,10 +243,10 @@ def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
 @pytest.mark.parametrize(
     "files",
     [
-        a_key_in_each_row_that_others_refer_to,
         a_list_whose_parent_is_the_next_one,
-        a_renewal_code_that_a_row_of_many_has,
-        all_are_erased,
+        pytest.param(a_key_in_each_row_that_others_refer_to, marks=ONLY_LONG),
+        pytest.param(a_renewal_code_that_a_row_of_many_has, marks=ONLY_LONG),
+        pytest.param(all_are_erased, marks=ONLY_LONG),
     ],
 )
 def test_the_work_of_a_load_grows_with_its_rows_whatever_others_have_staged(
