@@ -15,14 +15,16 @@ from psycopg import sql
 from masthead.loading.load import load
 from masthead.store import commits, find_store
 from tests.later import knowing
+from tests.loading.publisher import SMALL, Publisher
 from tests.postgres import name_of
 from tests.store.conftest import ON_POSTGRESQL
 from tests.store.test_migrations import ADDS_A_COLUMN, ADDS_AN_INDEX, LATER, migrate
 from tests.store.test_writers import Beside, waiting_sessions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from masthead.store import Connection
-    from tests.loading.publisher import Publisher
 
 pytestmark = ON_POSTGRESQL
 
@@ -99,9 +101,11 @@ def test_the_making_of_an_index_takes_as_long_as_it_needs(publisher: Publisher) 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_of_two_loads_of_an_account_that_wait_the_second_one_succeeds_too(
-    publisher: Publisher, isolation: str
+    url: str, tmp_path: Path, isolation: str
 ) -> None:
     """It sees what the first has written, which it could not in a transaction of that isolation."""
+    publisher = Publisher(url, tmp_path)
+    publisher.load(SMALL)
     set_for(publisher.url, default_transaction_isolation=isolation)
     with publisher.store.writer() as onlooker, publisher.store.writer() as other:
         with other.transaction():
@@ -115,6 +119,7 @@ def test_of_two_loads_of_an_account_that_wait_the_second_one_succeeds_too(
     with publisher.store.writer() as database:
         assert commits.position_of(database, 1).is_stamp_awaited is False
     assert publisher.commit_count() == 4
+    publisher.store.close()
 
 
 def test_transactions_that_are_read_only_unless_they_say_otherwise_keep_nobody_from_writing(
