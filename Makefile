@@ -1,7 +1,7 @@
 # What a contributor types; CONTRIBUTING.md says more. Every target can be given on its own.
 #
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
-#   make test          every check: lint format-check types imports tests; about 12 minutes on two
+#   make test          every check: lint format-check types imports tests; about 8 minutes on two
 #                      calm processors, as are the times below
 #                      (lock-check and docs-check run a part of tests alone)
 #   make test ARGS=tests/mirror
@@ -17,7 +17,7 @@
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
-#                      one or none: 19 minutes
+#                      one or none: 17 minutes
 #   make prove         prove-tests, and then hours of proofs: prove-every (the tests that both
 #                      forms have on SQLite alone, on PostgreSQL, and five times the examples of
 #                      those that Hypothesis makes), prove-schedules
