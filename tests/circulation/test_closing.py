@@ -400,14 +400,16 @@ def _write_reader(rows: dict[str, list[dict[str, Any]]], number: int, made: dict
         address, end = made["away"]
         row = {"temporary_address_id": number, "subscription_id": number, "address_id": address}
         rows["temporary_addresses"].append({**row, "from_date": "2026-02-20", "to_date": end})
-    own = [each["term_id"] for each in rows["terms"] if each["subscription_id"] == number]
+    own = [each for each in rows["terms"] if each["subscription_id"] == number]
+    # A delivery out of an unlimited term begins it, so a paid one would have earned before.
+    can_cover = bool(own) and not (own[0]["issues"] < 0 and own[0]["price"] and own[0]["paid_on"])
     for issue_id, how in enumerate(made["past"], 1):
-        if how and (own or how != "covered"):
+        if how and (can_cover or how != "covered"):
             rows["subscription_issues"].append(
                 {
                     "subscription_id": number,
                     "issue_id": issue_id,
-                    "term_id": own[0] if how == "covered" else None,
+                    "term_id": own[0]["term_id"] if how == "covered" else None,
                     "is_grace": int(how != "regular"),
                 }
             )
