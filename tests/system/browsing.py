@@ -15,6 +15,7 @@ from tests.servers import ROOT
 NEEDS_SELENIUM = "needs selenium, which make test-system installs"
 webdriver = pytest.importorskip("selenium.webdriver", reason=NEEDS_SELENIUM)
 conditions = pytest.importorskip("selenium.webdriver.support.expected_conditions")
+failures = pytest.importorskip("selenium.common.exceptions")
 keys = pytest.importorskip("selenium.webdriver.common.keys")
 wait = pytest.importorskip("selenium.webdriver.support.wait")
 
@@ -60,7 +61,8 @@ class Browser:
             options.add_experimental_option("prefs", _NO_JAVASCRIPT)
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
         self._driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
-        self._wait = wait.WebDriverWait(self._driver, WAIT_SECONDS_MAX)
+        replaced = (failures.StaleElementReferenceException,)
+        self._wait = wait.WebDriverWait(self._driver, WAIT_SECONDS_MAX, ignored_exceptions=replaced)
 
     @property
     def url(self) -> str:
@@ -91,12 +93,15 @@ class Browser:
 
     def click(self, selector: str) -> None:
         """Click an element as soon as that is possible."""
-        self._wait.until(conditions.element_to_be_clickable(("css selector", selector))).click()
+        self._click("css selector", selector)
 
     def follow(self, text: str) -> None:
         """Click the first link or button with a text."""
-        where = f"//*[self::a or self::button][normalize-space()={text!r}]"
-        self._wait.until(conditions.element_to_be_clickable(("xpath", where))).click()
+        self._click("xpath", f"//*[self::a or self::button][normalize-space()={text!r}]")
+
+    def send(self, text: str) -> None:
+        """Send the form whose button has a text; wait for the page that has it."""
+        self._click("xpath", f"//button[normalize-space()={text!r}]")
 
     def write(self, selector: str, text: str) -> None:
         """Type a text into a field."""
@@ -199,6 +204,21 @@ class Browser:
     def quit(self) -> None:
         """End it."""
         self._driver.quit()
+
+    def _click(self, *where: str) -> None:
+        """Click an element as soon as that is possible; again if the page was replaced just then.
+
+        An element that is no longer in the page was not clicked.
+        """
+        clickable = conditions.element_to_be_clickable(where)
+
+        def clicked(driver: Any) -> bool:
+            if not (element := clickable(driver)):
+                return False
+            element.click()
+            return True
+
+        self._wait.until(clicked)
 
     def _shown(self, selector: str) -> Any:
         element = conditions.visibility_of_element_located(("css selector", selector))

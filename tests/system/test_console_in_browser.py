@@ -151,7 +151,7 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
         either.follow(act)
         for field, text in fields.items():
             either.replace(field, text)
-        either.follow(button)
+        either.send(button)
         either.read_until(".notice.good", said)
     assert "9 Rue Haute" in either.read("main")
     assert "3 copies" in either.read("section.card")
