@@ -18,7 +18,7 @@ from tests.cli.running import spoil
 from tests.console.browser import input_values, serving_console
 from tests.console.conftest import fill
 from tests.console.test_refusals import dump, path_of
-from tests.long import examples
+from tests.long import LONG, examples
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -159,6 +159,7 @@ FIELDS = (
 )
 
 
+@LONG
 @pytest.mark.parametrize("path", [page.path for page in PAGES if page.method == "POST"])
 def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, path: str) -> None:
     """All fields of a page, and some that it does not have, with any text."""
@@ -167,7 +168,7 @@ def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, p
     names = {*input_values(shown.text), *_selects(shown.text)} if shown.status_code == 200 else ()
     token = browser.token()
 
-    @examples(15, 25)
+    @examples(10, 25)
     @given(st.dictionaries(st.sampled_from([*FIELDS, *sorted(names)]), TEXTS, max_size=12))
     def tried(form: dict[str, str]) -> None:
         form.pop("form_token", None)
@@ -219,9 +220,15 @@ def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
             page = browser.get("/find", q="Ada")
             assert page.status_code == 503
             assert "The database is away" in page.text
-            asked = console.browser().sign_in("manager", account="1")
+            asked = console.browser().sign_in("manager", account="1", next="/find?q=Ada")
             assert asked.status_code == 503
+            kept = input_values(asked.text)
+            assert (kept["account"], kept["name"], kept["next"]) == ("1", "manager", "/find?q=Ada")
             assert html.unescape(asked.text).count("correct horse") == 0
+            if store.kind == "postgresql":  # SQLite has the sessions in a file of their own.
+                left = browser.post("/sign-out", {}, token=form["form_token"])
+                assert left.status_code == 503
+                assert "still signed in" in left.text
 
 
 def _url(desk: Desk) -> str:

@@ -60,6 +60,7 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+_AWAY = "The database is away"
 _NOT_SENT = 499
 _NOT_SHOWN = {"form_token", "seen"}
 _log = get_logger()
@@ -268,14 +269,14 @@ def _nobody(request: Request, page: Page, form: dict[str, str]) -> Response:
 
 
 def _away(request: Request, page: Page, form: dict[str, str], error: StoreUnavailable) -> Response:
+    sentence = "It does not answer now. Nothing was changed; try again in a moment."
+    again = request.url.path if page.method == "POST" else ""
+    return _logged(error, _kept(503, _AWAY, sentence, form, again))
+
+
+def _logged(error: StoreUnavailable, response: Response) -> Response:
+    """Log that the database is away, and say in the response when to ask again."""
     _log.error("the database is away", reason=type(error).__name__)
-    response = _kept(
-        503,
-        "The database is away",
-        "It does not answer now. Nothing was changed; try again in a moment.",
-        form,
-        request.url.path if page.method == "POST" else "",
-    )
     response.headers["Retry-After"] = "5"
     return response
 
@@ -331,8 +332,8 @@ async def _sign_in(request: Request) -> Response:
             return _problem(403, "Refused", "Another site sent this form.")
         try:
             return sign_in.respond(request, form)
-        except StoreUnavailable:
-            return _problem(503, "The database is away", "It does not answer now. Try again.")
+        except StoreUnavailable as error:
+            return _logged(error, sign_in.away(request, form))
 
     limiter = request.app.state.signing_in if request.method == "POST" else None
     return await _with_form(request, respond, limiter)
@@ -344,7 +345,11 @@ async def _sign_out(request: Request) -> Response:
         session = cookie.read(request)
         if not is_own_site(request) or not has_token(form, session):
             return _problem(403, "Refused", "Another site sent this form.")
-        return sign_in.sign_out(request)
+        try:
+            return sign_in.sign_out(request)
+        except StoreUnavailable as error:
+            sentence = "It does not answer now, so you are still signed in. Try again in a moment."
+            return _logged(error, _problem(503, _AWAY, sentence))
 
     return await _with_form(request, respond)
 

@@ -10,7 +10,7 @@ from masthead.console.forms import id_in
 from masthead.console.templating import template
 from masthead.store import Store, operators
 
-__all__ = ["Cookie", "respond", "sign_out"]
+__all__ = ["Cookie", "away", "respond", "sign_out"]
 
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 _MINUTE_US = 60 * 1_000_000
@@ -48,31 +48,37 @@ def respond(request: Request, form: dict[str, str]) -> Response:
 
     An unknown name and a wrong password get the same answer (decisions, "Sign-in of the console").
     """
+    typed = _typed(request, form)
     store: Store = request.app.state.store
-    wanted = form.get("next") or request.query_params.get("next", "")
     with store.reader() as connection:
         known = operators.operators_of(connection)
     accounts = sorted({each.account_id for each in known})
-    typed = {
-        "account": form.get("account") or request.query_params.get("account", ""),
-        "name": form.get("name", ""),
-    }
+    only = accounts[0] if len(accounts) == 1 else None
+
+    def again(sentence: str, status: int) -> Response:
+        return _form(typed, sentence, status, asks_account=only is None)
+
     if request.method != "POST":
-        return _form(typed, wanted, accounts, "")
-    account_id = id_in(typed["account"] or (str(accounts[0]) if len(accounts) == 1 else ""))
+        return again("", 200)
+    account_id = id_in(typed["account"]) if typed["account"] else only
     if account_id is None:
-        return _form(typed, wanted, accounts, "Give the number of the account.", 400)
+        return again("Give the number of the account.", 400)
     wait_us = operators.wait_us(store, account_id, typed["name"])
     if wait_us:
         minutes = -(-wait_us // _MINUTE_US)
-        sentence = f"Too many wrong passwords: try again in {minutes} minutes."
-        return _form(typed, wanted, accounts, sentence, 429)
+        return again(f"Too many wrong passwords: try again in {minutes} minutes.", 429)
     session = operators.sign_in(store, account_id, typed["name"], form.get("password", ""))
     if session is None:
-        return _form(typed, wanted, accounts, "Name and password do not belong together.", 403)
-    response = RedirectResponse(_own_path(wanted), 303)
+        return again("Name and password do not belong together.", 403)
+    response = RedirectResponse(_own_path(typed["next"]), 303)
     request.app.state.cookie.write(response, session)
     return response
+
+
+def away(request: Request, form: dict[str, str]) -> Response:
+    """Return the form, with what was typed but the password, while the database is away."""
+    sentence = "The database does not answer now. Try again in a moment."
+    return _form(_typed(request, form), sentence, 503, asks_account="account" in form)
 
 
 def sign_out(request: Request) -> Response:
@@ -84,12 +90,16 @@ def sign_out(request: Request) -> Response:
     return response
 
 
-def _form(
-    typed: dict[str, str], wanted: str, accounts: list[int], error: str, status: int = 200
-) -> Response:
-    body = template("sign_in").render(
-        typed=typed, wanted=wanted, asks_account=len(accounts) != 1, error=error
-    )
+def _typed(request: Request, form: dict[str, str]) -> dict[str, str]:
+    return {
+        "account": form.get("account") or request.query_params.get("account", ""),
+        "name": form.get("name", ""),
+        "next": form.get("next") or request.query_params.get("next", ""),
+    }
+
+
+def _form(typed: dict[str, str], error: str, status: int, *, asks_account: bool) -> Response:
+    body = template("sign_in").render(typed=typed, asks_account=asks_account, error=error)
     return HTMLResponse(body, status)
 
 
