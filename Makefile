@@ -165,7 +165,7 @@ prove-asgi: install-dev
 		-k "not postgresql or golden" $(ARGS)
 
 prove-leaving: install-dev
-	$(BIN)/pytest tests/api/test_leaving_clients.py --long --leaving $(or $(CLIENTS),5000)
+	$(BIN)/pytest tests/api/test_leaving_clients.py --long --every --leaving $(or $(CLIENTS),5000)
 
 # A twentieth of the cases is left to Schemathesis, whose own counts it is told.
 prove-hostile: install-dev

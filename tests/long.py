@@ -27,6 +27,7 @@ __all__ = [
     "LONG",
     "LONG_ON_SQLITE",
     "ONE_SERVER",
+    "ONLY_EVERY",
     "ONLY_LONG",
     "ON_BOTH",
     "SHORT_ON_SQLITE",
@@ -40,6 +41,7 @@ LONG = pytest.mark.long
 ONLY_LONG = pytest.mark.only_long
 HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
 HAS_FAR_NEIGHBOUR = pytest.mark.only_every("its neighbour on SQLite says the same")
+ONLY_EVERY = pytest.mark.only_every("another target of the Makefile runs it")
 ONE_SERVER = pytest.mark.one_server
 SHORT_ON_SQLITE = pytest.mark.parametrize(
     "store",
@@ -94,9 +96,9 @@ _FILES_OF_COPIES = {"duckdb", "parquet"}
 """Kinds of copy whose mirror has the same service before it, whichever database that has."""
 
 FORMS = {
-    "schedules": (12, 300),
-    "sequences": (10, 250),
-    "rounds": (1, 3),
+    "schedules": (12, 150),
+    "sequences": (10, 120),
+    "rounds": (1, 2),
     "leaving": (400, 400),
     "cases": (200, 400),
 }

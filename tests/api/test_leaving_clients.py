@@ -25,7 +25,7 @@ import pytest
 
 from tests.api.callers import basic
 from tests.api.test_endurance import Size, size_of
-from tests.long import ONLY_LONG
+from tests.long import ONLY_EVERY
 from tests.servers import Server, Store, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def wait_until_settled(server: Server, database: str) -> None:
         time.sleep(0.1)
 
 
-@ONLY_LONG
+@ONLY_EVERY
 @pytest.mark.parametrize("workers", [1, 2])
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config

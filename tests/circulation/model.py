@@ -192,8 +192,12 @@ class Rules(Records):
             until = self.issues[newest].date if newest else date.min
             done = min(months(start or date.max, until), whole)
         day = max(term.paid_on, self.issues[issue].date) if issue else self.today
-        due = term.price * done // whole
-        self.book(number, issue, "earned", due - self.booked(number, "earned"), day)
+        more = term.price * done // whole - self.booked(number, "earned")
+        if issue and more < 0:
+            came = [row.on for row in self.revenue if row.cents > 0
+                    and (row.term, row.issue, row.kind) == (number, issue, "earned")]  # fmt: skip
+            day = came[-1] if came else term.paid_on
+        self.book(number, issue, "earned", more, day)
 
     def began(self, number: int) -> date | None:
         """An unlimited term begins when the books are opened, or with the first issue out of it."""

@@ -341,10 +341,13 @@ class Books(Rules):
             last = self.last_regular(key) or date.max
             closed = self.issues_of(publication, closed=True)
             left = left or -sum(self.issues[issue].date > last for issue in closed)
+            running = [each for each in terms if not self.terms[each].ended
+                       and self.terms[each].kind != "extension"]  # fmt: skip
+            term = (running or terms)[-1]
             waiting = [e for p, e in sorted(self.efforts) if p == publication
-                       and (terms[-1], e) not in self.sent]  # fmt: skip
+                       and (term, e) not in self.sent]  # fmt: skip
             if waiting and left <= self.efforts[publication, waiting[0]]:
-                self.sent[terms[-1], waiting[0]] = Sent(key, self.today)
+                self.sent[term, waiting[0]] = Sent(key, self.today)
                 letters[key] = waiting[0], left, self.writes_to(key)
         return letters
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from contextlib import closing
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from masthead.store import accounts, open_store
 from tests.api.callers import Caller, Feed
+from tests.circulation.today import TODAY, days
 from tests.mirror.kept import Kept
 from tests.servers import masthead, serving
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from tests.servers import Store
 
 _numbers = itertools.count()
-TODAY = datetime.now(UTC).date()
 DAYS = [TODAY + timedelta(days) for days in (20, 50, 80, 110, 140)]
 FILES = {
     "subscribers.csv": (
@@ -137,10 +137,10 @@ def test_an_order_shows_in_operations_7_and_9_and_in_the_feed(partner: Partner) 
     assert (shown["issues"], shown["copies"], shown["paid_issues_left"]) == ("12", "1", "12")
     assert (shown["unearned_revenue"], shown["type"]) == ("35.00", "Print")
     assert (shown["last_purchase_id"], shown["last_purchase_bundle_id"]) == ("1", "1")
-    assert shown["date_created"] == str(TODAY)
+    assert shown["date_created"] in days()
     partner.run("order", "refund", 1)
     (item,) = partner.order(1)["order_items"]
-    assert item["refund_date"][:10] == str(TODAY)
+    assert item["refund_date"][:10] in days()
     shown = partner.subscription(1)
     assert (shown["issues"], shown["unearned_revenue"]) == ("0", "0.00")
     assert shown["date_expired"] == expired_before(DAYS[0])
@@ -153,7 +153,7 @@ def test_a_closed_issue_shows_as_a_list_and_as_one_received(partner: Partner) ->
     partner.run("order", "add", "--subscriber=2", "--bundle=2")
     changed = partner.run("issue", "close", 1)
     (made,) = changed["list_downloads"]
-    assert made["date_created"][:10] == str(TODAY)
+    assert made["date_created"][:10] in days()
     del made["date_created"]
     assert made == {
         "mailing_list_id": "1",
@@ -205,7 +205,7 @@ def test_grace_shows_on_the_list_and_comes_out_of_a_late_renewal(partner: Partne
     partner.run("order", "add", "--subscriber=1", "--bundle=1", "--paid")
     shown = partner.subscription(1)
     assert (shown["issues"], shown["unearned_revenue"]) == ("11", "32.09")
-    assert shown["date_last_renewed"] == str(TODAY)
+    assert shown["date_last_renewed"] in days()
 
 
 def test_the_telephone_shows_in_the_feed(partner: Partner) -> None:
@@ -233,4 +233,4 @@ def test_the_telephone_shows_in_the_feed(partner: Partner) -> None:
     (row,) = partner.run("subscription", "cancel", 1, "--refund")["subscriptions"]
     assert row["issues"] == "0"
     (item,) = partner.order(1)["order_items"]
-    assert item["refund_date"][:10] == str(TODAY)
+    assert item["refund_date"][:10] in days()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.store.books import ordering
+from masthead.store.books import ordering, paying
 from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
 from masthead.store.books.reopening import reopen_issue
@@ -73,3 +74,30 @@ def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk:
     assert close_issue(desk.store, 1, 2, deed=DEED).entries == 1
     begins, *others = state(desk)
     assert (begins, others) == ("2026-02-01", [*closed[1:]])
+
+
+def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> None:
+    """circulation, "Reopen": an issue on credit was earned by the payment, and not by its date."""
+    with operation(desk.store, 1, DEED) as books:
+        placed = ordering.place(books, Order(Person(1), [Item(1, is_new=True)]))
+        ordering.finish(books, [placed])
+    close_issue(desk.store, 1, 2, deed=DEED)
+    with operation(desk.store, 1, DEED) as books:
+        ordering.refresh_subscriptions(books, paying.pay(books, placed.order_id).subscriptions)
+        books.say("paid")
+    assert earned(desk) == {"2026-01-15": 291}
+    reopen_issue(desk.store, 1, 2, deed=DEED)
+    assert earned(desk) == {"2026-01-15": 0}
+    close_issue(desk.store, 1, 2, deed=DEED)
+    assert earned(desk) == {"2026-01-15": 0, "2026-02-01": 291}
+    reopen_issue(desk.store, 1, 2, deed=DEED)
+    assert earned(desk) == {"2026-01-15": 0, "2026-02-01": 0}
+
+
+def earned(desk: Desk) -> dict[str, int]:
+    """Return what the newest term has earned, by the day on which it was booked."""
+    found: Counter[str] = Counter()
+    for row in desk.table("revenue"):
+        if (row["term_id"], row["kind"]) == (2, "earned"):
+            found[row["booked_on"]] += row["cents"]
+    return dict(found)

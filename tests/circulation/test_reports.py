@@ -269,6 +269,13 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
             "account 1 has no publication 99: `masthead catalogue publication list` lists them\n",
         ),
         (
+            ("expiries", "--day=2025-09-09"),
+            (
+                "the books were opened on 2025-09-10: how many issues were left on 2025-09-09 is "
+                "not known\n"
+            ),
+        ),
+        (
             ("liability", "--publication=99"),
             "account 1 has no publication 99: `masthead catalogue publication list` lists them\n",
         ),
@@ -284,7 +291,13 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
 )
 def test_what_has_no_report_is_said(books: str, arguments: tuple[object, ...], said: str) -> None:
     done = masthead(
-        "report", *arguments, "--account=1", "--day=2025-11-30", database=books, exit_status=1
+        "report",
+        arguments[0],
+        "--day=2025-11-30",
+        *arguments[1:],
+        "--account=1",
+        database=books,
+        exit_status=1,
     )
     assert done.stderr == said
 

@@ -362,8 +362,23 @@ def test_letters_go_in_order_one_at_a_time_and_once(desk: Desk) -> None:
         sent.append({letter["effort"] for letter in letters_of(desk)})
         done(desk, renewing.record_sent)
     assert sent == [{1}, {2}, set(), set()]
+
+
+def test_free_copies_and_a_renewal_that_was_refunded_do_not_begin_the_letters_anew(
+    desk: Desk,
+) -> None:
+    """decisions, "The present term of letters"."""
+    efforts(desk, 9, 1)
+    with_left(desk, 3)
+    done(desk, renewing.record_sent)
+    assert letters_of(desk) == []
     done(desk, extending.extend, 1, 1)
-    assert [(each["subscription_id"], each["effort"]) for each in letters_of(desk)] == [(1, 1)]
+    assert letters_of(desk) == []
+    renewal: dict[str, Value] = {"subscription_id": 2, "issues": 12, "price": 0, "kind": "free"}
+    desk.put("terms", term_id=90, issues_left=0, ended_at="2026-04-15 12:00:00", **renewal)
+    assert letters_of(desk) == []
+    desk.put("terms", term_id=91, issues_left=1, **renewal)
+    assert [(each["subscription_id"], each["effort"]) for each in letters_of(desk)] == [(2, 1)]
 
 
 def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:

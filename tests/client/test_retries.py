@@ -196,9 +196,11 @@ def test_a_feed_with_a_date_that_is_none_is_an_error(
 def test_nobody_there_is_an_error_in_time(connect: Connect) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        port = closed.getsockname()[1]
-    with pytest.raises(ServiceUnreachable, match="/2/accounts/: no complete response: ") as caught:
-        ask_once(connect(f"http://127.0.0.1:{port}", patience_s=0.3))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        with pytest.raises(
+            ServiceUnreachable, match="/2/accounts/: no complete response: "
+        ) as caught:
+            ask_once(connect(url, patience_s=0.3))
     assert caught.value.status is None
 
 

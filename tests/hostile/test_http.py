@@ -170,7 +170,7 @@ def test_what_is_refused_is_answered_after_what_came_before_it(
 ) -> None:
     """decisions, "Requests that can be read in two ways": each answer belongs to its request."""
     good = GOOD + wire.authorization + b"\r\n"
-    answers = wire.send(good * 3 + rest)
+    answers = wire.send(good * 3 + rest, is_last=True)
     assert [answer.status for answer in answers] == [200, 200, 200, wanted]
     answers[-1].error()
 
@@ -196,10 +196,11 @@ def test_answers_come_in_the_order_of_their_requests(wire: Wire) -> None:
     with_body = b"GET /2/subscriptions/ HTTP/1.1\r\n%sContent-Length: 7\r\n\r\nlimit=1"
     requests.insert(2, with_body % credentials)
     alone = [wire.send(request)[0] for request in requests]
-    answers = wire.send(b"".join(requests * 3))
+    closes = requests[-1].replace(b"Host: x", b"Connection: close\r\nHost: x")
+    answers = wire.send(b"".join([*requests * 3, closes]), is_last=True)
     assert len({answer.status for answer in alone}) == 2
     assert [(answer.status, answer.body) for answer in answers] == [
-        (answer.status, answer.body) for answer in alone * 3
+        (answer.status, answer.body) for answer in [*alone * 3, alone[-1]]
     ]
 
 
@@ -210,7 +211,7 @@ def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
     good = GOOD + wire.authorization
     chunked = b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
     for head, wanted in ((good, 400), (GOOD, 401)):
-        answers = wire.send(good + b"\r\n" + head + chunked)
+        answers = wire.send(good + b"\r\n" + head + chunked, is_last=True)
         assert [answer.status for answer in answers] == [200, wanted]
         assert answers[-1].headers["connection"] == "close"
 

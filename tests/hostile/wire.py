@@ -39,12 +39,16 @@ class Wire:
             more,
         )
 
-    def send(self, request: bytes, *, half_closed: bool = False) -> list[RawAnswer]:
+    def send(
+        self, request: bytes, *, half_closed: bool = False, is_last: bool = False
+    ) -> list[RawAnswer]:
         """Send the bytes; return all answers, each of which must be whole.
 
         Where the server keeps the connection, this ends it. ``half_closed`` says at once that
-        nothing more is sent; then the server has to end the connection.
+        nothing more is sent; then the server has to end the connection, and so it has with
+        ``is_last``: the last answer closes it.
         """
+        has_to_end = half_closed or is_last
         received = b""
         with socket.create_connection(self.server.address, HANG_S) as connection:
             # Refused before all of it was read, the answer is there all the same.
@@ -55,11 +59,11 @@ class Wire:
             try:
                 while piece := connection.recv(65_536):
                     received += piece
-                    if not half_closed:
+                    if not has_to_end:
                         connection.settimeout(IDLE_S)
             except TimeoutError:
                 assert received, "no answer comes"
-                assert not half_closed, "the connection does not end"
+                assert not has_to_end, "the connection does not end"
             except ConnectionResetError:
                 pass
         return list(answers_in(received))

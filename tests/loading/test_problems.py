@@ -84,6 +84,43 @@ def test_a_text_is_as_long_as_the_interface_allows_and_no_longer(
     assert line == f"{table}.csv:2: {column}: {value} is longer than {length} characters"
 
 
+LINES = "bundle_id,line_number,publication_id,issues,type,price\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        (
+            {"bundle_lines.csv": f"{LINES}1,1,1,0,Print,2400\n"},
+            "bundle_lines.csv:2: issues: '0' is not a number from 1 to 1000000, or -1",
+        ),
+        (
+            {"bundles.csv": "bundle_id,name,price\n1,A year,-2400\n"},
+            "bundles.csv:2: price: '-2400' is not a number from 0 to 9999999999999",
+        ),
+        (
+            {"bundle_lines.csv": f"{LINES}1,1,1,12,Print,2000\n"},
+            (
+                "bundle 1 costs 2400 cents, and the prices of its lines add up to 2000: they must "
+                "be the same; nothing was changed, so load the bundle and its lines together"
+            ),
+        ),
+    ],
+)
+def test_a_bundle_is_what_can_be_sold(
+    publisher: Publisher, files: dict[str, str], problem: str
+) -> None:
+    """circulation, "What is stored in addition": the prices of the lines add up to the bundle's."""
+    good = {
+        "publications.csv": "publication_id,name\n1,Tide\n",
+        "bundles.csv": "bundle_id,name,price\n1,A year,2400\n",
+        "bundle_lines.csv": f"{LINES}1,1,1,-1,Print,1400\n1,2,1,12,Digital,1000\n",
+    }
+    assert publisher.problem({**good, **files}) == problem
+    publisher.load(good)
+    assert [row["price"] for row in publisher.table("bundle_lines")] == [1400, 1000]
+
+
 WORDS = [
     ("subscriptions", "type", "Paper", "is not one of Print, Digital, Both"),
     ("custom_fields", "type", "date", "is not one of checkbox, select, radio, text, textarea"),
@@ -98,6 +135,10 @@ INTEGERS = [
     ("subscriptions", "copies", "9223372036854775808", "does not fit into 64 bits"),
     ("subscriptions", "copies", "-9223372036854775809", "does not fit into 64 bits"),
     ("subscriptions", "copies", "9" * 5_000, "does not fit into 64 bits"),
+    ("publications", "issues_per_year", "0", "is not a number from 1 to 366"),
+    ("publications", "issues_per_year", "-5", "is not a number from 1 to 366"),
+    ("publications", "unlimited_term_months", "0", "is not a number from 1 to 1200"),
+    ("publications", "credit_issues", "-3", "is not a number from 0 to 1000"),
     ("orders", "user_id", "-1", "is negative, which no id is"),
     ("orders", "user_id", "9223372036854775808", "does not fit into 64 bits"),
 ]

@@ -53,6 +53,8 @@ MORE_THAN_THERE_ARE_CONNECTIONS = CONNECTIONS_MAX + 10
 each_outage = pytest.mark.parametrize("kind", KINDS)
 
 END_SECONDS_MAX = 10
+AT_ONCE_S_MAX = 1.5
+"""Less than the server waits for a database."""
 PURCHASES = 150_000
 HEALTH_CLIENTS = 300
 DRAINS_FOR_A_SECOND = """
@@ -147,7 +149,7 @@ def test_what_needs_no_database_is_answered_at_once(
         assert anyone.get("/openapi.json").status_code == 200
         assert "credentials" in error_of(anyone.get("/2/orders/1"), 401)
         assert "path" in error_of(anyone.get("/2/nothing"), 404)
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < AT_ONCE_S_MAX
 
 
 def test_whoever_asks_for_health_the_number_of_threads_is_bound(
@@ -201,7 +203,8 @@ def test_connections_that_ended_while_they_were_idle_cost_no_request(
     wait_until(client.is_fully_served)
     cluster.stop()
     cluster.start()
-    assert {answer.status for answer in client.ask_at_once(many())} == {200}
+    answers = client.ask_at_once(["/2/orders/1"] * CONNECTIONS_MAX)
+    assert {answer.status for answer in answers} == {200}
 
 
 # Time limits

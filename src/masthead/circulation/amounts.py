@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-__all__ = ["CENTS_MAX", "cents_of", "decimal", "shortest", "spread", "stored_cents"]
+from masthead.contract.books import CENTS_MAX
 
-CENTS_MAX = 9_999_999_999_999
-"""The greatest amount: with two decimals, it has the fifteen digits that the interface allows."""
+__all__ = ["CENTS_MAX", "cents_of", "decimal", "shortest", "spread", "stored_cents"]
 
 _AMOUNT = re.compile(r"([0-9]{1,18})(?:\.([0-9]+))?")
 _HUNDRED = 100

@@ -27,6 +27,8 @@ _ADDRESSEE = ("first_name", "last_name")
 """Names, which are also those of an address."""
 
 _PREFIX = "recipient_"
+_ENDED = "it is marked as paid now, and what it brought was refunded or cancelled before"
+_SHOWN_MAX = 100
 _TOTALS = {"sub_total", "tax_total", "grand_total"}
 
 
@@ -167,6 +169,8 @@ def _summary(placed: ordering.Placed) -> str:
 def _tell(placed: ordering.Placed) -> None:
     if placed.is_known:
         said = "it was paid now" if placed.was_paid else "nothing changed"
+        if placed.was_ended:
+            said = f"{_ENDED}; nothing changed"
         click.echo(f"the reference is that of order {placed.order_id} already: {said}")
         return
     click.echo(_summary(placed))
@@ -211,6 +215,7 @@ def import_(
         ordering.finish(books, placed)
         new = [each for each in placed if not each.is_known]
         paid = [each for each in placed if each.is_known and each.was_paid]
+        ended = [each for each in placed if each.was_ended]
         if new or paid:
             cents = sum(each.cents for each in new)
             books.say(
@@ -221,6 +226,10 @@ def import_(
         f"{len(new)} orders added, {len(paid)} that were there paid, "
         f"{len(placed) - len(new) - len(paid)} there already and unchanged"
     )
+    for one in ended[:_SHOWN_MAX]:
+        click.echo(f"order {one.order_id}: {_ENDED}; no payment was booked")
+    if len(ended) > _SHOWN_MAX:
+        click.echo(f"and {len(ended) - _SHOWN_MAX} more such orders")
     if not new and not paid:
         click.echo("nothing changed")
     end_of(dry_run=dry_run)
@@ -247,6 +256,8 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
         click.echo(f"{name}: {text}")
+    if not found.fields["paid_on"] and found.due != stored_cents(str(found.fields["grand_total"])):
+        click.echo(f"due: {decimal(found.due)}, without what has ended")
     for item in found.items:
         what = (
             f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"

@@ -52,9 +52,7 @@ def report() -> None:
 def _asked(command: Command) -> Command:
     """Add the options that all reports have."""
     options = (
-        click.option(
-            "--day", metavar="DATE", help="As of a past day: 2026-11-20. [default: today]"
-        ),
+        click.option("--day", metavar="DATE", help="As of a past day: 2026-11-20. [default: now]"),
         click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
         click.option(
             "--plot",

@@ -2,7 +2,7 @@
 
 An act is opened with what its record is now; it is saved in one operation of the books, which first
 looks whether somebody else has changed the record meanwhile. One that cannot be undone says before
-what will happen: that is a dry run of the same operation.
+what will happen: that is a dry run of the same operation. It is saved if that is still so.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +10,18 @@ from typing import Literal, NamedTuple
 
 from starlette.responses import Response
 
-from masthead.console.forms import Change, Form, StaleError, changed_since, seen_of, text_of
+from masthead.console.forms import (
+    Change,
+    Form,
+    StaleError,
+    changed_since,
+    seen_of,
+    sentence,
+    text_of,
+)
 from masthead.console.roles import Action
 from masthead.console.visit import Page, Visit, get, post
-from masthead.errors import BadInput
+from masthead.errors import MastheadError, NotFound
 from masthead.store import Connection
 from masthead.store.books.operation import Operation
 
@@ -23,7 +31,10 @@ State = Mapping[str, object]
 
 
 class Field(NamedTuple):
-    """A field of an act's form; ``options`` are the values and words of a choice."""
+    """A field of an act's form; ``options`` are the values and words of a choice.
+
+    ``action``: what only those may fill in who may do that too.
+    """
 
     name: str
     label: str
@@ -31,6 +42,7 @@ class Field(NamedTuple):
     hint: str = ""
     options: Sequence[tuple[str, str]] = ()
     required: bool = False
+    action: Action | None = None
 
 
 class Act(NamedTuple):
@@ -78,28 +90,38 @@ def _pages(act: Act) -> list[Page]:
 def _save(visit: Visit, act: Act) -> Response:
     form, key = Form(visit.form), _id(visit)
     is_sure = not act.confirms or bool(form["sure"])
-    said, changes = "", list[Change]()
+    said, changes, is_as_shown = "", list[Change](), True
     with visit.reading() as connection:
         state = act.state(connection, visit.account_id, key)
+    for field in act.fields:
+        if form[field.name] and field.action and not visit.may(field.action):
+            form.refuse(field.name, f"As {visit.operator.role} you cannot {field.action.value}.")
+            return _shown(visit, act, form, state, status=403)
     try:
         with form.refusing(), visit.operation(act.title.lower(), dry_run=not is_sure) as books:
             changed_since(form, act.state(books.connection, visit.account_id, key))
             said = act.apply(books, key, form)
-            if not form.is_good:
+            is_as_shown = not act.confirms or not is_sure or said == form["will"]
+            if not form.is_good or not is_as_shown:
                 raise _RefusedError
     except _RefusedError:
         pass
+    except NotFound as error:
+        form.refuse("", sentence(error))
     except StaleError as error:
         changes = error.changes
     if changes or not form.is_good:
         status = 409 if changes else 400
         return _shown(visit, act, form, state, status=status, changes=changes)
+    if not is_as_shown:
+        form.refuse("", "Something has changed meanwhile: look again at what will happen.")
+        return _shown(visit, act, form, state, status=409, will=said)
     if not is_sure:
         return _shown(visit, act, form, state, will=said)
     return visit.go(act.back(key, state), said)
 
 
-class _RefusedError(BadInput):
+class _RefusedError(MastheadError):
     """Leaves the operation of a form that has errors."""
 
 

@@ -13,6 +13,7 @@ from masthead.contract import kinds
 from masthead.contract.shapes import DateOrNull, DateTimeOrNull, IdOrNull, IntegerOrNull, Key, Text
 
 __all__ = [
+    "CENTS_MAX",
     "Books",
     "Bundle",
     "BundleLine",
@@ -27,8 +28,14 @@ __all__ = [
     "Term",
 ]
 
-Count = Annotated[int, kinds.Integer()]
+CENTS_MAX = 9_999_999_999_999
+"""The greatest amount: with two decimals, it has the fifteen digits that the interface allows."""
+
 Cents = Annotated[int, kinds.Integer(0)]
+Count = Annotated[int, kinds.Integer()]
+Copies = Annotated[int, kinds.Range(1, 1_000_000, 1)]
+Price = Annotated[int, kinds.Range(0, CENTS_MAX, 0, unit="whole cents")]
+Issues = Annotated[int, kinds.Range(1, 1_000_000, instead=-1)]
 Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
@@ -49,8 +56,8 @@ class Bundle(Struct):
     bundle_id: Key
     name: Text
     active: Annotated[bool, kinds.Bool(when_missing=1)]
-    price: Cents
-    tax: Cents
+    price: Price
+    tax: Price
 
 
 class BundleLine(Struct):
@@ -59,10 +66,10 @@ class BundleLine(Struct):
     bundle_id: Key
     line_number: Key
     publication_id: Key
-    issues: Count
+    issues: Issues
     type: Medium
-    copies: Annotated[int, kinds.Integer(1)]
-    price: Cents
+    copies: Copies
+    price: Price
 
 
 class Product(Struct):
@@ -71,8 +78,8 @@ class Product(Struct):
     product_id: Key
     name: Text
     active: Annotated[bool, kinds.Bool(when_missing=1)]
-    price: Cents
-    tax: Cents
+    price: Price
+    tax: Price
 
 
 class Term(Struct):

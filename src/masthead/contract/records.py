@@ -65,11 +65,11 @@ class Publication(Struct):
 
     publication_id: Key
     name: Text
-    issues_per_year: Annotated[int, kinds.Integer(12)]
+    issues_per_year: Annotated[int, kinds.Range(1, 366, 12)]
     late_start: Annotated[str, kinds.OneOf("next", "current", when_missing="next")]
     grace_counts: Bool
-    credit_issues: Annotated[int, kinds.Integer(1)]
-    unlimited_term_months: Annotated[int, kinds.Integer(12)]
+    credit_issues: Annotated[int, kinds.Range(0, 1_000, 1)]
+    unlimited_term_months: Annotated[int, kinds.Range(1, 1_200, 12)]
 
 
 class Issue(Struct):

@@ -267,6 +267,7 @@ class _Loading:
         rows = showing.rows(staging, self.options.show, removal) if self.options.show else ()
         keys.keep()
         merged = merging.merge(staging, self.tell, removal)
+        guarding.check_bundles(staging)
         return merged, Loaded(merged.counts, rejected, kept_blank, rows)
 
     def _set_aside(self, staging: Staging, folder: Path) -> dict[str, int]:

@@ -13,6 +13,7 @@ from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.store import Connection
 from masthead.store.books import expiries, reports
+from masthead.store.books.operation import day_of_opening
 from masthead.store.books.renewing import check_publication
 
 __all__ = [
@@ -86,9 +87,15 @@ def expiries_of(
 ) -> Report:
     """Return how many subscriptions have which issue as their last one, as of a day.
 
-    Raises NotFound if there is no such publication.
+    Raises NotFound if there is no such publication, BadInput for a day before the books were
+    opened.
     """
     _check_publication(connection, account_id, publication_id)
+    opened_on = day_of_opening(connection, account_id)
+    if opened_on is not None and day < opened_on:
+        raise BadInput(
+            f"the books were opened on {opened_on}: how many issues were left on {day} is not known"
+        )
     known = expiries.schedules(connection, account_id, None if is_today else day)
     found = (
         expiries.expiring_now(connection, account_id)

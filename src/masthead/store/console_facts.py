@@ -98,7 +98,7 @@ def first_issue(connection: Connection, account_id: int, subscription_id: int) -
     """Return the name and date of the next issue that a subscription gets.
 
     That is the first planned or closed one from its beginning on which it has not received, without
-    suspensions. '' if none is planned.
+    suspensions. One that was closed without a list never comes. '' if none is planned.
     """
     row = connection.row(
         """
@@ -106,6 +106,7 @@ def first_issue(connection: Connection, account_id: int, subscription_id: int) -
         JOIN issues AS i ON i.account_id = s.account_id AND i.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
             AND i.date >= s.begins_on
+            AND (i.closed_at IS NULL OR i.mailing_list_id IS NOT NULL)
             AND NOT EXISTS (SELECT 1 FROM subscription_issues AS d WHERE d.account_id = s.account_id
                 AND d.subscription_id = s.subscription_id AND d.issue_id = i.issue_id)
         ORDER BY i.date, i.issue_id LIMIT 1

@@ -32,9 +32,14 @@ _RECIPIENT = "recipient_"
 
 
 class _Checked(NamedTuple):
-    """An order as saving would make it: the order, and the first issue of each of its terms."""
+    """An order as saving would make it: the order, and the first issue of each of its terms.
+
+    ``newest`` is the newest order before it.
+    """
 
     order: showing_orders.OrderShown
+    placed: ordering.Placed
+    newest: int
     begins: list[tuple[str, str, str]]
 
 
@@ -45,31 +50,43 @@ def new(visit: Visit) -> Response:
 
 
 def take(visit: Visit) -> Response:
-    """Check an order and show what it gives, or save it."""
+    """Check an order and show what it gives, or save it: once, however often that is sent."""
     form = Form(visit.form)
     if form["change"]:
         return _form(visit, form)
     order = _order(form)
     is_sure = bool(form["sure"])
+    before = form.number("newest", "The newest order")
     checked, placed = None, None
     if order:
         with form.refusing("bundle"):
             try:
                 with visit.operation("order", dry_run=not is_sure) as books:
+                    newest = ordering.newest_order(books.connection, visit.account_id)
+                    again = ordering.placed_since(books, order, before) if is_sure else None
+                    if again is not None:
+                        return visit.go(f"/orders/{again}", "This order was saved already.")
                     placed = ordering.place(books, order)
                     ordering.finish(books, [placed])
                     if is_sure:
                         _say(books, placed)
-                    checked = _check(books, placed)
+                    checked = _check(books, placed, newest)
             except RefusedOrder as error:
                 form.refuse(_field_of(error), sentence(error))
     if not form.is_good or placed is None or checked is None:
         return _form(visit, form, status=400)
     if not is_sure:
         return _form(visit, form, checked=checked)
-    if placed.is_known:
-        return visit.go(f"/orders/{placed.order_id}", "The order with this reference was there.")
-    return visit.go(f"/orders/{placed.order_id}", f"Order {placed.order_id} was saved.")
+    return visit.go(f"/orders/{placed.order_id}", _said(placed))
+
+
+def _said(placed: ordering.Placed) -> str:
+    if not placed.is_known:
+        return f"Order {placed.order_id} was saved."
+    paid = ", and is paid now" if placed.was_paid else ": nothing was changed"
+    if placed.was_ended:
+        paid = ", and nothing of it is left to pay for: nothing was changed"
+    return f"The order with this reference was there{paid}."
 
 
 def _say(books: Operation, placed: ordering.Placed) -> None:
@@ -82,7 +99,7 @@ def _say(books: Operation, placed: ordering.Placed) -> None:
     )
 
 
-def _check(books: Operation, placed: ordering.Placed) -> _Checked:
+def _check(books: Operation, placed: ordering.Placed, newest: int) -> _Checked:
     order = showing_orders.show_order(books.connection, books.account_id, placed.order_id)
     begins = []
     for key in placed.subscriptions:
@@ -92,7 +109,7 @@ def _check(books: Operation, placed: ordering.Placed) -> _Checked:
         )
         issue = first_issue(books.connection, books.account_id, key)
         begins.append((str(found.fields["publication"]), name, issue))
-    return _Checked(order, begins)
+    return _Checked(order, placed, newest, begins)
 
 
 def _order(form: Form) -> Order | None:

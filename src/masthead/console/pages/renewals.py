@@ -46,26 +46,52 @@ def _due(visit: Visit, day: str) -> list[renewing.Due]:
 
 
 def send(visit: Visit) -> Response:
-    """Send the file of the letters that are due, and note them as sent: both or neither."""
+    """Say which letters are due, or send their file and note them as sent: both or neither.
+
+    The file is sent only while the letters that are due are those that were said: so a second click
+    does not take the next letters.
+    """
     form = Form(visit.form)
     publication = form.number("publication", "The publication")
     if not form.is_good:
         return _shown(visit, form, 400)
+    is_sure = bool(form["sure"])
     out = io.StringIO(newline="")
-    with visit.operation("send renewals") as books:
-        if publication is not None:
-            renewing.check_publication(books.connection, visit.account_id, publication)
-        writer = csv.writer(out)
-        writer.writerow(renewing.LETTER)
-        rows = renewing.letters(books.connection, visit.account_id, books.today, publication)
-        writer.writerows(map(harmless, rows) if form["for_spreadsheets"] else rows)
-        renewing.record_sent(books, publication)
+    with visit.operation("send renewals", dry_run=not is_sure) as books:
+        due = _letters_due(books, publication)
+        is_sent = is_sure and bool(due) and due == form["will"]
+        if is_sent:
+            writer = csv.writer(out)
+            writer.writerow(renewing.LETTER)
+            rows = renewing.letters(books.connection, visit.account_id, books.today, publication)
+            writer.writerows(map(harmless, rows) if form["for_spreadsheets"] else rows)
+            renewing.record_sent(books, publication)
         today = books.today
+    if not is_sent:
+        if is_sure and due:
+            form.refuse("", "Other letters are due now: look again at which ones.")
+        return visit.page("renewals_send", 409 if is_sure else 200, form=form, will=due)
     name = f"letters-{today}{f'-{publication}' if publication else ''}.csv"
     return Response(
         out.getvalue().encode(),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _letters_due(books: Operation, publication: int | None) -> str:
+    """Return a sentence with the letters that are due today; '' if none is."""
+    if publication is not None:
+        renewing.check_publication(books.connection, books.account_id, publication)
+    due = renewing.due(books.connection, books.account_id, books.today, publication)
+    names = {
+        row[0]: row[1] or f"Publication {row[0]}"
+        for row in catalogue.listed(books.connection, books.account_id, "publication")
+    }
+    return "; ".join(
+        f"{names[each.publication_id]}, effort {each.effort}: {each.letters:,} "
+        f"{'letter' if each.letters == 1 else 'letters'}"
+        for each in due
     )
 
 

@@ -234,7 +234,14 @@ pages = pages_of(
         "cancel",
         "Cancel a subscription",
         "Cancel the subscription",
-        (Field("refund", "Refund what is unearned, with its share of the tax", "check"),),
+        (
+            Field(
+                "refund",
+                "Refund what is unearned, with its share of the tax",
+                "check",
+                action=Action.REFUND,
+            ),
+        ),
         _cancel,
         "No issue comes any more, and nobody is asked to renew.",
         confirms=True,

@@ -16,6 +16,12 @@ __all__ = ["earn_by_deliveries", "earn_by_months"]
 
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
+_TAKEN_BACK_ON = """coalesce((SELECT r.booked_on FROM revenue AS r
+    WHERE r.account_id = :account_id AND r.term_id = {term_id} AND r.issue_id = :issue_id
+        AND r.kind = 'earned' AND r.cents > 0
+    ORDER BY r.revenue_id DESC LIMIT 1), {paid_on})"""
+"""The day on which the share of an issue was booked: by its closing, or else by the payment."""
+
 _EARNED = "t.price * (t.issues - t.issues_left + {more}) / t.issues"
 
 
@@ -26,15 +32,17 @@ def earn_by_deliveries(
 
     ``delivered`` is a FROM item ``d`` with its conditions, of which ``term_id`` and
     ``subscription_id`` are read; ``issues_left`` has been changed already. With ``undone``, the
-    delivery was undone, and what it earned is taken back. Nothing is booked before a term was paid.
+    delivery was undone, and what it earned is taken back on the day on which that was booked.
+    Nothing is booked before a term was paid.
     """
     before = _EARNED.format(more=1 if undone else -1)
     cents = f"({_EARNED.format(more=0)} - {before})"
+    undone_on = _TAKEN_BACK_ON.format(term_id="t.term_id", paid_on="t.paid_on")
     running.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT t.account_id, :first_id + row_number() OVER (ORDER BY d.subscription_id) - 1,
-            t.term_id, :issue_id, 'earned', {cents}, {_BOOKED_ON}
+            t.term_id, :issue_id, 'earned', {cents}, {undone_on if undone else _BOOKED_ON}
         FROM {delivered} AND t.account_id = :account_id AND t.term_id = d.term_id
             AND t.issues > 0 AND t.price > 0 AND t.paid_on IS NOT NULL AND {cents} <> 0
         """,
@@ -50,7 +58,8 @@ def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> None
     """Book what a publication's unlimited terms have earned by now, and renew their balances.
 
     That is up to the date of its ``newest`` closed issue, nothing if there is none. After a
-    reopening it is less than before. It is booked for ``issue``.
+    reopening it is less than before, which is taken back as :func:`earn_by_deliveries` does. It is
+    booked for ``issue``.
     """
     until = date.fromisoformat(newest or "0001-01-01")
     elapsed = f"""({until.year * 12 + until.month}
@@ -58,14 +67,16 @@ def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> None
         - CAST(substr(t.starts_on, 6, 2) AS BIGINT)
         - CASE WHEN CAST(substr(t.starts_on, 9, 2) AS BIGINT) > {last_day_reached(until)}
             THEN 1 ELSE 0 END)"""
+    undone_on = _TAKEN_BACK_ON.format(term_id="e.term_id", paid_on="e.paid_on")
     first_id = next_ids(running.connection, running.account_id, "revenue")
     booked = running.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
-            :issue_id, 'earned', e.cents, e.booked_on
+            :issue_id, 'earned', e.cents,
+            CASE WHEN e.cents < 0 THEN {undone_on} ELSE e.booked_on END
         FROM (
-            SELECT t.account_id, t.term_id, {_BOOKED_ON} AS booked_on,
+            SELECT t.account_id, t.term_id, t.paid_on, {_BOOKED_ON} AS booked_on,
                 t.price * CASE WHEN {elapsed} <= 0 THEN 0 WHEN {elapsed} >= t.months THEN t.months
                     ELSE {elapsed} END / t.months - (
                     SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r

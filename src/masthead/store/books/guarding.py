@@ -12,7 +12,7 @@ from masthead.errors import BadInput
 from masthead.store.books.operation import mode_of
 from masthead.store.staging import Staging, has_column
 
-__all__ = ["BOOKS", "OWNED", "check_import", "check_removal"]
+__all__ = ["BOOKS", "OWNED", "check_bundles", "check_import", "check_removal"]
 
 BOOKS = (
     "books",
@@ -74,6 +74,31 @@ def check_import(staging: Staging) -> None:
         raise BadInput(
             f"account {account_id} has subscribers already: books are loaded only as a whole "
             "export, into an account without any; `masthead books open` opens those of this one"
+        )
+
+
+def check_bundles(staging: Staging) -> None:
+    """Raise BadInput for a bundle with lines whose prices do not add up to its own.
+
+    Runs after a load's rows are written, since a load may have the bundle or its lines alone. A
+    bundle whose lines come with a later load has none.
+    """
+    if not {"bundles", "bundle_lines"} & staging.tables:
+        return
+    wrong = staging.found(
+        """
+        SELECT b.bundle_id, b.price, CAST(sum(l.price) AS BIGINT) FROM bundles AS b
+        JOIN bundle_lines AS l ON l.account_id = b.account_id AND l.bundle_id = b.bundle_id
+        WHERE b.account_id = :account_id GROUP BY b.bundle_id, b.price
+        HAVING b.price <> sum(l.price) ORDER BY b.bundle_id LIMIT 1
+        """
+    )
+    if wrong:
+        bundle_id, price, whole = wrong[0]
+        raise BadInput(
+            f"bundle {bundle_id} costs {price} cents, and the prices of its lines add up to "
+            f"{whole}: they must be the same; nothing was changed, so load the bundle and its "
+            "lines together"
         )
 
 

@@ -63,7 +63,8 @@ class Lines:
             return None
         row = self._books.connection.row(
             """
-            SELECT publication_id, date FROM issues
+            SELECT publication_id, date, closed_at IS NOT NULL AND mailing_list_id IS NULL
+            FROM issues
             WHERE account_id = :account_id AND issue_id = :issue_id
             """,
             account_id=self._account,
@@ -76,12 +77,18 @@ class Lines:
                 "lists them",
                 number,
             )
-        publication_id, day = row
+        publication_id, day, never_comes = row
         if publication_id not in {line.publication_id for line in offer.lines}:
             raise RefusedOrder(
                 "first_issue",
                 f"issue {issue_id} is one of publication {publication_id}, of which bundle "
                 f"{offer.item.bundle_id} gives nothing",
+                number,
+            )
+        if never_comes:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} was closed without a mailing list, so that it comes to nobody",
                 number,
             )
         newest = self._publication(publication_id).newest_closed

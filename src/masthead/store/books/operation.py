@@ -18,6 +18,7 @@ __all__ = [
     "Operation",
     "Reading",
     "check_mode",
+    "day_of_opening",
     "mode_of",
     "opened_on",
     "operation",
@@ -155,9 +156,14 @@ def opened_on(store: Store, account_id: int) -> str | None:
         connection.set_tenant(account_id)
         with connection.snapshot():
             accounts.settings_of(connection, account_id)
-            row = connection.row(
-                "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
-            )
+            return day_of_opening(connection, account_id)
+
+
+def day_of_opening(connection: Connection, account_id: int) -> str | None:
+    """Return the same by a connection; None also if there is no such account."""
+    row = connection.row(
+        "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
+    )
     return row[0] if row else None
 
 

@@ -17,9 +17,17 @@ from masthead.store.books.offering import Offer, offer_of
 from masthead.store.books.operation import Operation
 from masthead.store.books.people import Resolved, resolve
 from masthead.store.books.refreshing import refresh
+from masthead.store.database import Connection
 from masthead.store.searching import ascii_lower
 
-__all__ = ["Placed", "finish", "place", "refresh_subscriptions"]
+__all__ = [
+    "Placed",
+    "finish",
+    "newest_order",
+    "place",
+    "placed_since",
+    "refresh_subscriptions",
+]
 
 _TOUCHED_MAX = 5_000
 """For so many subscriptions at most, one statement names their ids."""
@@ -28,8 +36,9 @@ _TOUCHED_MAX = 5_000
 class Placed(NamedTuple):
     """An order that was placed; ``is_known`` if it was there already.
 
-    ``was_paid``: its payment was booked now. ``subscriptions`` are those that it began or extended,
-    ``cents`` its grand total.
+    ``was_paid``: its payment was booked now; ``was_ended``: it is marked as paid, but nothing is
+    left to pay for. ``subscriptions`` are those that it began or extended, ``cents`` its grand
+    total.
     """
 
     order_id: int
@@ -38,6 +47,7 @@ class Placed(NamedTuple):
     subscriber_id: int
     subscriptions: tuple[int, ...]
     cents: int
+    was_ended: bool = False
 
 
 def place(books: Operation, order: Order) -> Placed:
@@ -54,6 +64,34 @@ def place(books: Operation, order: Order) -> Placed:
     offers = [offer_of(books, number, item) for number, item in enumerate(order.items)]
     payer = resolve(books, order.payer)
     return _Placing(books, order, payer, offers).run()
+
+
+def newest_order(connection: Connection, account_id: int) -> int:
+    """Return the id of the account's newest order, 0 if it has none."""
+    ((newest,),) = connection.rows(
+        "SELECT coalesce(max(order_id), 0) FROM orders WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    return int(newest)
+
+
+def placed_since(books: Operation, order: Order, newest: int | None) -> int | None:
+    """Return the order of the same content that was placed after the order ``newest``, if any.
+
+    So an order that is sent twice is placed once. One with a reference is known by that.
+    """
+    if newest is None or order.reference is not None:
+        return None
+    row = books.connection.row(
+        """
+        SELECT order_id FROM orders WHERE account_id = :account_id AND order_id > :newest
+            AND content_digest = :content
+        """,
+        account_id=books.account_id,
+        newest=newest,
+        content=digest(order),
+    )
+    return row[0] if row else None
 
 
 def finish(books: Operation, placed: Iterable[Placed]) -> None:
@@ -96,8 +134,10 @@ def _known(books: Operation, order: Order) -> Placed | None:
             f"order {order_id} has the reference {order.reference!r} and other content: give the "
             "other order another reference, or refund that one",
         )
-    if not order.is_paid or paid_on is not None or paying.has_ended(books, order_id):
+    if not order.is_paid or paid_on is not None:
         return Placed(order_id, True, False, subscriber_id, (), 0)
+    if paying.has_ended(books, order_id):
+        return Placed(order_id, True, False, subscriber_id, (), 0, was_ended=True)
     paid = paying.pay(books, order_id, order.payment_type)
     return Placed(order_id, True, True, subscriber_id, paid.subscriptions, paid.cents)
 
@@ -139,7 +179,7 @@ class _Placing:
             tax_total=shortest(tax),
             grand_total=shortest(net + tax),
             external_reference=self._order.reference,
-            content_digest=digest(self._order) if self._order.reference is not None else None,
+            content_digest=digest(self._order),
             payment_type=self._order.payment_type,
             commit_id=self._books.commit_id,
         )

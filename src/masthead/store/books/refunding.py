@@ -56,10 +56,11 @@ def refund(
     NotFound if there is no such order or item, BadInput for more than was paid, if there is nothing
     to refund, or if the order has several items and none was named.
     """
-    stored, is_paid = _find(books, order_id, item_id)
+    stored, paid_on = _find(books, order_id, item_id)
     item_id = stored.order_item_id
     terms = [term for term in terms_of_order(books, order_id) if term.order_item_id == item_id]
     held = [_held(books, term) for term in terms]
+    is_paid = paid_on is not None and (bool(terms) or not _was_dropped(stored, paid_on))
     if terms:
         paid_net = sum(term.price for term in terms if term.paid_on is not None)
     else:
@@ -74,7 +75,8 @@ def refund(
                 f"of what was paid {decimal(most)} is left, which --amount can give back"
             )
     if cents > most:
-        why = "" if is_paid else ", since the order is not paid"
+        not_paid = ", since the order is not paid" if paid_on is None else ", since it ended unpaid"
+        why = "" if is_paid else not_paid
         raise BadInput(
             f"{decimal(cents)} is more than can be refunded of item {item_id}: at most "
             f"{decimal(most)}{why}"
@@ -107,14 +109,20 @@ def _net_of_product(item: Item) -> int:
     return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
+def _was_dropped(stored: _Stored, paid_on: str) -> bool:
+    """Return whether a product had ended when its order was paid, so that nothing came for it."""
+    ended = stored.refund_date
+    return ended is not None and not stored.refunded and ended[:10] <= paid_on
+
+
 def _has_ended(stored: _Stored, terms: list[Term]) -> bool:
     if not terms:
         return stored.refund_date is not None
     return all(term.ended_at is not None for term in terms)
 
 
-def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored, bool]:
-    """Return the item, and whether its order is paid."""
+def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored, str | None]:
+    """Return the item, and the day on which its order was paid."""
     rows = books.connection.rows(
         """
         SELECT o.paid_on, i.order_item_id, i.product_id, i.sub_total, i.tax_total, i.refunded,
@@ -148,7 +156,7 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
     found = _Stored(
         item_id, product_id, stored_cents(net), stored_cents(tax), refunded, refund_date
     )
-    return found, paid_on is not None
+    return found, paid_on
 
 
 def _held(books: Operation, term: Term) -> Held:

@@ -150,8 +150,10 @@ _DUE = """
             s.issues, t.term_id, min(e.effort) AS effort
         FROM subscriptions AS s
         JOIN terms AS t ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
-            AND t.term_id = (SELECT max(n.term_id) FROM terms AS n
-                WHERE n.account_id = s.account_id AND n.subscription_id = s.subscription_id)
+            AND t.term_id = (SELECT n.term_id FROM terms AS n
+                WHERE n.account_id = s.account_id AND n.subscription_id = s.subscription_id
+                ORDER BY CASE WHEN n.ended_at IS NULL AND n.kind <> 'extension' THEN 0 ELSE 1 END,
+                    n.term_id DESC LIMIT 1)
         JOIN renewal_efforts AS e
             ON e.account_id = s.account_id AND e.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.renew_campaign_active = 1
@@ -186,8 +188,9 @@ _DUE = """
         WHERE k.issues_left <= e.issues_left
     )
     """
-"""The subscriptions with a letter that is due, each with its present term and that effort. Issues
-left are negative by those that were closed after the last regular one."""
+"""The subscriptions with a letter that is due, each with its present term and that effort. The
+present term is the newest one, without those that were ended and free copies; issues left are
+negative by those that were closed after the last regular one."""
 
 
 def _due(publication_id: int | None) -> str:

@@ -242,8 +242,8 @@ def booked(
 def efforts(connection: Connection, account_id: int, day: str) -> list[Effort]:
     """Return the letters of each effort until a day, and what became of them until then.
 
-    A term of an order that is newer than the one for which a letter was sent is a renewal. It is
-    counted with the last letter for that term.
+    A term of an order that is newer than the one for which a letter was sent is a renewal, unless
+    it was ended before anything came of it. It is counted with the last letter for that term.
     """
     rows = connection.rows(
         """
@@ -268,7 +268,12 @@ def efforts(connection: Connection, account_id: int, day: str) -> list[Effort]:
                         JOIN orders AS o ON o.account_id = x.account_id AND o.order_id = x.order_id
                         WHERE t.account_id = n.account_id
                             AND t.subscription_id = n.subscription_id AND t.term_id > n.term_id
-                            AND substr(o.order_date, 1, 10) <= :day) THEN 1 ELSE 0 END AS is_renewed
+                            AND substr(o.order_date, 1, 10) <= :day
+                            AND (t.ended_at IS NULL OR substr(t.ended_at, 1, 10) > :day
+                                OR EXISTS (SELECT 1 FROM subscription_issues AS d
+                                    WHERE d.account_id = t.account_id
+                                        AND d.subscription_id = t.subscription_id
+                                        AND d.term_id = t.term_id))) THEN 1 ELSE 0 END AS is_renewed
                 FROM renewals_sent AS n
                 JOIN subscriptions AS s
                     ON s.account_id = n.account_id AND s.subscription_id = n.subscription_id

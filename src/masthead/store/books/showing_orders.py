@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from masthead.circulation.amounts import stored_cents
+from masthead.circulation.refunding import Item, paid_gross
 from masthead.errors import NotFound
 from masthead.store.books.keys import listed
 from masthead.store.database import Connection, Row
@@ -60,12 +62,26 @@ class ItemShown(NamedTuple):
     refunded: int
     terms: list[TermShown]
 
+    @property
+    def due(self) -> int:
+        """What a payment of the order pays for it, in cents with tax: nothing that has ended."""
+        gross, tax = stored_cents(self.grand_total), stored_cents(self.tax_total)
+        if not self.terms:
+            return 0 if self.refund_date else gross
+        net = sum(term.price for term in self.terms if term.ended_at is None)
+        return paid_gross(Item(gross - tax, tax, net, 0))
+
 
 class OrderShown(NamedTuple):
     """An order: its fields by name, and its items."""
 
     fields: dict[str, int | str | None]
     items: list[ItemShown]
+
+    @property
+    def due(self) -> int:
+        """What is still to be paid of it, in cents with tax; 0 once it is paid."""
+        return 0 if self.fields["paid_on"] else sum(item.due for item in self.items)
 
 
 def show_order(

@@ -1,0 +1,15 @@
+"""The day on which the tests run: commands go by the real clock, also when midnight passes."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+__all__ = ["TODAY", "days"]
+
+TODAY = datetime.now(UTC).date()
+"""The day on which the tests were begun."""
+
+
+def days() -> set[str]:
+    """Return that day, and the one that it is now: what was just done is of one of them."""
+    return {f"{TODAY}", f"{datetime.now(UTC).date()}"}

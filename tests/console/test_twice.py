@@ -1,0 +1,178 @@
+"""What is sent twice, and what changes between a look at what will happen and its confirmation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.store.books import ordering, renewing
+from masthead.store.books.operation import operation
+from tests.circulation.desk import DEED, at_desk
+from tests.console.browser import input_values, serving_console
+from tests.console.conftest import fill
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from masthead.store.database import Value
+    from tests.circulation.desk import Desk
+    from tests.console.browser import Browser, Console
+    from tests.servers import Store
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """The publisher with a bundle of twelve issues for 24.00 and tax of 1.20, and two issues."""
+    with at_desk(store) as desk:
+        fill(desk)
+        desk.put("bundles", bundle_id=1, name="Tide for a year", price=2400, tax=120)
+        line: dict[str, Value] = {
+            "publication_id": 1,
+            "issues": 12,
+            "type": "Print",
+            "copies": 1,
+            "price": 2400,
+        }
+        desk.put("bundle_lines", bundle_id=1, line_number=1, **line)
+        yield desk
+
+
+@pytest.fixture
+def console(desk: Desk) -> Iterator[Console]:
+    with serving_console(desk.store) as console:
+        for role in ("clerk", "finance", "manager"):
+            console.add(role, role)
+        yield console
+
+
+def look(browser: Browser, path: str, **typed: str) -> dict[str, str]:
+    """Send what was typed into the form of a page; return the form that confirms it."""
+    answer = browser.post(path, typed)
+    assert answer.status_code == 200, answer.text
+    return input_values(answer.text)
+
+
+def opened(browser: Browser, path: str) -> dict[str, str]:
+    """Return the form of a page, which carries what the record is now."""
+    return input_values(browser.get(path).text)
+
+
+def orders(desk: Desk) -> list[int]:
+    return [row["order_id"] for row in desk.table("orders")]
+
+
+def test_an_order_that_is_sent_twice_is_saved_once(desk: Desk, console: Console) -> None:
+    """decisions, "What is sent twice"; the same order is taken again by a form of its own."""
+    browser = console.signed_in("clerk")
+    typed = {"bundle": "1", "first_name": "Tom", "last_name": "Twice", "address": "2 Quay"}
+    form = look(browser, "/orders/new", **typed)
+    saved = browser.post("/orders/new", {**form, "sure": "1"})
+    assert saved.headers["location"] == "/orders/2"
+    again = browser.post("/orders/new", {**form, "sure": "1"})
+    assert again.headers["location"] == "/orders/2"
+    assert orders(desk) == [1, 2]
+    assert sum(row["first_name"] == "Tom" for row in desk.table("subscribers")) == 1
+    other = look(browser, "/orders/new", **typed)
+    assert browser.post("/orders/new", {**other, "sure": "1"}).headers["location"] == "/orders/3"
+
+
+def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
+    desk: Desk, console: Console
+) -> None:
+    """circulation, "Order": saving books the payment that has come since."""
+    browser = console.signed_in("clerk")
+    typed = {"bundle": "1", "subscriber": "10", "address": "2 Quay", "reference": "S1"}
+    form = look(browser, "/orders/new", **typed)
+    browser.post("/orders/new", {**form, "sure": "1"})
+    shown = browser.post("/orders/new", {**typed, "is_paid": "1"})
+    assert "Order 2, which has this reference already" in shown.text
+    assert "Saving books its payment" in shown.text
+    browser.post("/orders/new", {**input_values(shown.text), "sure": "1"})
+    assert "was there, and is paid now" in browser.get("/orders/2").text
+    assert orders(desk) == [1, 2]
+
+
+def test_letters_are_written_once_and_the_next_ones_are_not_taken(
+    desk: Desk, console: Console
+) -> None:
+    """decisions, "What is sent twice": the second click finds other letters due, or none."""
+    _place(desk, 10)
+    with operation(desk.store, 1, DEED) as books:
+        for effort in (1, 2):
+            renewing.set_effort(books, renewing.Point(1, effort, 12))
+    browser = console.signed_in("manager")
+    form = look(browser, "/renewals/send", publication="")
+    assert form["will"] == "Tide, effort 1: 1 letter"
+    file = browser.post("/renewals/send", form)
+    assert file.headers["content-type"].startswith("text/csv")
+    again = browser.post("/renewals/send", form)
+    assert again.status_code == 409
+    assert "Other letters are due now" in again.text
+    assert input_values(again.text)["will"] == "Tide, effort 2: 1 letter"
+    assert [row["effort"] for row in desk.table("renewals_sent")] == [1]
+    browser.post("/renewals/send", input_values(again.text))
+    none = browser.post("/renewals/send", input_values(again.text))
+    assert (none.status_code, "No letter is due today" in none.text) == (409, True)
+    assert [row["effort"] for row in desk.table("renewals_sent")] == [1, 2]
+
+
+def test_what_cannot_be_undone_is_done_as_it_was_shown_or_not_at_all(
+    desk: Desk, console: Console
+) -> None:
+    """decisions, "What is sent twice": an issue more, and the refund is looked at anew."""
+    _place(desk, 11)
+    browser = console.signed_in("finance")
+    form = look(browser, "/orders/2/refund", **opened(browser, "/orders/2/refund"))
+    assert "12 issues end" in form["will"]
+    with operation(desk.store, 1, DEED) as books:
+        books.connection.change("UPDATE terms SET issues_left = 11 WHERE account_id = 1")
+        books.say("an issue was delivered")
+    changed = browser.post("/orders/2/refund", form)
+    assert changed.status_code == 409
+    assert "look again at what will happen" in changed.text
+    assert "11 issues end" in input_values(changed.text)["will"]
+    assert [row["refund_date"] for row in desk.table("order_items")] == [None]
+    assert browser.post("/orders/2/refund", input_values(changed.text)).status_code == 303
+
+
+def test_an_item_that_is_not_there_is_said_beside_what_was_typed(
+    desk: Desk, console: Console
+) -> None:
+    _place(desk, 12)
+    browser = console.signed_in("finance")
+    form = opened(browser, "/orders/2/refund")
+    answer = browser.post("/orders/2/refund", {**form, "item": "77", "amount": "3.10"})
+    assert answer.status_code == 400
+    assert "Order 2 has no item 77" in answer.text
+    assert input_values(answer.text)["amount"] == "3.10"
+
+
+def test_who_may_not_refund_cancels_without_a_refund(desk: Desk, console: Console) -> None:
+    """decisions, "Roles of the console": the box is not there, and does not help."""
+    _place(desk, 13)
+    clerk, manager = console.signed_in("clerk"), console.signed_in("manager")
+    path = "/subscriptions/2/cancel"
+    assert 'name="refund"' in manager.get(path).text
+    shown = clerk.get(path).text
+    assert 'name="refund"' not in shown
+    for sure in ("", "1"):
+        answer = clerk.post(path, {**input_values(shown), "refund": "1", "sure": sure})
+        assert answer.status_code == 403
+        assert "As clerk you cannot refund." in answer.text
+    assert desk.subscription(2)["cancelled_on"] is None
+    form = look(clerk, path, **opened(clerk, path))
+    assert "nothing is refunded" in form["will"]
+    assert clerk.post(path, form).status_code == 303
+    assert [row["kind"] for row in desk.table("revenue")] == ["received", "earned"]
+
+
+def _place(desk: Desk, subscriber: int) -> None:
+    """Place a paid order of a subscriber, which begins subscription 2."""
+    person = Person(subscriber, address={"address": "2 Quay"})
+    order = Order(person, [Item(1)], is_paid=True)
+    with operation(desk.store, 1, DEED) as books:
+        placed = ordering.place(books, order)
+        ordering.finish(books, [placed])
+        books.say("an order")
