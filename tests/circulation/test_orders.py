@@ -8,7 +8,7 @@ import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import ordering, paying, refunding, showing_orders
+from masthead.store.books import ordering, paying, refunding
 from masthead.store.books.closing import Grace, close_issue, make_gap_list
 from masthead.store.books.operation import operation
 from tests.circulation.desk import DEED, Desk, at_desk
@@ -411,34 +411,6 @@ def test_a_product_brings_no_term_and_is_refunded_whole(desk: Desk) -> None:
     assert "say with --item which one" in refused(desk, refund, 1)
     assert refund(desk, 1, 1).cents == 963
     assert desk.table("order_items")[0]["refund_date"][:10] == TODAY
-
-
-def test_what_ended_before_the_payment_is_neither_due_nor_given_back(desk: Desk) -> None:
-    """circulation, "Money": at most what was paid."""
-    place(desk, order(ADA, Item(product_id=MUG), Item(YEAR)))
-    assert shown(desk).due == 4708
-    assert refund(desk, 1, 1).cents == 0
-    assert shown(desk).due == 3745
-    assert pay(desk, 1).cents == 3500
-    assert shown(desk).due == 0
-    assert "was refunded or cancelled before" in refused(desk, refund, 1, 1)
-    assert "at most 0.00, since it ended unpaid" in refused(desk, refund, 1, 1, 963)
-    assert refund(desk, 1, 2).cents == 3745
-
-
-def test_a_paid_product_that_was_kept_can_still_be_given_back(desk: Desk) -> None:
-    """circulation, "Money": an amount of 0 ends the item, and its money stays."""
-    place(desk, order(ADA, Item(product_id=MUG), is_paid=True))
-    desk.to("2026-04-16")
-    assert refund(desk, 1, 1, 0).cents == 0
-    assert refund(desk, 1, 1, 963).cents == 963
-
-
-def shown(desk: Desk, order_id: int = 1) -> showing_orders.OrderShown:
-    """Return an order as it is shown."""
-    with desk.store.reader() as connection:
-        connection.set_tenant(desk.account_id)
-        return showing_orders.show_order(connection, desk.account_id, order_id)
 
 
 def test_an_unlimited_term_is_earned_by_months(desk: Desk) -> None:

@@ -13,6 +13,7 @@ from masthead.store.books import (
     extending,
     joining,
     renewing,
+    reports,
     subscription,
     suspending,
 )
@@ -364,9 +365,7 @@ def test_letters_go_in_order_one_at_a_time_and_once(desk: Desk) -> None:
     assert sent == [{1}, {2}, set(), set()]
 
 
-def test_free_copies_and_a_renewal_that_was_refunded_do_not_begin_the_letters_anew(
-    desk: Desk,
-) -> None:
+def test_free_copies_and_refunded_renewals_do_not_begin_the_letters_anew(desk: Desk) -> None:
     """decisions, "The present term of letters"."""
     efforts(desk, 9, 1)
     with_left(desk, 3)
@@ -374,11 +373,23 @@ def test_free_copies_and_a_renewal_that_was_refunded_do_not_begin_the_letters_an
     assert letters_of(desk) == []
     done(desk, extending.extend, 1, 1)
     assert letters_of(desk) == []
-    renewal: dict[str, Value] = {"subscription_id": 2, "issues": 12, "price": 0, "kind": "free"}
-    desk.put("terms", term_id=90, issues_left=0, ended_at="2026-04-15 12:00:00", **renewal)
+    desk.put("orders", order_id=2, subscriber_id=2, order_date=f"{TODAY} 10:00:00")
+    desk.put("order_items", order_item_id=3, order_id=2, bundle_id=1)
+    renewal: dict[str, Value] = {"subscription_id": 2, "order_item_id": 3, "kind": "free"}
+    ended: dict[str, Value] = {"issues_left": 0, "ended_at": f"{TODAY} 12:00:00"}
+    desk.put("terms", term_id=90, issues=12, price=0, **renewal, **ended)
     assert letters_of(desk) == []
-    desk.put("terms", term_id=91, issues_left=1, **renewal)
+    assert renewed(desk) == 0
+    desk.put("terms", term_id=91, issues=1, issues_left=1, price=0, **renewal)
+    assert renewed(desk) == 1
     assert [(each["subscription_id"], each["effort"]) for each in letters_of(desk)] == [(2, 1)]
+
+
+def renewed(desk: Desk) -> int:
+    """Return how many subscriptions were renewed by the first letter."""
+    with desk.store.reader() as connection:
+        connection.set_tenant(desk.account_id)
+        return reports.efforts(connection, desk.account_id, TODAY)[0].renewed
 
 
 def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:
@@ -387,13 +398,10 @@ def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> N
     with_left(desk, 0)
     assert letters_of(desk) == []
     with desk.store.writer() as database, database.transaction():
+        at = "2026-04-02 00:00:00"
+        database.change("UPDATE issues SET closed_at = :at WHERE issue_id IN (5, 6)", at=at)
         database.change(
-            "UPDATE issues SET closed_at = '2026-04-02 00:00:00' WHERE account_id = 1 "
-            "AND issue_id IN (5, 6)"
-        )
-        database.change(
-            "DELETE FROM subscription_issues WHERE account_id = 1 AND subscription_id = 2 "
-            "AND issue_id = 4"
+            "DELETE FROM subscription_issues WHERE subscription_id = 2 AND issue_id = 4"
         )
         database.change(
             "UPDATE subscription_issues SET is_grace = 1, term_id = NULL WHERE account_id = 1 "

@@ -10,6 +10,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from masthead.contract import kinds
+from masthead.contract.ranges import Range
 from masthead.contract.shapes import DateOrNull, DateTimeOrNull, IdOrNull, IntegerOrNull, Key, Text
 
 __all__ = [
@@ -33,9 +34,9 @@ CENTS_MAX = 9_999_999_999_999
 
 Cents = Annotated[int, kinds.Integer(0)]
 Count = Annotated[int, kinds.Integer()]
-Copies = Annotated[int, kinds.Range(1, 1_000_000, 1)]
-Price = Annotated[int, kinds.Range(0, CENTS_MAX, 0, unit="whole cents")]
-Issues = Annotated[int, kinds.Range(1, 1_000_000, instead=-1)]
+Copies = Annotated[int, Range(1, 1_000_000, 1)]
+Price = Annotated[int, Range(0, CENTS_MAX, 0, unit="whole cents")]
+Issues = Annotated[int, Range(1, 1_000_000, instead=-1)]
 Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]

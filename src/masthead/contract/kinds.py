@@ -32,7 +32,6 @@ __all__ = [
     "Missing",
     "Number",
     "OneOf",
-    "Range",
     "Text",
 ]
 
@@ -133,37 +132,6 @@ class Integer(Kind):
     def schema(self) -> dict[str, Any]:
         """Return a string with the pattern of a whole number."""
         return {"type": "string", "pattern": "^-?(0|[1-9][0-9]{0,18})$"}
-
-
-class Range(Integer):
-    """An integer from ``least`` to ``most``; ``instead`` may stand for what has no number.
-
-    ``unit`` is what it counts, for the reference.
-    """
-
-    def __init__(
-        self,
-        least: int,
-        most: int,
-        when_missing: int | None = None,
-        *,
-        instead: int | None = None,
-        unit: str = "integer",
-    ) -> None:
-        super().__init__(when_missing)
-        self.least, self.most, self.instead = least, most, instead
-        self.word = f"{unit} from {least} to {most}{self._other}"
-
-    def parse(self, text: str) -> int:
-        """Return the number."""
-        number = super().parse(text)
-        if not self.least <= number <= self.most and number != self.instead:
-            raise ValueError(f"not a number from {self.least} to {self.most}{self._other}")
-        return number
-
-    @property
-    def _other(self) -> str:
-        return "" if self.instead is None else f", or {self.instead}"
 
 
 class Identifier(Integer):

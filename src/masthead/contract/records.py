@@ -24,6 +24,7 @@ from masthead.contract.books import (
     Term,
 )
 from masthead.contract.kinds import Missing
+from masthead.contract.ranges import Range
 from masthead.contract.shapes import (
     ApiKey,
     ApiLogin,
@@ -65,11 +66,11 @@ class Publication(Struct):
 
     publication_id: Key
     name: Text
-    issues_per_year: Annotated[int, kinds.Range(1, 366, 12)]
+    issues_per_year: Annotated[int, Range(1, 366, 12)]
     late_start: Annotated[str, kinds.OneOf("next", "current", when_missing="next")]
     grace_counts: Bool
-    credit_issues: Annotated[int, kinds.Range(0, 1_000, 1)]
-    unlimited_term_months: Annotated[int, kinds.Range(1, 1_200, 12)]
+    credit_issues: Annotated[int, Range(0, 1_000, 1)]
+    unlimited_term_months: Annotated[int, Range(1, 1_200, 12)]
 
 
 class Issue(Struct):

@@ -1,0 +1,90 @@
+"""Items of an order that ended before it was paid, or without giving anything back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.errors import BadInput
+from masthead.store.books import ordering, paying, refunding, showing_orders
+from masthead.store.books.operation import operation
+from tests.circulation.desk import DEED, Desk, at_desk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from masthead.store.database import Value
+    from tests.servers import Store
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """A mug for 9.00 and tax of 0.63, a year for 35.00 and tax of 2.45, and Ada."""
+    with at_desk(store) as found:
+        found.to("2026-01-15")
+        found.put("publications", publication_id=1, name="Tide", credit_issues=1)
+        found.put("issues", issue_id=1, publication_id=1, name="1", date="2026-02-01")
+        found.put("subscribers", subscriber_id=1, last_name="Ames")
+        found.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
+        found.put("products", product_id=1, name="Mug", price=900, tax=63)
+        found.put("bundles", bundle_id=1, name="Tide for a year", price=3500, tax=245)
+        line: dict[str, Value] = {"issues": 12, "type": "Print", "copies": 1, "price": 3500}
+        found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
+        yield found
+
+
+def place(desk: Desk, *items: Item, is_paid: bool = False) -> None:
+    with operation(desk.store, 1, DEED) as books:
+        placed = ordering.place(books, Order(Person(1), items, is_paid=is_paid))
+        ordering.finish(books, [placed])
+        books.say("order")
+
+
+def pay(desk: Desk) -> int:
+    """Pay the order; return how many cents without tax were received."""
+    with operation(desk.store, 1, DEED) as books:
+        paid = paying.pay(books, 1)
+        ordering.refresh_subscriptions(books, paid.subscriptions)
+        books.say("pay")
+    return paid.cents
+
+
+def refund(desk: Desk, item_id: int, cents: int | None = None) -> int:
+    """Refund an item; return the cents that are given back."""
+    with operation(desk.store, 1, DEED) as books:
+        done = refunding.refund(books, 1, item_id, cents)
+        ordering.refresh_subscriptions(books, done.subscriptions)
+        books.say("refund")
+    return done.cents
+
+
+def due(desk: Desk) -> int:
+    """Return what is still to be paid of the order."""
+    with desk.store.reader() as connection:
+        connection.set_tenant(1)
+        return showing_orders.show_order(connection, 1, 1).due
+
+
+def test_what_ended_before_the_payment_is_neither_due_nor_given_back(desk: Desk) -> None:
+    """circulation, "Money": at most what was paid."""
+    place(desk, Item(product_id=1), Item(1))
+    assert due(desk) == 4708
+    assert refund(desk, 1) == 0
+    assert due(desk) == 3745
+    assert pay(desk) == 3500
+    assert due(desk) == 0
+    with pytest.raises(BadInput, match="was refunded or cancelled before"):
+        refund(desk, 1)
+    with pytest.raises(BadInput, match=r"at most 0\.00, since it ended unpaid"):
+        refund(desk, 1, 963)
+    assert refund(desk, 2) == 3745
+
+
+def test_a_paid_product_that_ended_without_a_refund_can_still_be_given_back(desk: Desk) -> None:
+    """circulation, "Money": an amount of 0 ends the item, and its money stays."""
+    place(desk, Item(product_id=1), is_paid=True)
+    desk.to("2026-01-16")
+    assert refund(desk, 1, 0) == 0
+    assert refund(desk, 1, 963) == 963
