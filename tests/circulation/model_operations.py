@@ -109,6 +109,7 @@ class Books(Rules):
             first = self.issues[asked.first_issue]
             newest = self.newest_closed(first.publication)
             check(first.publication in {line.publication for line in offer.lines})
+            check(first.closed is None or first.main_list is not None)
             check(newest is None or first.date >= self.issues[newest].date)
         goes_to = [
             self.take_line(number, asked, line, cents, reader, payer, begun)

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from masthead.contract import kinds
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.kinds import Kind, Many, Missing
+from masthead.contract.ranges import Range
 from masthead.contract.shapes import Field, fields_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def _decimal(digits: int, places: int) -> str:
 
 _TEXTS: dict[type[Kind], Callable[[Any], st.SearchStrategy[str]]] = {
     kinds.Integer: lambda _: st.integers(-(2**63), 2**63 - 1).map(str),
+    Range: lambda kind: (
+        st.integers(kind.least, kind.most) | st.sampled_from([kind.instead or kind.least])
+    ).map(str),
     kinds.Identifier: lambda _: st.integers(0, 2**63 - 1).map(str),
     kinds.Text: lambda kind: st.text(_STORABLE, min_size=1, max_size=kind.max_length),
     kinds.Credential: lambda kind: st.text(

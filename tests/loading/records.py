@@ -34,6 +34,7 @@ def publishers(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, str]:
             tables[table.name] = []
             continue
         tables[table.name] = draw(_records(table, tables))
+    _add_up(tables)
     files = {}
     for name, records in tables.items():
         if draw(st.booleans()):
@@ -41,6 +42,16 @@ def publishers(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, str]:
         else:
             files[f"{name}.csv"] = _csv(name, records)
     return files
+
+
+def _add_up(tables: Tables) -> None:
+    """Let each bundle with lines cost what these cost together."""
+    for bundle in tables["bundles"]:
+        own = [each for each in tables["bundle_lines"] if each["bundle_id"] == bundle["bundle_id"]]
+        for line in own:
+            line["price"] = line["price"] and str(int(line["price"]) // _ROWS_MAX)
+        if own:
+            bundle["price"] = str(sum(int(line["price"] or 0) for line in own))
 
 
 def _csv(name: str, records: list[Record]) -> str:
