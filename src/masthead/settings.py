@@ -255,7 +255,9 @@ SETTINGS = {
             "The account's api_login at the service.",
             variable_name="MASTHEAD_API_LOGIN",
         ),
-        Setting("every", "60s", "Time from one pass of the mirror to the next: 60s, 5m, 1h."),
+        Setting(
+            "every", "60s", "Time from one pass of the mirror to the next, 1s or more: 60s, 5m, 1h."
+        ),
         Setting("once", False, "End after one pass of the mirror.", bool),
         Setting("from", None, "Folder of import files that the emulator begins with."),
         Setting("control_host", "127.0.0.1", "Address of the emulator's control port."),

@@ -18,6 +18,7 @@ from tests.docs.pages import ROOT
 if TYPE_CHECKING:
     from masthead.emulator import MastheadServer
 
+TWICE = b'{"subscribers": [{"subscriber_id": 1}], "subscribers": [{"subscriber_id": 2}]}'
 PAGE = (ROOT / "docs" / "testing.md").read_text()
 
 
@@ -93,6 +94,21 @@ def test_it_listens_on_loopback_alone(server: MastheadServer) -> None:
             400,
             "the key email occurs twice",
         ),
+        ("POST", "/records", TWICE, 400, "the key subscribers occurs twice; once is enough"),
+        ("PATCH", "/records", TWICE, 400, "the key subscribers occurs twice"),
+        ("DELETE", "/records", b'{"orders": [1], "orders": [2]}', 400, "the key orders occurs"),
+        (
+            "POST",
+            "/records",
+            b'{"subscribers": [{"subscriber_id": 1}], "\\u0073ubscribers": []}',
+            400,
+            "the key subscribers occurs twice",
+        ),
+        ("POST", "/clock", b'{"days": 1, "days": 2}', 400, "the key days occurs twice"),
+        ("POST", "/records", b'{"subscribers": %s' % (b"[" * 100_000), 400, "nested too deeply"),
+        ("POST", "/records/", b"{}", 404, "there is no such path; there are /, /records, /clock"),
+        ("GET", "/clock/", b"", 404, "there is no such path"),
+        ("POST", "/faults/slow/", b"{}", 404, "there is no such path"),
         ("POST", "/clock", b'{"weeks": 1}', 400, "unknown field weeks"),
         ("POST", "/clock", b'{"days": "1"}', 400, "days: Expected float, got str"),
         (
@@ -115,6 +131,20 @@ def test_what_it_does_not_understand_gets_a_sentence(
     found = send(server, method, path, body)
     assert found[0] == status
     assert sentence in found[1]
+
+
+def test_of_a_kind_that_is_given_twice_nothing_is_added(server: MastheadServer) -> None:
+    """decisions, "The records of the emulator": all of a call or none."""
+    assert send(server, "POST", "/records", TWICE)[0] == 400
+    answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
+    assert answer.json() == {"subscribers": []}
+
+
+@pytest.mark.parametrize("path", sorted({each.path for each in OPERATIONS} - {"/"}))
+def test_no_spelling_of_a_path_is_a_redirect(server: MastheadServer, path: str) -> None:
+    """Every answer is JSON, an error one with a sentence."""
+    for method in ("GET", "POST", "DELETE"):
+        assert send(server, method, f"{path}/")[0] == 404
 
 
 def test_its_own_mistakes_get_a_sentence_too() -> None:

@@ -21,6 +21,7 @@ REASONS = {
     *("no such id", "method", "too slow", "too old", "body too long", "address too long"),
     *("expectation", "rate limit", "login limit", "headers too long", "database", "overload"),
     "this is not a request of HTTP/1.1",
+    "the address has a character that is not ASCII: percent-encode it, such as %C3%BC",
     "the length of a body has at most 19 digits",
     "the address of a request begins with / and has no #",
     "a request needs one Host header, which names a host",

@@ -233,6 +233,45 @@ def test_what_is_escaped_twice_is_unescaped_once(wire: Wire) -> None:
     assert status(wire, wire.head(b"/2/subscriptions/?type=%2550rint")) == 400
 
 
+@pytest.mark.parametrize("line_end", [b"", b"\r\n"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/2/subscribers/?last_name=Müller&limit=1".encode(),
+        "/2/subscribers/?last_name=Müller".encode("latin-1"),
+        "/Müller".encode(),
+        "http://x/Müller".encode(),
+        f"/2/subscribers/?last_name={'x' * 4_200}Müller".encode(),
+    ],
+    ids=range(5),
+)
+def test_a_character_as_it_is_in_the_address_is_named(
+    wire: Wire, target: bytes, line_end: bytes
+) -> None:
+    """decisions, "Requests that can be read in two ways": RFC 3986 section 2, by its sentence."""
+    answer = wire.one(line_end + wire.head(target))
+    assert answer.status == 400
+    assert answer.error() == (
+        "the address has a character that is not ASCII: percent-encode it, such as %C3%BC"
+    )
+    assert answer.headers["connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /2/\x01\xc3\xbc HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /2/ \xc3\xbc HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"G\xc3\x84T /2/ HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /2/accounts/ HTTP/1.1\r\nH\xc3\xb6st: x\r\n\r\n",
+    ],
+)
+def test_what_else_is_wrong_is_not_called_a_character_of_the_address(
+    wire: Wire, request_bytes: bytes
+) -> None:
+    assert wire.one(request_bytes).error() == "this is not a request of HTTP/1.1"
+
+
 @pytest.mark.parametrize(
     "path",
     [

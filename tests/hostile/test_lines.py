@@ -42,6 +42,7 @@ def requests(wire: Wire) -> list[Refused]:
         Refused(b"\x16\x03\x01" + CANARY, None, None, 400),
         Refused(CANARY.upper() + b" /canary HTTP/1.1\r\nHost: x\r\n\r\n", None, None, 405),
         Refused(b"GET /canary HTTP/1.1\r\n\r\n", "GET", None, 400),
+        Refused("GET /canary?x=ü HTTP/1.1\r\n\r\n".encode(), None, None, 400),
         Refused(b"HEAD  /canary HTTP/1.1\r\nHost: x\r\n\r\n", "HEAD", None, 400),
         Refused(b"OPTIONS * HTTP/1.1\r\nHost: canary\r\n\r\n", "OPTIONS", None, 405),
         Refused(b"GET /" + CANARY * 2_000, "GET", None, 414),

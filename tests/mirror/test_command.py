@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.errors import BadInput
+from masthead.mirror import open_copy
 from masthead.store import epochs
 from tests.cli.running import lines_until, running
 from tests.client.service import Asked, Reply, Serve, forwarding, refused
@@ -131,6 +133,10 @@ BAD_USAGE = {
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--every", "often"),
         "'often' is not a time such as 60s, 5m, 24h or 7d",
     ),
+    "no time between passes": (
+        ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--every", "0s"),
+        "'0s' is too short: take 1s or more",
+    ),
     "no export": (
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--from-export", "nowhere"),
         "Directory 'nowhere' does not exist",
@@ -148,7 +154,7 @@ def test_a_call_that_cannot_work_ends_with_2(serve: Serve, tmp_path: Path, how: 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("once", [("--once",), ("--every", "0s")])
+@pytest.mark.parametrize("once", [("--once",), ("--every", "1s")])
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_refused_credentials_end_it_with_1_instead_of_a_loop(
     publisher: Publisher, tmp_path: Path, once: tuple[str, ...]
@@ -197,7 +203,7 @@ def test_a_pass_that_fails_ends_with_1_once_and_is_tried_again_else(
         return refused(500, "out of order")
 
     service.answer = recovers
-    command = ("mirror", source.url, "--to", kept.url, "--every", "0s")
+    command = ("mirror", source.url, "--to", kept.url, "--every", "1s")
     with running(*command, database=NO_DATABASE, settings=settings(source)) as process:
         failed, passed = lines_until(process, "event='mirror pass'")
     assert "level='error' event='mirror pass failed'" in failed
@@ -250,6 +256,7 @@ def test_verify_ends_with_0_or_names_what_differs_and_ends_with_1(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
     """decisions, "Digest"; "Exit statuses"."""
+    kept.update(publisher)
     command = ("verify", publisher.url, "--to", kept.url)
     good = mirror(publisher, *command, folder=tmp_path)
     assert good.stdout.splitlines() == [
@@ -279,6 +286,48 @@ def test_verify_ends_with_0_or_names_what_differs_and_ends_with_1(
         "the copy differs: 1 different, 1 missing, 2 extra",
     ]
     assert good.stderr == bad.stderr == ""
+
+
+@EACH_COPY
+@pytest.mark.parametrize("repair", [(), ("--repair",)], ids=["", "repair"])
+def test_verify_begins_no_copy(
+    publisher: Publisher, kept: Kept, tmp_path: Path, repair: tuple[str, ...]
+) -> None:
+    """decisions, "Exit statuses": a name that was mistyped is no copy that is complete."""
+    command = ("verify", publisher.url, "--to", kept.url, *repair)
+    done = mirror(publisher, *command, folder=tmp_path, exit_status=1)
+    where = "in this database" if kept.kind == "postgresql" else f"at {kept.path}"
+    assert done.stderr == (
+        f"there is no copy {where}: `masthead mirror` with the same --to makes one\n"
+    )
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+    if kept.kind == "postgresql":
+        assert (
+            kept.ask(
+                "SELECT relname FROM pg_class WHERE pg_table_is_visible(oid)"
+                " AND relnamespace = current_schema()::regnamespace"
+            )
+            == []
+        )
+
+
+@EACH_COPY
+def test_verify_leaves_what_has_no_copy_as_it_is(kept: Kept, tmp_path: Path) -> None:
+    """decisions, "Exit statuses": a first pass that failed has made its tables alone."""
+    with closing(open_copy(kept.url)):
+        pass
+    before = kept.everything()
+    with pytest.raises(BadInput, match="there is no copy"):
+        open_copy(kept.url, must_exist=True)
+    assert kept.everything() == before
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty.db").touch()
+    for url in (f"parquet://{tmp_path}/empty", f"sqlite:///{tmp_path}/empty.db"):
+        with pytest.raises(BadInput, match="there is no copy at"):
+            open_copy(url, must_exist=True)
+    assert list((tmp_path / "empty").iterdir()) == []
+    assert (tmp_path / "empty.db").stat().st_size == 0
 
 
 def test_verify_repairs_if_it_is_told_to_and_ends_with_0(
@@ -324,6 +373,7 @@ def test_verify_says_what_another_service_does_not_show(
 ) -> None:
     """decisions, "Digest"; "Mirror: services without a snapshot"."""
     other = OtherService(serve)
+    kept.update(other)
     done = mirror(other, "verify", other.url, "--to", kept.url, folder=tmp_path)
     *_, not_compared, found = done.stdout.splitlines()
     assert not_compared.startswith("not compared: the service has no digest, and does not show ")

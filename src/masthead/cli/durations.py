@@ -9,10 +9,13 @@ __all__ = ["Duration"]
 
 
 class Duration(click.ParamType[int]):
-    """A number with a unit, converted to seconds."""
+    """A number with a unit, converted to seconds, of which there are ``at_least`` so many."""
 
     name = "duration"
     _SECONDS: ClassVar = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
+    def __init__(self, at_least: int = 0) -> None:
+        self._at_least = at_least
 
     def convert(
         self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
@@ -23,4 +26,7 @@ class Duration(click.ParamType[int]):
         found = fullmatch(r"([0-9]{1,6})([smhd])", value)
         if found is None:
             self.fail(f"{value!r} is not a time such as 60s, 5m, 24h or 7d", param, ctx)
-        return int(found[1]) * self._SECONDS[found[2]]
+        seconds = int(found[1]) * self._SECONDS[found[2]]
+        if seconds < self._at_least:
+            self.fail(f"{value!r} is too short: take {self._at_least}s or more", param, ctx)
+        return seconds

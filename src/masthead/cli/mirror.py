@@ -44,7 +44,7 @@ def mirror_group() -> None:
 @setting("to")
 @setting("key")
 @setting("login")
-@setting("every", kind=Duration())
+@setting("every", kind=Duration(at_least=1))
 @setting("once")
 @click.option(
     "--from-export",
@@ -106,11 +106,12 @@ def verify_command(
 ) -> None:
     """Update the copy, compare it with its source, and print the differences.
 
-    Exits with 1 if a record is missing, extra or different. With --repair the copy is made right in
-    one transaction, and compared again: the status is 0 if nothing differs then.
+    Exits with 1 if a record is missing, extra or different, or if there is no copy. With --repair
+    the copy is made right in one transaction, and compared again: the status is 0 if nothing
+    differs then.
     """
     configure_logs()
-    with _opened(base_url, to, key, login) as mirror:
+    with _opened(base_url, to, key, login, must_exist=True) as mirror:
         verified = verify(mirror, repair=repair)
     width = max(map(len, verified.counts))
     for table, count in verified.counts.items():
@@ -136,8 +137,15 @@ def _list(differences: Iterable[Difference]) -> None:
 
 
 @contextmanager
-def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -> Iterator[Mirror]:
-    """Open the client and the copy, and show progress at a terminal."""
+def _opened(
+    base_url: str,
+    to: str | None,
+    key: str | None,
+    login: str | None,
+    *,
+    must_exist: bool = False,
+) -> Iterator[Mirror]:
+    """Open the client and the copy, which may have to exist, and show progress at a terminal."""
     if not to:
         raise BadUsage(
             "say with --to where the copy is: sqlite:///copy.db, postgresql://host/name, "
@@ -149,7 +157,7 @@ def _opened(base_url: str, to: str | None, key: str | None, login: str | None) -
             client = stack.enter_context(Client(base_url, key, login))
         except BadInput as error:
             raise BadUsage(str(error)) from None
-        copy = stack.enter_context(closing(open_copy(to)))
+        copy = stack.enter_context(closing(open_copy(to, must_exist=must_exist)))
         bars = stack.enter_context(progress())
         task = bars.add_task("asking", total=None)
 

@@ -30,13 +30,11 @@ from masthead.databases.connection import (
     retry,
 )
 from masthead.databases.duckdb import DuckdbConnection
+from masthead.databases.urls import PARQUET_CURRENT
 from masthead.errors import BadUsage
 from masthead.private import make_file, sync
 
-__all__ = ["CURRENT", "OLD_VERSIONS_STAY_S", "ParquetConnection"]
-
-CURRENT = "current"
-"""The link to the newest version."""
+__all__ = ["OLD_VERSIONS_STAY_S", "ParquetConnection"]
 
 OLD_VERSIONS_STAY_S = 600
 """For so long after it was replaced, those who have resolved the link find all of a version."""
@@ -156,7 +154,7 @@ class ParquetConnection(RowsAndStreams):
             return
         with self._work_folder() as folder:
             with _explaining(self._folder):
-                work = _Work(folder, self._folder / CURRENT)
+                work = _Work(folder, self._folder / PARQUET_CURRENT)
             with closing(work):
                 if keep:
                     self._work = work
@@ -205,7 +203,7 @@ class ParquetConnection(RowsAndStreams):
         with _explaining(self._folder):
             for work in self._folder.glob(f"{_WORK}*"):
                 _remove_unlocked(work)
-            current = self._folder / CURRENT
+            current = self._folder / PARQUET_CURRENT
             number = int(current.readlink().name) if current.is_symlink() else 0
             replaced_at = 0.0
             versions = (self._folder / _VERSIONS).glob("*")
@@ -226,9 +224,9 @@ class ParquetConnection(RowsAndStreams):
         version = versions / str(number)
         work.write_version().rename(version)
         sync(versions)
-        link = work.folder / CURRENT
+        link = work.folder / PARQUET_CURRENT
         link.symlink_to(version.relative_to(self._folder))
-        link.replace(self._folder / CURRENT)
+        link.replace(self._folder / PARQUET_CURRENT)
         sync(self._folder)
 
 

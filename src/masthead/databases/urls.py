@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-__all__ = ["duckdb_path", "is_postgresql", "parquet_folder", "sqlite_path"]
+__all__ = ["PARQUET_CURRENT", "duckdb_path", "is_postgresql", "parquet_folder", "sqlite_path"]
+
+PARQUET_CURRENT = "current"
+"""The link to the newest version, in a folder of Parquet files."""
 
 _DUCKDB = "duckdb:///"
 _PARQUET = "parquet://"

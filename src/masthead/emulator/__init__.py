@@ -10,6 +10,7 @@ faults        what goes wrong, and the log of requests: a layer around the app
 control       the control port: JSON in and out
 serving       both servers in one process
 remote        ``MastheadServer``: starts such a process, and uses its control port
+values        the records that a test gives it, as JSON
 ============  ======================================================================
 """
 

@@ -23,6 +23,7 @@ from masthead.api.http.responses import error
 from masthead.emulator.faults import CutAfter, Faults, Slow, Unavailable
 from masthead.emulator.publisher import API_KEY, API_LOGIN, Publisher
 from masthead.errors import BadInput, MastheadError, NotFound
+from masthead.loading.batches import QUOTED_MAX, first_repeated
 
 __all__ = ["OPERATIONS", "Control", "Operation", "control_app"]
 
@@ -33,6 +34,18 @@ _NO_PAGE = "this port is for programs, not for web pages"
 
 _Records = list[msgspec.Raw]
 _Ids = list[int | str]
+
+
+class _Key:
+    """A key of a JSON object, which equals no other, so that a dict keeps all of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+_decode_keys = msgspec.json.Decoder(
+    dict[_Key, msgspec.Raw], dec_hook=lambda _type, name: _Key(name)
+).decode
 
 
 class _Move(msgspec.Struct, forbid_unknown_fields=True):
@@ -229,7 +242,7 @@ def control_app(control: Control, *, is_loopback: bool) -> Starlette:
     routes = [
         Route(path, partial(respond, of_path), methods=methods) for path, of_path in by_path.items()
     ]
-    return Starlette(
+    app = Starlette(
         routes=routes,
         exception_handlers={
             HTTPException: _http_error,
@@ -237,6 +250,9 @@ def control_app(control: Control, *, is_loopback: bool) -> Starlette:
             Exception: _own_mistake,
         },
     )
+    # A path with a slash too many gets the sentence of any unknown path, and no empty redirect.
+    app.router.redirect_slashes = False
+    return app
 
 
 def _check_asker(request: Request, *, is_loopback: bool) -> None:
@@ -263,7 +279,9 @@ def _decoded(body: bytes, wanted: Any, kind: str = "") -> Any:
     Raises BadInput if it is something else.
     """
     try:
-        return msgspec.json.decode(body or b"{}", type=wanted)
+        found = msgspec.json.decode(body or b"{}", type=wanted)
+        if body and not kind:
+            _check_keys(body)
     except msgspec.ValidationError as reason:
         what, _, place = str(reason).partition(" - at `$")
         where = kind + place.strip("`").lstrip("." if not kind else "")
@@ -271,6 +289,15 @@ def _decoded(body: bytes, wanted: Any, kind: str = "") -> Any:
         raise BadInput(f"{where}: {sentence}" if where else f"the body: {sentence}") from None
     except msgspec.DecodeError as reason:
         raise BadInput(f"the body is not valid JSON: {reason}") from None
+    except RecursionError:
+        raise BadInput(f"{kind or 'the body'}: nested too deeply") from None
+    return found
+
+
+def _check_keys(body: bytes) -> None:
+    """Raise BadInput for a repeated key of a JSON object; a decoder would keep the last one."""
+    if twice := first_repeated(key.name for key in _decode_keys(body)):
+        raise BadInput(f"the body: the key {twice[:QUOTED_MAX]} occurs twice; once is enough")
 
 
 def _by_kind(body: bytes, wanted: Any) -> dict[str, Any]:

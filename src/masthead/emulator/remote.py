@@ -1,6 +1,6 @@
 """``MastheadServer``: an emulator in a process of its own, driven through its control port.
 
-It uses the standard library alone, and no HTTP client that the tests of a project may replace.
+It uses the standard library, and no HTTP client that the tests of a project may replace.
 """
 
 import json
@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from masthead.emulator.values import as_json
 from masthead.errors import BadInput, MastheadError
 
 __all__ = ["Clock", "Credentials", "Faults", "MadeRequest", "MastheadServer"]
@@ -95,12 +96,12 @@ class MastheadServer:
         raise MastheadError(f"the emulator did not start: {said}")
 
     def add(self, kind: str, *records: Mapping[str, Any]) -> None:
-        """Add records of a kind, such as ``subscribers``, all or none."""
-        self.ask("POST", "/records", {kind: records})
+        """Add records of a kind, such as ``subscribers``, all or none (``values.py``: types)."""
+        self.ask("POST", "/records", {kind: as_json(kind, records)})
 
     def change(self, kind: str, *records: Mapping[str, Any]) -> None:
         """Change the given columns of records of a kind, all or none."""
-        self.ask("PATCH", "/records", {kind: records})
+        self.ask("PATCH", "/records", {kind: as_json(kind, records)})
 
     def remove(self, kind: str, *ids: int | str) -> None:
         """Remove records of a kind; ``"17/3"`` is an id where a key has two columns."""

@@ -14,8 +14,14 @@ from typing import NamedTuple
 from masthead.contract import kinds
 from masthead.databases.connection import Connection, DatabaseLocked, DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, create_file
-from masthead.databases.urls import duckdb_path, is_postgresql, parquet_folder, sqlite_path
-from masthead.errors import BadUsage, MastheadError, StoreUnavailable
+from masthead.databases.urls import (
+    PARQUET_CURRENT,
+    duckdb_path,
+    is_postgresql,
+    parquet_folder,
+    sqlite_path,
+)
+from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.mirror import amounts
 from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
 from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
@@ -47,8 +53,10 @@ class State(NamedTuple):
     lacking: str | None
 
 
-def open_copy(url: str) -> "Copy":
+def open_copy(url: str, *, must_exist: bool = False) -> "Copy":
     """Return the copy at a URL, and create its tables.
+
+    With ``must_exist`` nothing is created, and BadInput is raised if no copy has begun there.
 
     The URL is ``sqlite:///copy.db``, ``postgresql://…``, ``duckdb:///copy.duckdb`` or
     ``parquet://folder/``. Raises BadUsage for any other, for a database that holds something else,
@@ -61,17 +69,31 @@ def open_copy(url: str) -> "Copy":
             "duckdb:///copy.duckdb or parquet://folder/"
         )
     try:
+        if must_exist and path and not _is_there(url, path):
+            raise _no_copy(path)
         connection = _open_path(url, path) if path else _open_server(url)
     except DatabaseUnavailable as error:
         name = f"the copy {path}" if path else "the copy"
         raise StoreUnavailable(f"{name} cannot be opened: {error.reason}") from error
     copy = Copy(connection)
     try:
+        if must_exist and not copy.has_begun():
+            raise _no_copy(path)
         copy.prepare()
     except BaseException:
         copy.close()
         raise
     return copy
+
+
+def _is_there(url: str, path: Path) -> bool:
+    """Return whether there is the file, or the newest version of a folder."""
+    return (path / PARQUET_CURRENT if parquet_folder(url) else path).exists()
+
+
+def _no_copy(path: Path | None) -> BadInput:
+    where = f"at {path}" if path else "in this database"
+    return BadInput(f"there is no copy {where}: `masthead mirror` with the same --to makes one")
 
 
 def _open_path(url: str, path: Path) -> Connection:
@@ -140,11 +162,16 @@ class Copy:
                 self._connection.limit_wal()
         with self.writing():
             # Again, since another process may have created tables meanwhile.
-            if self._check_columns() < len(TABLES) + 1:
+            if len(self._check_columns()) < len(TABLES) + 1:
                 self._connection.script(_schema(self._dialect))
 
-    def _check_columns(self) -> int:
-        """Return how many tables exist. Raises BadUsage if one of them has other columns."""
+    def has_begun(self) -> bool:
+        """Return whether the copy has a state. Raises BadUsage as :meth:`prepare` does."""
+        with self.reading():
+            return _STATE_TABLE in self._check_columns() and self.state() is not None
+
+    def _check_columns(self) -> set[str]:
+        """Return the tables that exist. Raises BadUsage if one of them has other columns."""
         expected = {table.name: self._columns(table) for table in TABLES}
         expected[_STATE_TABLE] = ["id", *State._fields]
         names = ", ".join(f"'{name}'" for name in expected)
@@ -156,7 +183,7 @@ class Copy:
                     f"this database has a table {name} that is none of a copy, or of one that "
                     "another version of Masthead keeps: name a new database"
                 )
-        return len(tables)
+        return set(tables)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

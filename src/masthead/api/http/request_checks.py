@@ -16,6 +16,7 @@ __all__ = [
     "NOT_HTTP",
     "ONLY_READS_HERE",
     "Refusal",
+    "bad_target",
     "origin_form",
     "wrong_fields",
     "wrong_line",
@@ -26,6 +27,7 @@ LENGTH_DIGITS_MAX = 19
 
 _ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
+_TARGET_NOT_ASCII = re.compile(rb"\s*\S+ [!-~]*[\x80-\xff]")
 _VERSIONS = ("1.1", "1.0")
 
 
@@ -40,11 +42,22 @@ class Refusal(NamedTuple):
 NOT_HTTP = Refusal(400, "this is not a request of HTTP/1.1")
 ONLY_READS_HERE = Refusal(405, ONLY_READS, {"Allow": "GET, HEAD"})
 BAD_LENGTH = Refusal(400, f"the length of a body has at most {LENGTH_DIGITS_MAX} digits")
+_NOT_ASCII = Refusal(
+    400, "the address has a character that is not ASCII: percent-encode it, such as %C3%BC"
+)
 _BAD_TARGET = Refusal(400, "the address of a request begins with / and has no #")
 _BAD_HOST = Refusal(400, "a request needs one Host header, which names a host")
 _CREDENTIALS_TWICE = Refusal(400, "Authorization is given twice: once is enough")
 _BAD_CODING = Refusal(400, "a body comes with its length, or chunked in HTTP/1.1 and as it is")
 _BAD_EXPECTATION = Refusal(417, "nothing but 100-continue can be expected of this server")
+
+
+def bad_target(head: bytes) -> Refusal:
+    """Return the refusal of a head of which the parser does not take the target.
+
+    A target is ASCII (RFC 3986 section 2), but many a client sends a name as it is.
+    """
+    return _NOT_ASCII if _TARGET_NOT_ASCII.match(head) else NOT_HTTP
 
 
 def origin_form(target: bytes) -> bytes:

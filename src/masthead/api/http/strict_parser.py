@@ -17,6 +17,7 @@ from masthead.api.http.request_checks import (
     NOT_HTTP,
     ONLY_READS_HERE,
     Refusal,
+    bad_target,
     origin_form,
     wrong_fields,
     wrong_line,
@@ -116,21 +117,28 @@ class StrictParser:
             self._parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
             pass  # the upgrade is ignored
-        except httptools.HttpParserInvalidMethodError:
-            is_request = _REQUEST_LINE.match(self._raw)
-            raise RefusedError(ONLY_READS_HERE if is_request else NOT_HTTP) from None
-        except httptools.HttpParserCallbackError as error:
-            if isinstance(error.__context__, RefusedError):
-                raise error.__context__ from None
-            raise RefusedError(NOT_HTTP) from None
-        except httptools.HttpParserError:
-            raise RefusedError(NOT_HTTP) from None
+        except httptools.HttpParserError as error:
+            raise self._refused(error) from None
         if self._overhead > _OVERHEAD_BYTES_MAX:
             is_in_headers = self._receiver.url and not self.is_head_read
             raise RefusedError(_HEADERS_TOO_LONG if is_in_headers else _TOO_MUCH_OVERHEAD)
         if self.is_head_read and piece.endswith(b"\n"):
             self._raw = b""
         return True
+
+    def _refused(self, error: httptools.HttpParserError) -> RefusedError:
+        """Return the refusal for an error of the parser, or for one that a callback has raised."""
+        refusal = NOT_HTTP
+        match error:
+            case httptools.HttpParserCallbackError():
+                if isinstance(error.__context__, RefusedError):
+                    return error.__context__
+            case httptools.HttpParserInvalidMethodError():
+                if _REQUEST_LINE.match(self._raw):
+                    refusal = ONLY_READS_HERE
+            case httptools.HttpParserInvalidURLError():
+                refusal = bad_target(self._raw)
+        return RefusedError(refusal)
 
     def _next_size(self) -> int:
         """Return the size of the next piece; 0 if the next line is not complete yet."""
