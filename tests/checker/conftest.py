@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 
     from tests.servers import Store
 
-NAMES = ("small", "large", "empty", "hidden", "golden", "sparse")
-"""The publishers: small ones whose lists show all records, a large one, awkward ones."""
+NAMES = ("small", "large", "empty", "hidden", "golden", "sparse", "aged")
+"""The publishers: small ones whose lists show all records, a large one, awkward ones.
+
+Of ``aged`` the subscribers have changed one after the other, in the last six days.
+"""
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +36,8 @@ def publishers(
     made = {"small": 60, "large": 300}
     for name, count in made.items():
         generate(folder / name, subscribers=count, seed=7)
-    sources = {name: folder / name for name in made} | {"hidden": folder / "small"}
+    sources = {name: folder / name for name in made}
+    sources |= dict.fromkeys(("hidden", "aged"), folder / "small")
     sources |= {"golden": DATA / "golden", "sparse": DATA / "sparse"}
     with closing(open_store(database)) as opened, serving(database, *NO_LIMITS) as server:
         found = {}
@@ -45,7 +50,27 @@ def publishers(
             if name in sources:
                 publisher.load_folder(sources[name])
             found[name] = publisher
+        _age(found["aged"])
         yield found
+
+
+def _age(publisher: Publisher) -> None:
+    """Change a subscriber in each load, and let three hours have passed between two loads."""
+    with (publisher.folder / "small" / "subscribers.csv").open(newline="") as file:
+        subscribers = list(csv.DictReader(file))
+    for number, one in enumerate(subscribers[:48], 1):
+        publisher.load(subscribers=[{**one, "source": f"source {number}"}])
+    with publisher.store.writer() as connection:
+        connection.rows(
+            """
+            UPDATE commits SET visible_at = visible_at - :interval * (
+                SELECT max(commit_id) - commits.commit_id FROM commits AS c
+                WHERE c.account_id = :account_id
+            ) WHERE account_id = :account_id
+            """,
+            account_id=publisher.account_id,
+            interval=3 * 3600 * 1_000_000,
+        )
 
 
 @pytest.fixture

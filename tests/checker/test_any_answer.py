@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from masthead.checker import check
 from masthead.checker.forms import SECTIONS, faults_of
 from masthead.checker.reading import beginning_of, read
-from masthead.contract.shapes import Subscriber
+from masthead.contract.shapes import Subscriber, fields_of
 from tests.checker.altering import altered
 from tests.long import examples
 from tests.store.conftest import ON_SQLITE
@@ -66,6 +66,18 @@ def test_values_of_any_type_anywhere_are_findings(small: Publisher, seed: int) -
         report = check(server.url, small.key, small.login, 1000)
     assert report.findings
     assert not [finding for finding in report.findings if "canary" in " ".join(finding)]
+
+
+def test_what_a_value_has_to_be_is_said_once() -> None:
+    wrong: tuple[Any, ...] = (None, 7, [])
+    texts = set()
+    for shape in SECTIONS:
+        for value in wrong:
+            record = {field.name: value for field in fields_of(shape)}
+            texts |= {found.text for found in faults_of(shape, [record], "GET /", "[]")}
+    assert "a JSON number, which has to be a string" in texts
+    assert "a JSON number, which has to be a decimal as a string" in texts
+    assert not [text for text in texts if text.count("string") > 1 or "in a string" in text]
 
 
 @given(VALUES)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING
 
+import pytest
+
 from masthead.checker import check
-from tests.checker.altering import altered
+from tests.checker.altering import altered, unaltered
 from tests.checker.edits import CDC, each, put, says, searches_refused, without_query
+from tests.checker.planted_losses import alone_loses_one, changed_one_by_one
 from tests.store.conftest import ON_SQLITE
 
 if TYPE_CHECKING:
@@ -66,3 +70,58 @@ def test_a_service_that_reads_only_bodies_is_asked_with_bodies(small: Publisher)
         report = check(server.url, small.key, small.login, 1000)
         assert any(b'"publication_id"' in asked.body for asked in server.asked)
     assert report.differences == []
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("hours", [-12, 0, 14])
+def test_any_time_zone_may_be_that_of_modified_date(small: Publisher, hours: int) -> None:
+    """decisions, "Checker: what `modified_date` proves"."""
+    with altered(small.url, changed_one_by_one(hours_ahead=hours)) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert report.findings == []
+
+
+@ON_SQLITE
+def test_subscribers_that_change_all_the_time_are_no_difference(small: Publisher) -> None:
+    """decisions, "Checker: what may change meanwhile"."""
+    numbers = count(8_000_001)
+
+    def one_more(content: dict[str, list[dict[str, object]]]) -> None:
+        if subscribers := content.get("subscribers"):
+            last = next(numbers)
+            subscribers += [
+                {
+                    **subscribers[0],
+                    "subscriber_id": str(number),
+                    "renewal_code": f"Z{number % 10_000:04}",
+                    "modified_date": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
+                }
+                for number in range(8_000_001, last + 1)
+            ]
+
+    with altered(small.url, says(CDC, one_more)) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert next(numbers) > 8_000_010
+    assert report.differences == []
+
+
+@ON_SQLITE
+def test_what_an_entity_alone_lacks_once_is_no_difference(small: Publisher) -> None:
+    """decisions, "Checker: row limits of the feed": all entities may show what came meanwhile."""
+    lacking: set[str] = set()
+
+    def alter(asked: Asked, send: Send) -> Reply:
+        entities = asked.query.get("entities", "")
+        is_first = asked.path == CDC and _is_wide(asked) and entities not in lacking
+        lacking.add(entities if is_first else "")
+        return (alone_loses_one if is_first else unaltered)(asked, send)
+
+    with altered(small.url, alter) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert "addresses" in lacking
+    assert report.findings == []
+
+
+def _is_wide(asked: Asked) -> bool:
+    since = asked.query.get("changed_since", "")
+    return bool(since) and since < f"{datetime.now(UTC) - timedelta(days=2):%Y-%m-%d}"

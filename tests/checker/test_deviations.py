@@ -8,6 +8,7 @@ import pytest
 
 from masthead.checker import check
 from tests.checker.altering import altered
+from tests.checker.planted_losses import DEVIATIONS_OF_LOSSES, OF_MANY_RECORDS
 from tests.checker.planted_records import DEVIATIONS_OF_RECORDS
 from tests.checker.planted_requests import DEVIATIONS_OF_REQUESTS
 from tests.long import ONLY_LONG
@@ -16,25 +17,33 @@ from tests.store.conftest import ON_SQLITE
 if TYPE_CHECKING:
     from tests.mirror.publisher import Publisher
 
-DEVIATIONS = DEVIATIONS_OF_RECORDS | DEVIATIONS_OF_REQUESTS
+DEVIATIONS = DEVIATIONS_OF_RECORDS | DEVIATIONS_OF_REQUESTS | DEVIATIONS_OF_LOSSES
 SHORT = {
     "a Double as a string",
     "a missing field",
     "a row limit of all entities together",
+    "a short time shows nothing",
     "a time with a zone",
     "an error in HTML",
+    "an entity alone loses a record",
     "another envelope",
     "bodies that are arrays overlooked",
     "changed_since overlooked",
     "fields in another order",
     "ids as numbers",
     "pages that overlap",
+    "the filter copies loses a record of many",
     "the filter copies overlooked",
+    "the first match alone",
     "the search by email overlooked",
 }
 """Those that the short form plants: one of each sort."""
 
-OF_MANY = {"pages that overlap", "more than a hundred", "a row limit of each entity"}
+OF_MANY = OF_MANY_RECORDS | {
+    "pages that overlap",
+    "more than a hundred",
+    "a row limit of each entity",
+}
 """What only shows with more records than a list shows."""
 
 

@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.checker import asking, check
+from masthead.checker import asking, check, title_of
 from masthead.checker.asking import Asker
+from masthead.checker.checks.logins import (
+    a_wrong_postal_code_is_refused,
+    right_logins_are_accepted,
+)
 from masthead.checker.findings import NotTried
+from masthead.checker.service import Service
 from tests.checker.altering import Reply, altered, unaltered
+from tests.checker.edits import GET_LOGIN, LOGIN
+from tests.servers import serving
 from tests.store.conftest import ON_SQLITE
 
 if TYPE_CHECKING:
@@ -64,6 +71,54 @@ def test_a_service_that_has_had_enough_is_left_alone(small: Publisher) -> None:
     assert "GET /2/customfields/ is answered with 429, after all patience" in set(
         report.not_tried.values()
     )
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("which", ["any", "wrong", "incomplete"])
+def test_logins_that_are_locked_are_not_tried(small: Publisher, which: str) -> None:
+    """decisions, "Checker: how politely it asks"; "Limits of the login check"."""
+    locked = Reply(429, b'{"error": "locked"}', {"Retry-After": "900"})
+
+    def alter(asked: Asked, send: Send) -> Reply:
+        reply = send(asked)
+        is_whole = bool(asked.query.get("login") and asked.query.get("password"))
+        is_wrong = b'"authenticated":false' in reply.body
+        is_locked = {"any": True, "wrong": is_whole and is_wrong, "incomplete": not is_whole}
+        return locked if asked.path == LOGIN and is_locked[which] else reply
+
+    with altered(small.url, alter) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert report.findings == []
+    assert f"{GET_LOGIN} is answered with 429, after all patience" in set(report.not_tried.values())
+
+
+@ON_SQLITE
+def test_masthead_that_has_locked_an_account_does_not_differ(small: Publisher) -> None:
+    """decisions, "Limits of the login check"."""
+    limits = ("--login-failures", "1", "--account-failures", "2")
+    with serving(small.database, *limits) as server:
+        report = check(server.url, small.key, small.login, 1000)
+    assert report.findings == []
+    assert title_of(a_wrong_postal_code_is_refused) in report.not_tried
+
+
+@ON_SQLITE
+def test_wrong_postal_codes_are_of_one_reader_after_another(small: Publisher) -> None:
+    """decisions, "Checker: how politely it asks": no reader is locked by many checks."""
+    with (
+        altered(small.url, unaltered) as server,
+        Asker(server.url, small.key, small.login, 1000) as asker,
+    ):
+        service = Service(asker, small.key, small.login)
+        right_logins_are_accepted(service)
+        right = {asked.query.get("login") for asked in server.asked}
+        del server.asked[:]
+        for _ in range(12):
+            a_wrong_postal_code_is_refused(service)
+        guessed = {asked.query["login"] for asked in server.asked if asked.path == LOGIN}
+    assert len(guessed) > 3
+    assert not guessed & right
+    assert service.findings == []
 
 
 @ON_SQLITE

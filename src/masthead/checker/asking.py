@@ -33,6 +33,7 @@ FEED_BYTES_MAX = 128 * 1024 * 1024
 """The most bytes that are read of all responses of the feed together."""
 
 _FEED_PATH = OPERATIONS["changes"].path
+_TOO_MANY = 429
 _PATIENCE_S = 60.0
 _TIMEOUT_S = 30.0
 
@@ -108,7 +109,8 @@ class Asker:
 
         ``ids`` fill the placeholders of the path. 429, 502, 503 and 504 are retried, after
         ``Retry-After`` if there is one, and returned if they do not end. Raises ServiceUnreachable
-        if there is no complete response, and NotTried after too many requests.
+        if there is no complete response, and NotTried after too many requests: if this made them,
+        or a 429 does not end (decisions, "Checker: how politely it asks").
         """
         asking = asking or Asking()
         request = self._request(path, parameters or {}, ids or {}, asking)
@@ -129,9 +131,12 @@ class Asker:
         try:
             return Retrying(**self._retries)(send)
         except ServiceUnreachable:
-            if last:
-                return last[0]
-            raise
+            if not last:
+                raise
+            if last[0].status == _TOO_MANY:
+                text = f"{last[0].request} is answered with 429, after all patience"
+                raise NotTried(text) from None
+            return last[0]
 
     def now(self) -> datetime:
         """Return the service's time, by the ``Date`` of its first response, else this machine's."""

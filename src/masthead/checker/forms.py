@@ -247,8 +247,10 @@ def _wanted(kind: Kind) -> str:
         return f"one of {', '.join(kind.values)}"
     if isinstance(kind, Bool):
         return "true or false, as a JSON boolean"
-    if isinstance(kind, Number):
-        return "a JSON number"
-    if isinstance(kind, Many):
-        return "an array"
-    return kind.word if isinstance(kind, Flag | Bit) else f"{kind.word} in a string"
+    if isinstance(kind, Number | Many):
+        return "an array" if isinstance(kind, Many) else "a JSON number"
+    if isinstance(kind, Flag | Bit):
+        return kind.word
+    word = kind.word.removesuffix(", as a string")
+    noun = f"{'an' if word[0] in 'aeioM' else 'a'} {word} as a string"
+    return "a string" if word == Text.word else noun

@@ -125,10 +125,16 @@ def section_of(each: Check) -> str:
 def _must_be_open(asker: Asker) -> None:
     """Raise ServiceError for credentials that are refused, or if there is no such service."""
     first, *others = _LISTS
-    status = asker.ask(first).status
+    try:
+        status = asker.ask(first).status
+        is_missing = status == HTTPStatus.NOT_FOUND
+        is_missing = is_missing and all(asker.ask(path).status == status for path in others)
+    except NotTried:
+        # Who has had too many requests is there.
+        return
     if status in {401, 403}:
         raise ServiceError(first, status, "the credentials are refused")
-    if status == HTTPStatus.NOT_FOUND and all(asker.ask(path).status == status for path in others):
+    if is_missing:
         text = "no path of the interface is here; the base URL is what comes before /2/"
         raise ServiceError(first, status, text)
 

@@ -24,6 +24,7 @@ __all__ = [
     "as_body",
     "feed_parameters",
     "id_of",
+    "is_another",
     "is_full",
     "objects",
     "section_of",
@@ -38,7 +39,7 @@ NOT_SHOWN = "orders"
 
 ALL = tuple(entity.name for entity in ENTITIES)
 SUCCESS = 200
-_TOO_MANY = 429
+_KEPT = ("accounts", "definitions", "subscriptions", "subscribers", "feed", "feed_since")
 Record = dict[str, Any]
 Feed = dict[str, list[Record]]
 """The records of the feed by the keys of its response."""
@@ -75,7 +76,6 @@ class Service:
 
     def json_of(self, answer: Answer, section: str) -> Any:
         """Return the body of a response that has to be 200 with JSON; raises Faulty."""
-        _must_be_answered(answer)
         if answer.status != SUCCESS:
             redirect = ", a redirect" if 300 <= answer.status < 400 else ""
             text = f"{answer.status}{redirect}, where 200 is due"
@@ -106,7 +106,6 @@ class Service:
         The interface shows neither statuses nor bodies of errors, so most is a note; but responses
         are JSON.
         """
-        _must_be_answered(answer)
         wanted = " or ".join(map(str, expected))
         if answer.status not in expected:
             text = f"{what} is answered with {answer.status}; clients expect {wanted}"
@@ -242,6 +241,11 @@ class Service:
         return self.rows("search_subscribers")
 
     @cached_property
+    def feed_since(self) -> datetime:
+        """The time since which :attr:`feed` was asked for."""
+        return self.window_start
+
+    @cached_property
     def feed(self) -> Feed:
         """The changes of almost five days, as far as they may be read.
 
@@ -251,7 +255,7 @@ class Service:
         found: Feed = {}
         for name in ALL:
             try:
-                found |= self.changes([name])[0]
+                found |= self.changes([name], self.feed_since)[0]
             except Faulty:
                 if name != NOT_SHOWN:
                     raise
@@ -283,14 +287,8 @@ class Service:
 
     def forget(self) -> None:
         """Ask anew from now on, since the data may have changed between two requests."""
-        for name in ("accounts", "definitions", "subscriptions", "subscribers", "feed"):
+        for name in _KEPT:
             self.__dict__.pop(name, None)
-
-
-def _must_be_answered(answer: Answer) -> None:
-    """Raise NotTried for a service that has had enough requests."""
-    if answer.status == _TOO_MANY:
-        raise NotTried(f"{answer.request} is answered with 429, after all patience")
 
 
 def section_of(operation: Operation) -> str:
@@ -304,6 +302,11 @@ def unknown_id(known: set[str]) -> str:
     while str(number) in known:
         number -= 1
     return str(number)
+
+
+def is_another(body: Any, field: str, asked_for: str) -> bool:
+    """Tell whether a body is a record with another id than the one that was asked for."""
+    return isinstance(body, dict) and bool(body.get(field)) and str(body[field]) != asked_for
 
 
 def objects(value: Any) -> list[Record]:
@@ -322,6 +325,9 @@ def as_body(parameters: Mapping[str, str]) -> bytes:
     return msgspec.json.encode(dict(parameters))
 
 
-def is_full(records: Sequence[Any]) -> bool:
-    """Tell whether a list may have more records than it shows."""
-    return len(records) >= LIMIT_MAX
+def is_full(records: Sequence[Any], listed: Sequence[Any]) -> bool:
+    """Tell whether a result may have more records than it shows.
+
+    That is one with as many as the list without filters, which shows as many as any.
+    """
+    return len(records) >= min(LIMIT_MAX, len(listed) or 1)

@@ -5,7 +5,7 @@ from typing import Any
 from masthead.checker.asking import Answer
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
-from masthead.checker.service import Service, objects, unknown_id
+from masthead.checker.service import Service, is_another, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import Account
 
@@ -76,11 +76,14 @@ def unknown_account_is_an_error(service: Service) -> None:
 
     Interface, operation 2; "Errors".
     """
-    known = {str(record.get("account_id")) for record in service.accounts}
-    answer = service.ask("get_account", account_id=unknown_id(known))
+    unknown = unknown_id({str(record.get("account_id")) for record in service.accounts})
+    answer = service.ask("get_account", account_id=unknown)
     if answer.status == 200:
         found = _account_in(service, answer)
         service.check_records(Account, [found], answer.request, "account")
+        if is_another(found, "account_id", unknown):
+            text = "an account that does not exist is answered with another one"
+            service.differs("Operation 2", answer.request, "account.account_id", text)
     service.refused(answer, "Errors", "account_id", "an unknown account", 404)
 
 

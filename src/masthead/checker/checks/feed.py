@@ -10,10 +10,12 @@ from masthead.checker.service import (
     NOT_SHOWN,
     SUCCESS,
     Feed,
+    Record,
     Service,
     feed_parameters,
     id_of,
 )
+from masthead.checker.times import Window, no_zone_fits
 from masthead.contract.operations import ENTITIES, OPERATIONS
 from masthead.contract.shapes import fields_of
 
@@ -25,6 +27,7 @@ _REQUEST = f"GET {_PATH}"
 _KEYS = {entity.name: entity.key for entity in ENTITIES}
 _RECENT = timedelta(minutes=10)
 _WINDOWS = (timedelta(hours=1), timedelta(days=1))
+_LONGEST = timedelta(days=5) - timedelta(minutes=1)
 _TOO_LONG_AGO = timedelta(days=6)
 _TEN_HOURS = timedelta(hours=10)
 """Less than the greatest offset: who overlooks that asks for the future."""
@@ -96,28 +99,67 @@ def a_record_is_once_in_the_feed(service: Service) -> None:
 def a_shorter_window_has_nothing_else(service: Service) -> None:
     """What changed in the last hour or day is among what changed in five days: no row is left out.
 
-    Interface, operation 4; "Limits".
+    Interface, operation 4; "Limits". The hour and the day have the subscribers whose
+    `modified_date` is in them, and no others.
     """
+    before = Window(service.feed_since, _subscribers(service.feed))
+    shorter = []
     # The longest one last: what changes meanwhile is in it.
-    shorter = [service.changes(ALL, service.asker.now() - window)[0] for window in _WINDOWS]
-    wide, is_whole = service.changes(ALL)
-    if not is_whole:
+    for window in _WINDOWS:
+        since = service.asker.now() - window
+        shorter.append((since, *service.changes(ALL, since)))
+    since = service.window_start
+    wide, is_whole = service.changes(ALL, since)
+    if not is_whole or not all(is_whole for *_, is_whole in shorter):
         raise NotTried(_TOO_LONG)
-    for narrow in shorter:
+    for _, narrow, _ in shorter:
         _compare(service, narrow, wide, "five days lack records that a shorter time shows")
+    windows = [Window(moment, _subscribers(narrow)) for moment, narrow, _ in shorter]
+    after = Window(since, _subscribers(wide))
+    if no_zone_fits(windows, before, after, service.asker.now()):
+        text = (
+            "an hour and a day lack subscribers whose modified_date is in them, or show others, "
+            "whatever its time zone"
+        )
+        service.differs(_SECTION, _REQUEST, "changed_since", text)
 
 
 def an_entity_alone_has_nothing_else(service: Service) -> None:
-    """An entity requested alone has no records that it lacks among all entities: no row limit.
+    """An entity requested alone has the records that it has among all entities: no row limit.
 
     Interface, operation 4; "Limits".
     """
     alone = service.feed
-    together, is_whole = service.changes(ALL)
+    # Since the same time, but never more than five days ago.
+    since = max(service.feed_since, service.asker.now() - _LONGEST)
+    together, is_whole = service.changes(ALL, since)
     if not is_whole:
         raise NotTried(_TOO_LONG)
     text = "the response to all entities lacks records that one entity alone shows"
     _compare(service, alone, together, text)
+    lacking = _lacking(together, alone)
+    names = [name for name, key in _KEYS.items() if key in alone and lacking[key]]
+    if names:
+        _compare_alone(service, names, together, since)
+
+
+def _compare_alone(service: Service, names: list[str], together: Feed, since: datetime) -> None:
+    """Report what entities lack whenever they are requested alone.
+
+    All entities together have to show it before and after, so that it was there meanwhile. It has
+    to be lacking twice, since a service may answer from several copies of its data.
+    """
+    once = [service.changes([name], since) for name in names]
+    after, is_whole = service.changes(ALL, since)
+    twice = [service.changes([name], since) for name in names]
+    if not (is_whole and all(is_also for _, is_also in once + twice)):
+        raise NotTried(_TOO_LONG)
+    for name, (first, _), (second, _) in zip(names, once, twice, strict=True):
+        key = _KEYS[name]
+        known = _ids(first, key) | _ids(second, key)
+        if lost := len(_ids(together, key) & _ids(after, key) - known):
+            text = "one entity alone lacks records that the response to all entities shows"
+            service.differs("Limits", _REQUEST, key, f"{text}: {lost} records")
 
 
 def the_offset_of_a_time_is_kept(service: Service) -> None:
@@ -237,11 +279,19 @@ def _compare(service: Service, fewer: Feed, more: Feed, text: str) -> None:
             service.differs("Limits", _REQUEST, key, f"{text}: {lacking} records")
 
 
+def _ids(feed: Feed, key: str) -> set[str]:
+    return {id_of(one) for one in feed.get(key, [])}
+
+
+def _subscribers(feed: Feed) -> dict[str, Record]:
+    return {id_of(one): one for one in feed.get("subscribers", [])}
+
+
 def _lacking(fewer: Feed, more: Feed) -> dict[str, int]:
     """Return how many records of each key only the first one has."""
     found = {}
     for entity in ENTITIES:
-        ids = {id_of(one) for one in more.get(entity.key, [])}
+        ids = _ids(more, entity.key)
         found[entity.key] = sum(id_of(one) not in ids for one in fewer.get(entity.key, []))
     return found
 

@@ -14,6 +14,8 @@ __all__ = ["CHECKS"]
 _LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
 _NEXT = re.compile(r'<([^<>]*)>[^,]*;\s*rel="?next"?', re.IGNORECASE)
 _PAGES = 3
+_FILTERS = {"list_subscriptions": "subscriber_id", "search_subscribers": "renewal_code"}
+"""A filter of each list that finds a record of the change feed."""
 
 
 def lists_have_the_form_of_their_tables(service: Service) -> None:
@@ -54,7 +56,7 @@ def lists_are_in_the_order_of_ids(service: Service) -> None:
 
 
 def limit_is_kept(service: Service) -> None:
-    """`limit` is kept; without it, and above it, at most 100 records are returned.
+    """`limit` is kept; its default and its maximum are 100.
 
     Interface, "Limits"; operations 7 and 8.
     """
@@ -64,21 +66,53 @@ def limit_is_kept(service: Service) -> None:
         if len(listed) > LIMIT_MAX:
             text = f"{len(listed)} records without a limit, where at most {LIMIT_MAX} are due"
             service.differs("Limits", request, "limit", text)
-        for limit in (1, 2, 99):
-            if len(listed) > limit // 2:
-                count = len(service.rows(operation.name, {"limit": str(limit)}))
-                due = min(limit, len(listed))
-                if count > limit or count < due:
-                    text = f"limit={limit} returns {count} records, where {due} are due"
-                    service.differs("Limits", request, "limit", text)
-        answer = service.ask(operation.name, {"limit": "1000"})
-        if 400 <= answer.status < 500:
-            service.refused(answer, "Limits", "limit", "limit=1000", 200)
-            continue
-        found = service.records(answer, operation)
-        if len(found) > LIMIT_MAX:
-            text = f"limit=1000 returns {len(found)} records, where at most {LIMIT_MAX} are due"
+        counts = {}
+        for limit in (1, 2, 99, LIMIT_MAX):
+            if limit == LIMIT_MAX or len(listed) > limit // 2:
+                counts[limit] = len(service.rows(operation.name, {"limit": str(limit)}))
+        most = max(len(listed), *counts.values(), _above_the_maximum(service, operation))
+        for limit, count in counts.items():
+            due = min(limit, most)
+            if count > limit or count < due:
+                text = f"limit={limit} returns {count} records, where {due} are due"
+                service.differs("Limits", request, "limit", text)
+        if len(listed) < (due := min(LIMIT_MAX, most)):
+            text = f"{len(listed)} records without a limit, where {due} are due"
             service.differs("Limits", request, "limit", text)
+
+
+def _above_the_maximum(service: Service, operation: Operation) -> int:
+    """Return how many records a limit above the maximum returns, 0 if it is refused."""
+    answer = service.ask(operation.name, {"limit": "1000"})
+    if 400 <= answer.status < 500:
+        service.refused(answer, "Limits", "limit", "limit=1000", 200)
+        return 0
+    count = len(objects(service.records(answer, operation)))
+    if count > LIMIT_MAX:
+        text = f"limit=1000 returns {count} records, where at most {LIMIT_MAX} are due"
+        service.differs("Limits", f"GET {operation.path}", "limit", text)
+    return count
+
+
+def a_list_that_is_not_full_has_all(service: Service) -> None:
+    """A list of fewer than 100 records, without parameters, lacks none that a filter finds.
+
+    Interface, "Limits"; operations 7 and 8. Which there are is known by the change feed.
+    """
+    for operation in _LISTS:
+        listed = {id_of(one) for one in _records(service, operation)}
+        changed = service.feed.get(str(operation.envelope), [])
+        name = _FILTERS[operation.name]
+        unlisted = [one for one in changed if id_of(one) not in listed and one.get(name)]
+        if len(listed) >= LIMIT_MAX or not unlisted:
+            continue
+        found = service.rows(operation.name, {name: str(unlisted[0][name])})
+        # Asked again, since it may have come meanwhile.
+        records = service.rows(operation.name)
+        lacking = {id_of(one) for one in found} - {id_of(one) for one in records}
+        if id_of(unlisted[0]) in lacking and len(records) < LIMIT_MAX:
+            text = f"{len(records)} records without a limit, which lack one that a filter finds"
+            service.differs("Limits", f"GET {operation.path}", "limit", text)
 
 
 def a_limit_that_is_none_is_an_error(service: Service) -> None:
@@ -155,6 +189,7 @@ CHECKS = (
     records_of_a_list_have_ids_of_their_own,
     lists_are_in_the_order_of_ids,
     limit_is_kept,
+    a_list_that_is_not_full_has_all,
     a_limit_that_is_none_is_an_error,
     further_pages_do_not_overlap,
     unknown_parameters_are_errors,

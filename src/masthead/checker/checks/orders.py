@@ -2,7 +2,7 @@
 
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
-from masthead.checker.service import Record, Service, id_of, objects, unknown_id
+from masthead.checker.service import Record, Service, id_of, is_another, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import Order
 
@@ -44,10 +44,14 @@ def an_unknown_order_is_an_error(service: Service) -> None:
 
     Interface, operation 9; "Errors".
     """
-    known = {id_of(one) for one in service.feed.get("orders", [])}
-    answer = service.ask("get_order", order_id=unknown_id(known))
+    unknown = unknown_id({id_of(one) for one in service.feed.get("orders", [])})
+    answer = service.ask("get_order", order_id=unknown)
     if answer.status == 200:
-        service.check_records(Order, [service.json_of(answer, _SECTION)], _REQUEST, "")
+        body = service.json_of(answer, _SECTION)
+        service.check_records(Order, [body], _REQUEST, "")
+        if is_another(body, "order_id", unknown):
+            text = "an order that does not exist is answered with another one"
+            service.differs(_SECTION, _REQUEST, "order_id", text)
     service.refused(answer, "Errors", "order_id", "an unknown order", 404)
 
 

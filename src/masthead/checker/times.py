@@ -1,0 +1,80 @@
+"""Whether what the feed shows fits ``modified_date``, in any time zone.
+
+The interface gives the field neither a form nor a time zone. So only what no zone explains is
+found (decisions, "Checker: what `modified_date` proves").
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+__all__ = ["Window", "no_zone_fits"]
+
+_FIELD = "modified_date"
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.*")
+_WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
+_SLACK = timedelta(minutes=70)
+"""For clocks that differ, and for a zone that changes to summer time meanwhile."""
+
+_OVERLAP = timedelta(days=1)
+"""By how much a feed may begin earlier than asked: Masthead's own can by a day."""
+
+_Record = dict[str, Any]
+
+
+class Window(NamedTuple):
+    """What the feed shows since a time: the subscribers by their ids."""
+
+    since: datetime
+    shown: dict[str, _Record]
+
+
+def no_zone_fits(windows: Sequence[Window], before: Window, after: Window, now: datetime) -> bool:
+    """Tell whether no time zone of `modified_date` explains what the windows show.
+
+    ``before`` and ``after`` are longer windows that were asked for before and after the others. Who
+    is in both with the same time did not change meanwhile: whoever changed within a window has to
+    be in it. Whoever is in a window must not have changed before it.
+    """
+    steady = {
+        key: one
+        for key, one in before.shown.items()
+        if key in after.shown and one.get(_FIELD) == after.shown[key].get(_FIELD)
+    }
+    earliest = min(before.since, after.since) - _OVERLAP + _WESTERNMOST
+    latest = now + _EASTERNMOST + _SLACK
+    for has_zone in (True, False):
+        low, high = (timedelta(), timedelta()) if has_zone else (_WESTERNMOST, _EASTERNMOST)
+        for since, shown in windows:
+            left_out = (one for key, one in steady.items() if key not in shown)
+            later = _times(left_out, has_zone, earliest, latest)
+            sooner = _times(shown.values(), has_zone, earliest, latest)
+            low = max([low, *(time - since - _SLACK for time in later)])
+            high = min([high, *(time - since + _SLACK + _OVERLAP for time in sooner)])
+        if low > high:
+            return True
+    return False
+
+
+def _times(
+    records: Iterable[_Record], has_zone: bool, earliest: datetime, latest: datetime
+) -> list[datetime]:
+    """Return the times with a zone, or those without one as if they were in UTC.
+
+    Others than those of the last days are left out: they may stand for no time at all.
+    """
+    found = (_time(one.get(_FIELD), has_zone) for one in records)
+    return [time for time in found if time is not None and earliest <= time <= latest]
+
+
+def _time(text: Any, has_zone: bool) -> datetime | None:
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        if (time.tzinfo is not None) is not has_zone:
+            return None
+        return time.astimezone(UTC) if has_zone else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
