@@ -6,6 +6,7 @@ They only show when responses are compared with one another.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from tests.checker.edits import (
     SUBSCRIPTIONS,
     Deviation,
     differs,
+    noted,
 )
 
 if TYPE_CHECKING:
@@ -130,6 +132,17 @@ def changed_one_by_one(
     return alter
 
 
+def begun_anew(asked: Asked, send: Send) -> Reply:
+    """Answer 410 to times of more than an hour ago, as a feed that begins anew then."""
+    reply = send(asked)
+    if asked.path == CDC and reply.status == 200:
+        with suppress(ValueError):
+            since = datetime.fromisoformat(asked.query["changed_since"])
+            if since.tzinfo and since < datetime.now(UTC) - timedelta(hours=1):
+                return Reply(410, b'{"error":"the feed begins anew: load everything again"}')
+    return reply
+
+
 def _is_wide(since: datetime) -> bool:
     return datetime.now(UTC) - since > timedelta(days=2)
 
@@ -161,6 +174,7 @@ DEVIATIONS_OF_LOSSES: dict[str, Deviation] = {
         another_instead(ACCOUNT), "Operation 2", GET_ACCOUNT, "account.account_id"
     ),
     "an entity alone loses a record": differs(alone_loses_one, "Limits", GET_CDC, "addresses"),
+    "the feed begins anew": noted(begun_anew, "Limits", GET_CDC, "changed_since"),
     "changed_since overlooked for subscribers": differs(
         changed_one_by_one(lambda _changed, _since: True),
         *("Operation 4", GET_CDC, "changed_since"),

@@ -32,6 +32,7 @@ SHORT = {
     "fields in another order",
     "ids as numbers",
     "pages that overlap",
+    "the feed begins anew",
     "the filter copies loses a record of many",
     "the filter copies overlooked",
     "the first match alone",

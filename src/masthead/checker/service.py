@@ -39,6 +39,7 @@ NOT_SHOWN = "orders"
 
 ALL = tuple(entity.name for entity in ENTITIES)
 SUCCESS = 200
+_GONE = 410
 _KEPT = ("accounts", "definitions", "subscriptions", "subscribers", "feed", "feed_since")
 Record = dict[str, Any]
 Feed = dict[str, list[Record]]
@@ -265,6 +266,9 @@ class Service:
         """Return what the feed has, and whether it was read to its end."""
         names = list(entities)
         answer = self.ask("changes", feed_parameters(since or self.window_start, names))
+        if answer.status == _GONE:
+            text = "410 for a time within five days: the feed has begun anew since"
+            raise Faulty(Finding("note", "Limits", answer.request, "changed_since", text))
         if answer.status == SUCCESS and not answer.is_whole:
             return {
                 key: objects(found) for key, found in beginning_of(answer.content).items()
