@@ -358,6 +358,15 @@ def test_a_file_with_a_wrong_row_loads_nothing(shop: str, tmp_path: Path) -> Non
         message = refused(shop, "order", "import", file)
         assert said in message
         assert "nothing was changed" in message
+    wrong = "W-8,,,1,,,1,\nW-9,ada@example.org,Ames,1,,1.005,1,\nW-9,ada@example.org,Ames,9,,,1,\n"
+    file.write_text(ORDERS.splitlines(keepends=True)[0] + good + wrong, encoding="utf-8")
+    assert [
+        line.split(": ")[0] for line in refused(shop, "order", "import", file).splitlines()
+    ] == [
+        "orders.csv:3",
+        "orders.csv:4",
+        "nothing was changed; correct these and load it again",
+    ]
     assert "has no order with the reference 'W-1'" in refused(
         shop, "order", "show", "--reference=W-1"
     )

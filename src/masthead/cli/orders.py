@@ -201,8 +201,7 @@ def import_(
     that is marked as paid meanwhile is then paid. The same reference with other content is refused.
     """
     account_id = account_of(account)
-    orders = read_orders(paths, allow_truncated=allow_truncated)
-    problems: list[Problem] = []
+    orders, problems = read_orders(paths, allow_truncated=allow_truncated)
     placed: list[ordering.Placed] = []
     with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:
         for each in orders:

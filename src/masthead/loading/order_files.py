@@ -55,6 +55,7 @@ COLUMNS = (*_OF_ORDER, *_OF_ITEM)
 _IDS = {"subscriber_id", "address_id", "bundle_id", "product_id", "first_issue", "channel_id"}
 _FLAGS = {"paid", "fulfilled", "new"}
 _AMOUNTS = {"price", "tax"}
+_HEADER = 1
 _NAME = 30
 _TEXTS: dict[str, Kind] = {"import_name": Text(_NAME)}
 
@@ -88,7 +89,8 @@ Row = Mapping[str, int | str]
 
 
 def listed(problems: Sequence[Problem]) -> BadInput:
-    """Return the exception for a file with problems, which lists the first hundred."""
+    """Return the exception for files with problems, which lists the first hundred by line."""
+    problems = sorted(problems, key=lambda problem: (problem.label, problem.line))
     shown = [str(problem) for problem in problems[:PROBLEMS_SHOWN_MAX]]
     more = len(problems) - PROBLEMS_SHOWN_MAX
     if more > 0:
@@ -96,12 +98,14 @@ def listed(problems: Sequence[Problem]) -> BadInput:
     return BadInput("\n".join([*shown, "nothing was changed; correct these and load it again"]))
 
 
-def read_orders(paths: Sequence[Path], *, allow_truncated: bool = False) -> list[OrderRows]:
-    """Return the orders of files, in the order of their first rows.
+def read_orders(
+    paths: Sequence[Path], *, allow_truncated: bool = False
+) -> tuple[list[OrderRows], list[Problem]]:
+    """Return the orders of files, in the order of their first rows, and the problems of others.
 
-    Raises BadInput for a file that does not exist; with file, line and column for each value that
-    is no such value, for unknown columns, and for rows of one order that contradict each other;
-    and, unless ``allow_truncated``, for a file that looks cut off.
+    A problem is a value that is no such value, or a row that contradicts another one of its order;
+    such an order is not among the first. Raises BadInput for a file that does not exist, for
+    unknown columns, and, unless ``allow_truncated``, for a file that looks cut off.
     """
     problems: list[Problem] = []
     orders: list[OrderRows] = []
@@ -109,6 +113,8 @@ def read_orders(paths: Sequence[Path], *, allow_truncated: bool = False) -> list
         if not path.exists():
             raise BadInput(f"{path}: there is no such file")
         orders += _read(path, problems, allow_truncated=allow_truncated)
+    if any(problem.line == _HEADER for problem in problems):
+        raise listed(problems)
     first: dict[str, OrderRows] = {}
     for each in orders:
         reference = (each.order.reference or "").lower()
@@ -117,9 +123,7 @@ def read_orders(paths: Sequence[Path], *, allow_truncated: bool = False) -> list
             where = f"{before.label}:{before.lines[0]}"
             sentence = f"{each.order.reference!r} is an order of {where} already"
             problems.append(Problem(each.label, each.lines[0], "external_reference", sentence))
-    if problems:
-        raise listed(problems)
-    return orders
+    return [*first.values()], problems
 
 
 def _read(path: Path, problems: list[Problem], *, allow_truncated: bool) -> list[OrderRows]:
@@ -129,18 +133,23 @@ def _read(path: Path, problems: list[Problem], *, allow_truncated: bool) -> list
         problems.append(Problem(label, line, column, sentence))
 
     by_reference: dict[str, list[tuple[int, Row]]] = {}
+    refused = set()
     for line, cells in _rows(path, label, problem, allow_truncated=allow_truncated):
         if row := _parsed(line, cells, problem):
             by_reference.setdefault(str(row["external_reference"]), []).append((line, row))
+        else:
+            refused.add(cells.get("external_reference"))
     found = []
-    for rows in by_reference.values():
+    for reference, rows in by_reference.items():
         first_line, first = rows[0]
         for line, row in rows[1:]:
             for name in _OF_ORDER:
                 if row.get(name) != first.get(name):
                     problem(line, name, f"differs from line {first_line} of the same order")
-        items = [_item(row) for _, row in rows]
-        found.append(OrderRows(label, [line for line, _ in rows], _order(first, items)))
+                    refused.add(reference)
+        if reference not in refused:
+            items = [_item(row) for _, row in rows]
+            found.append(OrderRows(label, [line for line, _ in rows], _order(first, items)))
     return found
 
 
@@ -153,7 +162,7 @@ def _rows(
         for name in batch.columns:
             if name not in COLUMNS and name not in unknown:
                 unknown.add(name)
-                problem(1, name[:100], f"no column of orders; these are {', '.join(COLUMNS)}")
+                problem(_HEADER, name[:100], f"no column of orders; these are {', '.join(COLUMNS)}")
         for bad in batch.unreadable:
             problem(*bad)
         for number, line in enumerate(batch.lines):
