@@ -377,10 +377,13 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
     assert (letter["renewal_code"], letter["address"]) == ("Code3", "12 Elm Street")
     assert "exists already" in refused(database, "renewals", "select", "--to", file)
     assert run(database, "renewals", "select", "--preview")[0] == "0 letters in all"
-    assert any(
-        re.fullmatch("letter of effort 1 on 20..-..-..", line)
-        for line in run(database, "subscription", "show", 11)
-    )
+    lines = run(database, "subscription", "show", 11)
+    (on,) = (line for line in lines if re.fullmatch("letter of effort 1 on 20..-..-..", line))
+    again = ("renewals", "select", "--sent", on[-10:], "--to", tmp_path / "again.csv")
+    assert run(database, *again) == preview[:2]
+    assert (tmp_path / "again.csv").read_bytes() == file.read_bytes()
+    said = refused(database, "renewals", "select", "--sent=soon", "--to=x.csv", exit_status=2)
+    assert "--sent: 'soon' is no date" in said
     run(database, "renewals", "efforts", "remove", 2, "--publication=1")
     assert len(run(database, "renewals", "efforts", "list")) == 1
     assert "--preview" in refused(database, "renewals", "select", exit_status=2)

@@ -51,6 +51,7 @@ MAY: dict[str, set[str]] = {
     "/issues/{id:int}/file": MANAGER,
     "/renewals": EVERYBODY,
     "/renewals/send": MANAGER,
+    "/renewals/sent": MANAGER,
     "/renewals/{id:int}/effort": MANAGER,
     "/reports": EVERYBODY,
     "/reports/{kind}": EVERYBODY,

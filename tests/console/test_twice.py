@@ -112,6 +112,9 @@ def test_letters_are_written_once_and_the_next_ones_are_not_taken(
     assert "Other letters are due now" in again.text
     assert input_values(again.text)["will"] == "Tide, effort 2: 1 letter"
     assert [row["effort"] for row in desk.table("renewals_sent")] == [1]
+    assert browser.get("/renewals/sent", day="2026-01-01").text == file.text
+    assert browser.get("/renewals/sent", day="2025-12-31").text.count("\r\n") == 1
+    assert "is still to come" in browser.get("/renewals/sent", day="2190-01-01").text
     browser.post("/renewals/send", input_values(again.text))
     none = browser.post("/renewals/send", input_values(again.text))
     assert (none.status_code, "No letter is due today" in none.text) == (409, True)

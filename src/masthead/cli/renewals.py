@@ -11,6 +11,7 @@ from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.errors import BadInput, BadUsage
 from masthead.private import new_file
+from masthead.reporting.reports import check_day
 from masthead.store import audit
 from masthead.store.books import renewing
 from masthead.store.books.operation import Reading, check_mode, operation
@@ -117,10 +118,17 @@ def remove(
     is_flag=True,
     help="Record nothing: they are still due afterwards.",
 )
+@click.option(
+    "--sent",
+    "sent_on",
+    metavar="DATE",
+    help="Those that were sent on this day, once more: for a file that was lost.",
+)
 @desk
 def select(
     publication: int | None,
     file: Path | None,
+    sent_on: str | None,
     account: int | None,
     database: str,
     *,
@@ -132,21 +140,26 @@ def select(
     of a subscription comes with a later call. With --preview nothing is noted, and FILE may be left
     out. The donor of a gift gets the letter, with the reader's name in it and without the reader's
     code. Left out: subscriptions that are not in the campaign (`masthead subscription set
-    --campaign`), cancelled, suspended today or unlimited, and deleted readers.
+    --campaign`), cancelled, suspended today or unlimited, and deleted readers. With --sent, the
+    letters of that day are written once more, with today's addresses, and nothing is noted.
     """
     account_id = account_of(account)
     if file is None and not preview:
         raise BadUsage("say where the letters go (--to FILE), or --preview")
+    if preview and sent_on is not None:
+        raise BadUsage("letters that were sent have no preview: leave out --preview")
     if file is not None and file.exists():
         raise BadInput(f"{file} exists already: its letters are not replaced, name another file")
-    if preview:
+    if preview or sent_on is not None:
         store = opened(database)
-        what = "letters of renewal were previewed"
-        audit.record_reading(store, deed(), what, account_id=account_id)
         with reading(database, account_id) as connection:
             check_mode(connection, account_id, "here")
-            today = Reading(store, connection, account_id).today
-            due = _written(connection, account_id, today, publication, file)
+            day = _day(sent_on, Reading(store, connection, account_id).today)
+        what = "were previewed" if sent_on is None else f"of {day} were written once more"
+        audit.record_reading(store, deed(), f"letters of renewal {what}", account_id=account_id)
+        with reading(database, account_id) as connection:
+            again = sent_on is not None
+            due = _written(connection, account_id, day, publication, file, again=again)
     else:
         with operation(opened(database), account_id, deed()) as books:
             due = _written(books.connection, account_id, books.today, publication, file)
@@ -158,23 +171,38 @@ def select(
         click.echo("nothing was recorded: this was a preview")
 
 
+def _day(sent_on: str | None, today: str) -> str:
+    """Return the day whose letters are asked for. Raises BadUsage if it is none, or to come."""
+    if sent_on is None:
+        return today
+    try:
+        check_day(sent_on, today)
+    except BadInput as error:
+        raise BadUsage(f"--sent: {error}") from None
+    return sent_on
+
+
 def _written(
     connection: Connection,
     account_id: int,
     today: str,
     publication: int | None,
     file: Path | None,
+    *,
+    again: bool = False,
 ) -> list[renewing.Due]:
     """Write the letters that are due into the file, if there is one; return their numbers."""
     if publication is not None:
         renewing.check_publication(connection, account_id, publication)
-    due = renewing.due(connection, account_id, today, publication)
+    due = renewing.due(connection, account_id, today, publication, again=again)
     if file is not None:
         unfinished = file.with_name(f"{file.name}.unfinished")
         with new_file(unfinished) as out:
             writer = csv.writer(out)
             writer.writerow(renewing.LETTER)
-            writer.writerows(renewing.letters(connection, account_id, today, publication))
+            writer.writerows(
+                renewing.letters(connection, account_id, today, publication, again=again)
+            )
             out.flush()
             os.fsync(out.fileno())
         unfinished.replace(file)

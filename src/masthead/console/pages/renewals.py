@@ -2,15 +2,19 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
+from typing import IO
 
 from starlette.responses import Response
 
 from masthead.console.acts import Act, Field, State, pages_of
-from masthead.console.forms import Form
+from masthead.console.forms import Form, sentence
 from masthead.console.roles import Action
 from masthead.console.visit import Visit, get, post
+from masthead.errors import BadInput
 from masthead.loading.export import harmless
-from masthead.store import Connection
+from masthead.reporting.reports import check_day
+from masthead.store import Connection, audit
 from masthead.store.books import catalogue, renewing
 from masthead.store.books.operation import Operation
 from masthead.store.books.reports import counting
@@ -61,17 +65,46 @@ def send(visit: Visit) -> Response:
         due = _letters_due(books, publication)
         is_sent = is_sure and bool(due) and due == form["will"]
         if is_sent:
-            writer = csv.writer(out)
-            writer.writerow(renewing.LETTER)
             rows = renewing.letters(books.connection, visit.account_id, books.today, publication)
-            writer.writerows(map(harmless, rows) if form["for_spreadsheets"] else rows)
+            _write(out, rows, is_harmless=bool(form["for_spreadsheets"]))
             renewing.record_sent(books, publication)
         today = books.today
     if not is_sent:
         if is_sure and due:
             form.refuse("", "Other letters are due now: look again at which ones.")
         return visit.page("renewals_send", 409 if is_sure else 200, form=form, will=due)
-    name = f"letters-{today}{f'-{publication}' if publication else ''}.csv"
+    return _file(out, f"letters-{today}{f'-{publication}' if publication else ''}.csv")
+
+
+def sent(visit: Visit) -> Response:
+    """Send the file of the letters that were sent on a day once more, such as one that was lost."""
+    day, today = visit.query.get("day", ""), visit.account.today
+    form = Form({"day": day})
+    try:
+        check_day(day, today)
+    except BadInput as error:
+        form.refuse("day", sentence(error))
+        return _shown(visit, form, 400)
+    out = io.StringIO(newline="")
+    audit.record_reading(
+        visit.store,
+        visit.deed("renewals of a day"),
+        f"letters of renewal of {day} were written once more",
+        account_id=visit.account_id,
+    )
+    with visit.reading() as connection:
+        rows = renewing.letters(connection, visit.account_id, day, again=True)
+        _write(out, rows, is_harmless=bool(visit.query.get("for_spreadsheets")))
+    return _file(out, f"letters-{day}.csv")
+
+
+def _write(out: IO[str], rows: Iterable[Sequence[int | str | None]], *, is_harmless: bool) -> None:
+    writer = csv.writer(out)
+    writer.writerow(renewing.LETTER)
+    writer.writerows(map(harmless, rows) if is_harmless else rows)
+
+
+def _file(out: io.StringIO, name: str) -> Response:
     return Response(
         out.getvalue().encode(),
         media_type="text/csv; charset=utf-8",
@@ -121,6 +154,7 @@ def _set(books: Operation, key: int, form: Form) -> str:
 pages = [
     get("/renewals", renewals),
     post("/renewals/send", send, Action.RENEW),
+    get("/renewals/sent", sent, Action.RENEW),
     *pages_of(
         Act(
             "/renewals/{id:int}/effort",

@@ -193,9 +193,22 @@ present term is the newest one, without those that were ended and free copies; i
 negative by those that were closed after the last regular one."""
 
 
-def _due(publication_id: int | None) -> str:
+_SENT = """
+    WITH due AS (
+        SELECT s.*, n.term_id, n.effort, s.issues AS issues_left FROM renewals_sent AS n
+        JOIN subscriptions AS s
+            ON s.account_id = n.account_id AND s.subscription_id = n.subscription_id
+        WHERE n.account_id = :account_id AND n.sent_on = :today {of_one}
+            AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = s.account_id
+                AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
+    )
+    """
+"""The subscriptions whose letters were sent on a day, as they are now."""
+
+
+def _due(publication_id: int | None, *, again: bool = False) -> str:
     of_one = "" if publication_id is None else "AND s.publication_id = :publication_id"
-    return _DUE.format(of_one=of_one)
+    return (_SENT if again else _DUE).format(of_one=of_one)
 
 
 def _values(account_id: int, today: str, publication_id: int | None) -> dict[str, int | str]:
@@ -204,12 +217,20 @@ def _values(account_id: int, today: str, publication_id: int | None) -> dict[str
 
 
 def due(
-    connection: Connection, account_id: int, today: str, publication_id: int | None = None
+    connection: Connection,
+    account_id: int,
+    today: str,
+    publication_id: int | None = None,
+    *,
+    again: bool = False,
 ) -> list[Due]:
-    """Return how many letters are due today, by publication and effort."""
+    """Return how many letters are due today, by publication and effort.
+
+    ``again``: how many were sent on that day.
+    """
     rows = connection.rows(
         f"""
-        {_due(publication_id)}
+        {_due(publication_id, again=again)}
         SELECT publication_id, effort, count(*) FROM due GROUP BY publication_id, effort
         ORDER BY publication_id, effort
         """,
@@ -219,19 +240,25 @@ def due(
 
 
 def letters(
-    connection: Connection, account_id: int, today: str, publication_id: int | None = None
+    connection: Connection,
+    account_id: int,
+    today: str,
+    publication_id: int | None = None,
+    *,
+    again: bool = False,
 ) -> Iterator[tuple[int | str | None, ...]]:
     """Yield the letters that are due today (:data:`LETTER`), by publication, effort, subscription.
 
     Who paid for the newest ordered term gets the letter, at the order's billing address. Where no
     term was ordered, it is whoever has the subscription's billing address. If that is not the
     reader, it is a gift; the reader gets the letter of a gift whose donor is deleted, and all
-    others, at the mailing address, or at the billing address if there is none.
+    others, at the mailing address, or at the billing address if there is none. ``again`` yields
+    those that were sent on that day, with what is known of each now.
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
     return connection.stream(
         f"""
-        {_due(publication_id)}
+        {_due(publication_id, again=again)}
         SELECT d.effort, d.publication_id, p.name, {of_reader}, d.issues_left, d.date_expired,
             d.type, d.copies, d.subscriber_id, r.first_name, r.last_name,
             CASE WHEN w.subscriber_id = d.subscriber_id THEN 0 ELSE 1 END, w.subscriber_id,
