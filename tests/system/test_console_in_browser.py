@@ -196,6 +196,17 @@ def test_an_issue_is_previewed_closed_and_reopened(either: Browser, console: str
     assert "open" in either.read("h1")
 
 
+def test_letters_are_looked_at_before_they_are_written(browser: Browser, console: str) -> None:
+    """decisions, "What is sent twice": the page that says so is as good as the others."""
+    browser.open(f"{console}/renewals")
+    browser.send("Look at what will be written")
+    browser.read_until("form .notice", "effort 1")
+    if AXE.exists():
+        assert browser.violations() == []
+    browser.set_width(390)
+    assert browser.width_of_page() <= 390
+
+
 def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> None:
     """Issue by issue at the telephone: nobody reaches for a mouse."""
     browser.open(f"{console}/orders/new")
