@@ -75,17 +75,20 @@ class CopierCopy:
 
 
 class MirrorCopy:
-    """The copy that ``masthead mirror`` keeps; with ``forget`` the program is ``forgetful.py``."""
+    """The copy that ``masthead mirror`` keeps, pass after pass (``restless.py``).
+
+    With ``forget`` the program is ``forgetful.py``.
+    """
 
     has_entries = True
     pace = 2.0
 
     def __init__(self, url: str, *, forget: bool = False) -> None:
         self._url = url
-        self._program = "tests.feed.forgetful" if forget else "masthead"
+        self._program = "tests.feed.forgetful" if forget else "tests.feed.restless"
 
     def command(self, base_url: str, seed: float) -> list[object]:  # noqa: ARG002
-        return [self._program, "mirror", base_url, "--to", self._url, "--every", "0s"]
+        return [self._program, "mirror", base_url, "--to", self._url, "--every", "1s"]
 
     def through(self) -> str | None:
         """Ask without a word to the mirror, which may be writing."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from masthead.cli import main
 from masthead.errors import ServiceError
 from masthead.mirror import applying, sync_pass
+from tests.feed.restless import do_not_wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -43,4 +44,5 @@ if __name__ == "__main__":
     vars(sync_pass)["deletions_since"] = _no_deletions
     for name in ("_keep_definitions", "_keep_entries"):
         setattr(sync_pass.Mirror, name, _in_spite_of_all(getattr(sync_pass.Mirror, name)))
+    do_not_wait()
     main()

@@ -1,0 +1,20 @@
+"""``masthead``, whose mirror begins the next pass at once, whatever ``--every`` says."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+from masthead.cli import main, mirror
+
+__all__ = ["do_not_wait"]
+
+
+def do_not_wait() -> None:
+    """Let ``masthead mirror`` make pass after pass."""
+    vars(mirror)["time"] = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _seconds: None)
+
+
+if __name__ == "__main__":
+    do_not_wait()
+    main()
