@@ -96,9 +96,9 @@ _FILES_OF_COPIES = {"duckdb", "parquet"}
 """Kinds of copy whose mirror has the same service before it, whichever database that has."""
 
 FORMS = {
-    "schedules": (12, 150),
-    "sequences": (10, 120),
-    "rounds": (1, 2),
+    "schedules": (12, 100),
+    "sequences": (10, 80),
+    "rounds": (1, 1),
     "leaving": (400, 400),
     "cases": (200, 400),
 }

@@ -98,7 +98,7 @@ VALUES = st.dictionaries(
 )
 
 
-@examples(200, 5_000)
+@examples(200, 2_000)
 @given(VALUES, VALUES)
 def test_a_form_is_stale_exactly_where_a_value_that_it_had_shown_is_another_now(
     then: dict[str, Any], now: dict[str, Any]
@@ -186,7 +186,7 @@ def _selects(text: str) -> list[str]:
     return re.findall(r'<(?:select|textarea) [^>]*?name="([^"]*)"', text)
 
 
-@examples(20, 400)
+@examples(20, 200)
 @given(
     text=TEXTS, name=st.sampled_from(["q", "before", "next", "account", "until", "issue", "day"])
 )
