@@ -17,7 +17,7 @@
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
-#                      one or none: 17 minutes
+#                      one or none: 15 minutes
 #   make prove         prove-tests, and then hours of proofs: prove-every (the tests that both
 #                      forms have on SQLite alone, on PostgreSQL, and five times the examples of
 #                      those that Hypothesis makes), prove-schedules
