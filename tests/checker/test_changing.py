@@ -15,6 +15,8 @@ from tests.checker.planted_losses import alone_loses_one, changed_one_by_one
 from tests.store.conftest import ON_SQLITE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from tests.checker.altering import Asked, Reply, Send
     from tests.mirror.publisher import Publisher
 
@@ -37,18 +39,28 @@ def test_what_differs_once_is_no_difference(small: Publisher) -> None:
     assert report.findings == []
 
 
+FIRST_NEW = 8_000_000
+
+
+def one_more(
+    key: str, numbers: Iterator[int], values: Callable[[int], dict[str, object]]
+) -> Callable[[dict[str, list[dict[str, object]]]], None]:
+    """Let each response of the feed have one record more than the one before."""
+
+    def change(content: dict[str, list[dict[str, object]]]) -> None:
+        if records := content.get(key):
+            last = next(numbers)
+            records += [{**records[0], **values(n)} for n in range(FIRST_NEW, last + 1)]
+
+    return change
+
+
 @ON_SQLITE
 def test_a_service_whose_records_always_change_does_not_differ(small: Publisher) -> None:
     """decisions, "Checker: what may change meanwhile"."""
-    numbers = count(8_000_000)
-
-    def one_more(content: dict[str, list[dict[str, object]]]) -> None:
-        if addresses := content.get("addresses"):
-            last = next(numbers)
-            more = range(8_000_000, last + 1)
-            addresses += [{**addresses[0], "address_id": str(number)} for number in more]
-
-    with altered(small.url, says(CDC, one_more)) as server:
+    numbers = count(FIRST_NEW)
+    more = one_more("addresses", numbers, lambda number: {"address_id": str(number)})
+    with altered(small.url, says(CDC, more)) as server:
         report = check(server.url, small.key, small.login, 1000)
     assert next(numbers) > 8_000_010
     assert report.differences == []
@@ -84,22 +96,16 @@ def test_any_time_zone_may_be_that_of_modified_date(small: Publisher, hours: int
 @ON_SQLITE
 def test_subscribers_that_change_all_the_time_are_no_difference(small: Publisher) -> None:
     """decisions, "Checker: what may change meanwhile"."""
-    numbers = count(8_000_001)
+    numbers = count(FIRST_NEW)
 
-    def one_more(content: dict[str, list[dict[str, object]]]) -> None:
-        if subscribers := content.get("subscribers"):
-            last = next(numbers)
-            subscribers += [
-                {
-                    **subscribers[0],
-                    "subscriber_id": str(number),
-                    "renewal_code": f"Z{number % 10_000:04}",
-                    "modified_date": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
-                }
-                for number in range(8_000_001, last + 1)
-            ]
+    def changed_now(number: int) -> dict[str, object]:
+        return {
+            "subscriber_id": str(number),
+            "renewal_code": f"Z{number % 10_000:04}",
+            "modified_date": f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}",
+        }
 
-    with altered(small.url, says(CDC, one_more)) as server:
+    with altered(small.url, says(CDC, one_more("subscribers", numbers, changed_now))) as server:
         report = check(server.url, small.key, small.login, 1000)
     assert next(numbers) > 8_000_010
     assert report.differences == []

@@ -9,7 +9,7 @@ __all__ = ["Duration"]
 
 
 class Duration(click.ParamType[int]):
-    """A number with a unit, converted to seconds, of which there are ``at_least`` so many."""
+    """A number with a unit, converted to seconds; fewer than ``at_least`` are refused."""
 
     name = "duration"
     _SECONDS: ClassVar = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

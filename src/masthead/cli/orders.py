@@ -13,7 +13,13 @@ from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, rea
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
-from masthead.loading.order_files import OrderRows, Problem, listed, read_orders
+from masthead.loading.order_files import (
+    PROBLEMS_SHOWN_MAX,
+    OrderRows,
+    Problem,
+    listed,
+    read_orders,
+)
 from masthead.store.books import ordering, paying, refunding, showing_orders
 from masthead.store.books.operation import operation
 from masthead.store.books.people import FIELDS
@@ -28,7 +34,6 @@ _ADDRESSEE = ("first_name", "last_name")
 
 _PREFIX = "recipient_"
 _ENDED = "it is marked as paid now, and what it brought was refunded or cancelled before"
-_SHOWN_MAX = 100
 _TOTALS = {"sub_total", "tax_total", "grand_total"}
 
 
@@ -225,10 +230,10 @@ def import_(
         f"{len(new)} orders added, {len(paid)} that were there paid, "
         f"{len(placed) - len(new) - len(paid)} there already and unchanged"
     )
-    for one in ended[:_SHOWN_MAX]:
+    for one in ended[:PROBLEMS_SHOWN_MAX]:
         click.echo(f"order {one.order_id}: {_ENDED}; no payment was booked")
-    if len(ended) > _SHOWN_MAX:
-        click.echo(f"and {len(ended) - _SHOWN_MAX} more such orders")
+    if len(ended) > PROBLEMS_SHOWN_MAX:
+        click.echo(f"and {len(ended) - PROBLEMS_SHOWN_MAX} more such orders")
     if not new and not paid:
         click.echo("nothing changed")
     end_of(dry_run=dry_run)

@@ -8,10 +8,10 @@ import click
 
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.reports import past_day
 from masthead.cli.stores import opened
 from masthead.errors import BadInput, BadUsage
 from masthead.private import new_file
-from masthead.reporting.reports import check_day
 from masthead.store import audit
 from masthead.store.books import renewing
 from masthead.store.books.operation import Reading, check_mode, operation
@@ -154,7 +154,8 @@ def select(
         store = opened(database)
         with reading(database, account_id) as connection:
             check_mode(connection, account_id, "here")
-            day = _day(sent_on, Reading(store, connection, account_id).today)
+            today = Reading(store, connection, account_id).today
+        day = today if sent_on is None else past_day("--sent", sent_on, today)
         what = "were previewed" if sent_on is None else f"of {day} were written once more"
         audit.record_reading(store, deed(), f"letters of renewal {what}", account_id=account_id)
         with reading(database, account_id) as connection:
@@ -169,17 +170,6 @@ def select(
     click.echo(f"{sum(each.letters for each in due)} letters in all")
     if preview:
         click.echo("nothing was recorded: this was a preview")
-
-
-def _day(sent_on: str | None, today: str) -> str:
-    """Return the day whose letters are asked for. Raises BadUsage if it is none, or to come."""
-    if sent_on is None:
-        return today
-    try:
-        check_day(sent_on, today)
-    except BadInput as error:
-        raise BadUsage(f"--sent: {error}") from None
-    return sent_on
 
 
 def _written(

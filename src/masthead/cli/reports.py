@@ -17,7 +17,7 @@ from masthead.reporting import reports
 from masthead.store import Connection
 from masthead.store.books.reports import counting
 
-__all__ = ["report"]
+__all__ = ["past_day", "report"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -171,11 +171,17 @@ def _reading(
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
     with counting(opened(database), account) as counted:
         if day is not None:
-            try:
-                reports.check_day(day, counted.today)
-            except BadInput as error:
-                raise BadUsage(f"--day: {error}") from None
+            past_day("--day", day, counted.today)
         yield _Asked(counted.connection, account, day, counted.today)
+
+
+def past_day(option: str, day: str, today: str) -> str:
+    """Return the day; raise BadUsage, which names the option, if it is none or still to come."""
+    try:
+        reports.check_day(day, today)
+    except BadInput as error:
+        raise BadUsage(f"{option}: {error}") from None
+    return day
 
 
 def _month(text: str | None) -> None:

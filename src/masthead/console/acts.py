@@ -33,7 +33,7 @@ State = Mapping[str, object]
 class Field(NamedTuple):
     """A field of an act's form; ``options`` are the values and words of a choice.
 
-    ``action``: what only those may fill in who may do that too.
+    ``action``: the field is only for roles that may do this too.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Integers with bounds: columns of files whose values an operation of the books calculates with."""
+"""Integers with bounds, for columns of import files."""
 
 from masthead.contract.kinds import Integer
 
@@ -6,9 +6,9 @@ __all__ = ["Range"]
 
 
 class Range(Integer):
-    """An integer from ``least`` to ``most``; ``instead`` may stand for what has no number.
+    """An integer from ``least`` to ``most``, or ``instead``, such as -1 for unlimited.
 
-    ``unit`` is what it counts, for the reference.
+    ``unit`` is what the reference calls it.
     """
 
     def __init__(

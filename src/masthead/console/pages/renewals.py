@@ -29,7 +29,7 @@ def renewals(visit: Visit) -> Response:
 
 def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     with visit.reading() as connection:
-        publications = catalogue.listed(connection, visit.account_id, "publication")
+        names = _names(connection, visit.account_id)
         points = renewing.efforts(connection, visit.account_id, None)
     day = visit.account.today
     counted = visit.counted(("due", day), lambda: _due(visit, day))
@@ -37,7 +37,7 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
         "renewals",
         status,
         form=form,
-        names={row[0]: row[1] or f"Publication {row[0]}" for row in publications},
+        names=names,
         points=points,
         counted=counted,
         in_all=sum(each.letters for each in counted.value or ()),
@@ -117,15 +117,18 @@ def _letters_due(books: Operation, publication: int | None) -> str:
     if publication is not None:
         renewing.check_publication(books.connection, books.account_id, publication)
     due = renewing.due(books.connection, books.account_id, books.today, publication)
-    names = {
-        row[0]: row[1] or f"Publication {row[0]}"
-        for row in catalogue.listed(books.connection, books.account_id, "publication")
-    }
+    names = _names(books.connection, books.account_id)
     return "; ".join(
         f"{names[each.publication_id]}, effort {each.effort}: {each.letters:,} "
         f"{'letter' if each.letters == 1 else 'letters'}"
         for each in due
     )
+
+
+def _names(connection: Connection, account_id: int) -> dict[int, str]:
+    """Return what each publication is called, by its id."""
+    rows = catalogue.listed(connection, account_id, "publication")
+    return {row[0]: row[1] or f"Publication {row[0]}" for row in rows}
 
 
 def _state(connection: Connection, account_id: int, key: int) -> State:

@@ -75,8 +75,11 @@ def refund(
                 f"of what was paid {decimal(most)} is left, which --amount can give back"
             )
     if cents > most:
-        not_paid = ", since the order is not paid" if paid_on is None else ", since it ended unpaid"
-        why = "" if is_paid else not_paid
+        why = ""
+        if paid_on is None:
+            why = ", since the order is not paid"
+        elif not is_paid:
+            why = ", since it ended unpaid"
         raise BadInput(
             f"{decimal(cents)} is more than can be refunded of item {item_id}: at most "
             f"{decimal(most)}{why}"

@@ -163,8 +163,8 @@ _DUE = """
             AND NOT EXISTS (SELECT 1 FROM renewals_sent AS r WHERE r.account_id = s.account_id
                 AND r.term_id = t.term_id AND r.effort = e.effort)
             AND NOT EXISTS (SELECT 1 FROM suspensions AS h WHERE h.account_id = s.account_id
-                AND h.subscription_id = s.subscription_id AND h.from_date <= :today
-                AND (h.to_date IS NULL OR h.to_date >= :today))
+                AND h.subscription_id = s.subscription_id AND h.from_date <= :day
+                AND (h.to_date IS NULL OR h.to_date >= :day))
             AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = s.account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
         GROUP BY s.account_id, s.subscription_id, s.subscriber_id, s.publication_id,
@@ -198,7 +198,7 @@ _SENT = """
         SELECT s.*, n.term_id, n.effort, s.issues AS issues_left FROM renewals_sent AS n
         JOIN subscriptions AS s
             ON s.account_id = n.account_id AND s.subscription_id = n.subscription_id
-        WHERE n.account_id = :account_id AND n.sent_on = :today {of_one}
+        WHERE n.account_id = :account_id AND n.sent_on = :day {of_one}
             AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = s.account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
     )
@@ -211,22 +211,22 @@ def _due(publication_id: int | None, *, again: bool = False) -> str:
     return (_SENT if again else _DUE).format(of_one=of_one)
 
 
-def _values(account_id: int, today: str, publication_id: int | None) -> dict[str, int | str]:
-    values: dict[str, int | str] = {"account_id": account_id, "today": today}
+def _values(account_id: int, day: str, publication_id: int | None) -> dict[str, int | str]:
+    values: dict[str, int | str] = {"account_id": account_id, "day": day}
     return values if publication_id is None else {**values, "publication_id": publication_id}
 
 
 def due(
     connection: Connection,
     account_id: int,
-    today: str,
+    day: str,
     publication_id: int | None = None,
     *,
     again: bool = False,
 ) -> list[Due]:
-    """Return how many letters are due today, by publication and effort.
+    """Return how many letters are due on a day, by publication and effort.
 
-    ``again``: how many were sent on that day.
+    ``again``: how many were sent on it.
     """
     rows = connection.rows(
         f"""
@@ -234,7 +234,7 @@ def due(
         SELECT publication_id, effort, count(*) FROM due GROUP BY publication_id, effort
         ORDER BY publication_id, effort
         """,
-        **_values(account_id, today, publication_id),
+        **_values(account_id, day, publication_id),
     )
     return [Due(*row) for row in rows]
 
@@ -242,12 +242,12 @@ def due(
 def letters(
     connection: Connection,
     account_id: int,
-    today: str,
+    day: str,
     publication_id: int | None = None,
     *,
     again: bool = False,
 ) -> Iterator[tuple[int | str | None, ...]]:
-    """Yield the letters that are due today (:data:`LETTER`), by publication, effort, subscription.
+    """Yield the letters due on a day (:data:`LETTER`), by publication, effort and subscription.
 
     Who paid for the newest ordered term gets the letter, at the order's billing address. Where no
     term was ordered, it is whoever has the subscription's billing address. If that is not the
@@ -286,7 +286,7 @@ def letters(
                 ELSE coalesce(d.mailing_address_id, d.billing_address_id) END
         ORDER BY d.publication_id, d.effort, d.subscription_id
         """,
-        **_values(account_id, today, publication_id),
+        **_values(account_id, day, publication_id),
     )
 
 
@@ -296,7 +296,7 @@ def record_sent(books: Operation, publication_id: int | None = None) -> int:
         f"""
         INSERT INTO renewals_sent (account_id, term_id, effort, subscription_id, sent_on)
         {_due(publication_id)}
-        SELECT account_id, term_id, effort, subscription_id, :today FROM due
+        SELECT account_id, term_id, effort, subscription_id, :day FROM due
         """,
         **_values(books.account_id, books.today, publication_id),
     )
