@@ -82,7 +82,7 @@ class Bundle(Struct):
 
 
 class BundleLine(Struct):
-    """What a bundle gives of one publication; -1 ``issues`` are unlimited, for so many ``months``."""
+    """What a bundle gives of one publication; -1 ``issues`` are unlimited, for ``months``."""
 
     bundle_id: Key
     line_number: Key

@@ -89,5 +89,10 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         item,
         net,
         tax,
-        [Line(*line[:4], part, line[5]) for line, part in zip(lines, prices, strict=True)],
+        [
+            Line(publication_id, issues, type_, copies, part, months)
+            for (publication_id, issues, type_, copies, _, months), part in zip(
+                lines, prices, strict=True
+            )
+        ],
     )
