@@ -184,6 +184,11 @@ def test_closed_issues_stay_as_they_are(publisher: Publisher) -> None:
         assert f"issues.csv:2: {sentence}" in publisher.problem({"issues.csv": f"{row}\n"})
 
 
+def test_no_file_merges_a_reader(publisher: Publisher) -> None:
+    found = publisher.problem({"subscribers.csv": "subscriber_id,merged_into\n1,2\n"})
+    assert "subscribers.csv:2: merged_into: only merging sets it" in found
+
+
 @pytest.mark.parametrize(
     "row",
     [

@@ -90,7 +90,7 @@ class Issue(Struct):
 
 
 class SubscriberRecord(Struct):
-    """A subscriber."""
+    """A subscriber; one who was merged has a ``delete_date``, and who is kept instead."""
 
     subscriber_id: Key
     renewal_code: RenewalCode
@@ -100,6 +100,7 @@ class SubscriberRecord(Struct):
     last_name: Text50
     source: TextOrNull
     delete_date: DateTimeOrNull
+    merged_into: IdOrNull
 
 
 class SubscriptionRecord(Struct):
@@ -304,6 +305,7 @@ TABLES = (
             "last_name",
             "source",
         ),
+        merged_into="subscribers",
     ),
     _table(
         "addresses",

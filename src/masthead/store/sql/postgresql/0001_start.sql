@@ -236,7 +236,8 @@ CREATE TABLE issues (
 -- first_name_folded, last_name_folded: Unicode case folding, as Python has it. What is compared
 -- without regard to ASCII letter case has a column of its own: under a policy no index on an
 -- expression is used, because lower() is not known to keep what it reads to itself. removed_at: the
--- delete_date that a removal set, by which one is known that no file has.
+-- delete_date that a removal set, by which one is known that no file has. merged_into: of one who
+-- was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     subscriber_id BIGINT NOT NULL,
@@ -247,6 +248,7 @@ CREATE TABLE subscribers (
     last_name TEXT COLLATE "C",
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
+    merged_into BIGINT,
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",
@@ -258,7 +260,9 @@ CREATE TABLE subscribers (
     source_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(source)) STORED,
     commit_id BIGINT NOT NULL,
     custom_fields_commit_id BIGINT NOT NULL,
-    PRIMARY KEY (account_id, subscriber_id)
+    PRIMARY KEY (account_id, subscriber_id),
+    FOREIGN KEY (account_id, merged_into)
+        REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
 );
 CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, renewal_code_lower);
 CREATE INDEX subscribers_by_email ON subscribers (account_id, email_lower);
@@ -277,6 +281,8 @@ CREATE INDEX subscribers_by_last_name_plain
 CREATE INDEX subscribers_by_last_name_end
     ON subscribers (account_id, last_name_end, subscriber_id)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_merged_into
+    ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id, subscriber_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id, subscriber_id);
@@ -804,6 +810,7 @@ CREATE UNLOGGED TABLE staged_subscribers (
     last_name TEXT COLLATE "C",
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
+    merged_into BIGINT,
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",

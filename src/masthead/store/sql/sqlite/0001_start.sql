@@ -170,6 +170,7 @@ CREATE TABLE issues (
 -- *_plain, last_name_end: other forms of names that have some (masthead.store.name_forms).
 -- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
 -- removed_at: the delete_date that a removal set, by which one is known that no file has.
+-- merged_into: of one who was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     subscriber_id INTEGER NOT NULL,
@@ -180,6 +181,7 @@ CREATE TABLE subscribers (
     last_name TEXT,
     source TEXT,
     delete_date TEXT,
+    merged_into INTEGER,
     first_name_folded TEXT,
     last_name_folded TEXT,
     first_name_plain TEXT,
@@ -191,7 +193,9 @@ CREATE TABLE subscribers (
     source_lower TEXT GENERATED ALWAYS AS (lower(source)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     custom_fields_commit_id INTEGER NOT NULL,
-    PRIMARY KEY (account_id, subscriber_id)
+    PRIMARY KEY (account_id, subscriber_id),
+    FOREIGN KEY (account_id, merged_into)
+        REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, renewal_code_lower);
 CREATE INDEX subscribers_by_email ON subscribers (account_id, email_lower);
@@ -205,6 +209,8 @@ CREATE INDEX subscribers_by_last_name_plain ON subscribers (account_id, last_nam
     WHERE last_name_plain IS NOT NULL;
 CREATE INDEX subscribers_by_last_name_end ON subscribers (account_id, last_name_end)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_merged_into
+    ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id);
@@ -657,6 +663,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscribers', 'subscribers_by_first_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_last_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_name', '1000000 1000000 1000 10'),
+    ('subscribers', 'subscribers_by_merged_into', '1000 1000 1'),
     ('subscribers', 'subscribers_by_commit', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_custom_fields_commit', '1000000 1000000 1000'),
     ('addresses', 'addresses', '1000000 1000000 1'),
