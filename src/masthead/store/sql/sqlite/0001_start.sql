@@ -156,6 +156,7 @@ CREATE TABLE issues (
     date TEXT,
     number INTEGER,
     closes_on TEXT,
+    mailed_on TEXT,
     closed_at TEXT,
     mailing_list_id INTEGER,
     file_written_at TEXT,
@@ -331,6 +332,14 @@ CREATE TABLE custom_field_answers (
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
 ) STRICT, WITHOUT ROWID;
 
+-- The classes of copies that are the publisher's own, beside those that everybody has.
+CREATE TABLE classes (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    class_id INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (account_id, class_id)
+) STRICT, WITHOUT ROWID;
+
 -- Amounts of the books are whole cents. issues: -1 is unlimited.
 CREATE TABLE bundles (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
@@ -351,6 +360,7 @@ CREATE TABLE bundle_lines (
     type TEXT NOT NULL,
     copies INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
+    months INTEGER,
     PRIMARY KEY (account_id, bundle_id, line_number),
     FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
@@ -452,7 +462,10 @@ CREATE INDEX order_items_by_purchase
     ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
 
 -- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
--- cancelled; moved_at: when its subscription came to another subscriber.
+-- cancelled; moved_at: when its subscription came to another subscriber. free_copies come beside the
+-- copies, in a class of their own. allowed: the cents that an allowance has given back. What the
+-- first spread_after issues did not earn, which is spread_earned, is spread over spread_parts: the
+-- issues times the copies that were left then; NULL is those of the whole term.
 CREATE TABLE terms (
     account_id INTEGER NOT NULL,
     term_id INTEGER NOT NULL,
@@ -460,13 +473,21 @@ CREATE TABLE terms (
     order_item_id INTEGER,
     issues INTEGER NOT NULL,
     issues_left INTEGER NOT NULL,
+    copies INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     paid_on TEXT,
     kind TEXT NOT NULL,
+    class TEXT NOT NULL DEFAULT 'paid',
     months INTEGER,
     starts_on TEXT,
     ended_at TEXT,
     moved_at TEXT,
+    free_copies INTEGER NOT NULL DEFAULT 0,
+    free_class TEXT,
+    allowed INTEGER NOT NULL DEFAULT 0,
+    spread_after INTEGER NOT NULL DEFAULT 0,
+    spread_earned INTEGER NOT NULL DEFAULT 0,
+    spread_parts INTEGER,
     PRIMARY KEY (account_id, term_id),
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id),
@@ -579,6 +600,9 @@ CREATE TABLE mailing_list_entries (
     is_grace INTEGER NOT NULL DEFAULT 0,
     is_paid INTEGER NOT NULL DEFAULT 0,
     type TEXT,
+    class TEXT,
+    free_copies INTEGER NOT NULL DEFAULT 0,
+    free_class TEXT,
     PRIMARY KEY (account_id, mailing_list_id, subscription_id),
     FOREIGN KEY (account_id, mailing_list_id)
         REFERENCES list_downloads (account_id, mailing_list_id),
@@ -661,6 +685,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('custom_field_options', 'custom_field_options', '1000 1000 1'),
     ('custom_field_answers', 'custom_field_answers', '1000000 1000000 5 1'),
     ('orders', 'orders', '1000000 1000000 1'),
+    ('classes', 'classes', '100 100 1'),
     ('bundles', 'bundles', '100 100 1'),
     ('bundle_lines', 'bundle_lines', '200 200 2 1'),
     ('products', 'products', '100 100 1'),
