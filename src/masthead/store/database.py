@@ -187,7 +187,10 @@ class Store(Protocol):
         """
 
     def is_loading(self, account_id: int) -> bool:
-        """Return whether a load has the account's :meth:`load_lock`."""
+        """Return whether a load has the account's :meth:`load_lock`.
+
+        That of a process that was killed is free, if need be after a moment.
+        """
 
     def vacuum_after_erase(self) -> None:
         """Remove the old values of changed rows from the database's files.
