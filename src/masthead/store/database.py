@@ -4,6 +4,7 @@ The queries are in the modules beside this one, with the same SQL for both datab
 differ are chosen by ``Connection.dialect``.
 """
 
+import hashlib
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -48,6 +49,11 @@ class Migration(NamedTuple):
     def title(self) -> str:
         """The number and the name, as they are shown."""
         return f"{self.number:04} {self.name}"
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the SQL, whatever its line ends are, in hexadecimal digits."""
+        return hashlib.sha256("\n".join(self.sql.splitlines()).encode()).hexdigest()
 
 
 class Connection(databases.Connection, Protocol):
