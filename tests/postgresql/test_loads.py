@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.store import loads, open_store
+from masthead.store import loads, open_store, postgresql
 from tests.loading.publisher import SMALL
 from tests.postgres import wait_until_gone
 from tests.postgresql.service import (
@@ -208,7 +208,7 @@ LOCKED_OUT = """
 
 
 def test_a_killed_load_is_interrupted_once_the_server_has_noticed(
-    database: str, changed: Path
+    database: str, changed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "The record of loads": that takes it a moment, and the record waits for it."""
     with load_at("waiting for other writers", database, changed) as process:
@@ -221,6 +221,7 @@ def test_a_killed_load_is_interrupted_once_the_server_has_noticed(
     ):
         with locked(database, LOADING):
             assert [load.outcome for load in loads.loads(store)] == ["good", "running"]
+        monkeypatch.setattr(postgresql, "LOOK_LOCK_TIMEOUT", "60s")
         with locked(database, LOADING):
             shown = threads.submit(loads.loads, store)
             wait_until(lambda: bool(shown.done() or looking.execute(LOCKED_OUT).fetchall()))
