@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.circulation.beginning import begins_on
+from masthead.circulation.classes import COMPLIMENTARY, PAID
 from masthead.circulation.ordering import (
     UNLIMITED,
     RefusedOrder,
@@ -153,9 +154,11 @@ class Lines:
             order_item_id=item_id,
             issues=line.issues,
             issues_left=UNLIMITED if line.issues < 0 else line.issues - len(grace),
+            copies=line.copies,
             price=line.price,
             kind=kind_of(line.price),
-            months=publication.unlimited_term_months if line.issues < 0 else None,
+            **{"class": PAID if line.price else COMPLIMENTARY},
+            months=line.months or publication.unlimited_term_months if line.issues < 0 else None,
         )
         for issue_id in grace:
             self._books.connection.change(
