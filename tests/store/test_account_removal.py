@@ -206,7 +206,11 @@ def test_requests_that_run_while_their_account_is_removed_get_403(
     opened: OpenStore, url: str
 ) -> None:
     """decisions, "An account is removed": never an error of the server."""
-    keys = {"account_id": 1, "api_key": "key-1", "api_login": "login-1"}
+    keys: dict[str, int | str | None] = {
+        "account_id": 1,
+        "api_key": "key-1",
+        "api_login": "login-1",
+    }
     since = format_moment(time_ns() // 1_000 - HOUR_US)
     entities = "entities=orders"
     paths = [f"/{path}?changed_since={since}&{entities}" for path in ("2/cdc", "deletions")]
