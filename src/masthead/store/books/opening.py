@@ -83,8 +83,9 @@ def open_books(
         problems = _without_date(running)
         running.connection.change(
             """
-            INSERT INTO books (account_id, books_id, opened_on, opened_at)
-            VALUES (:account_id, 1, :today, :now)
+            INSERT INTO books (account_id, books_id, opened_on, opened_at, last_order_before)
+            SELECT :account_id, 1, :today, :now, max(order_id) FROM orders
+            WHERE account_id = :account_id
             """,
             account_id=account_id,
             today=running.today,
