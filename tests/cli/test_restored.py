@@ -167,6 +167,26 @@ def test_the_command_says_what_came_from_the_replaced_database(books: Books) -> 
         assert said in done.stderr
 
 
+def test_a_file_of_accounts_closes_what_a_dump_has_opened_again(
+    store: Store, account: str, tmp_path: Path
+) -> None:
+    """The manual of PostgreSQL: written before a restore with other tools, and imported after."""
+    masthead("accounts", "add", 2, "--api-key=two", "--api-login=two", database=account)
+    restored = store.copy_database(account, "dump")
+    try:
+        masthead("accounts", "rotate-key", 1, database=account)
+        masthead("accounts", "set", 2, "--no-api-active", database=account)
+        file = tmp_path / "accounts.csv"
+        file.write_text(masthead("accounts", "export", database=account).stdout)
+        masthead("import", file, database=restored)
+        with closing(open_store(restored)) as found, found.writer() as database:
+            for pair in (("key", "login"), ("two", "two")):
+                now = database.now()
+                assert keys.account_for_credentials(database, *pair, now=now) is None
+    finally:
+        store.drop_database(restored)
+
+
 # Times
 
 
