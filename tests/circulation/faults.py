@@ -291,13 +291,8 @@ FAULTS: dict[str, Plant] = {
         r"(UPDATE purchases SET subscriber_id = :kept, commit_id = :commit_id\s+WHERE)",
         r"\1 FALSE AND",
     ),
-    "an effort is skipped": _sql(r"min\(e\.effort\) AS effort", "max(e.effort) AS effort"),
     "letters ignore the campaign": _sql(
-        r"AND s\.renew_campaign_active = 1", "", only="next_efforts"
-    ),
-    "the letter of a gift goes to the reader": _sql(
-        r"coalesce\(o\.subscriber_id, b\.subscriber_id\)",
-        "coalesce(NULL * o.subscriber_id, d.subscriber_id)",
+        r"AND s\.renew_campaign_active = 1", "", only="present_terms"
     ),
     "changed balances are not in the feed": _sql(
         r"(unearned_revenue = n\.unearned, commit_id) = :commit_id",
