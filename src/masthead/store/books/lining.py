@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.circulation.beginning import begins_on
+from masthead.circulation.classes import COMPLIMENTARY, PAID
 from masthead.circulation.ordering import (
     UNLIMITED,
     RefusedOrder,
@@ -153,9 +154,11 @@ class Lines:
             order_item_id=item_id,
             issues=line.issues,
             issues_left=UNLIMITED if line.issues < 0 else line.issues - len(grace),
+            copies=line.copies,
             price=line.price,
             kind=kind_of(line.price),
-            months=publication.unlimited_term_months if line.issues < 0 else None,
+            **{"class": PAID if line.price else COMPLIMENTARY},
+            months=line.months or publication.unlimited_term_months if line.issues < 0 else None,
         )
         for issue_id in grace:
             self._books.connection.change(
@@ -258,7 +261,10 @@ class Lines:
     def _renew(
         self, found: _Subscription, recipient: Resolved, begins: str | None
     ) -> _Subscription:
-        """Note an extension; addresses change only where the order names them."""
+        """Note an extension; addresses change only where the order names them.
+
+        Whose newest term was refunded had left the campaign, and takes part in it again.
+        """
         mailing = recipient.named_address_id
         if mailing is None:
             mailing = found.mailing_address_id
@@ -267,6 +273,13 @@ class Lines:
             UPDATE subscriptions SET date_last_renewed = :today, begins_on = :begins,
                 mailing_address_id = :mailing,
                 billing_address_id = coalesce(:billing, billing_address_id),
+                renew_campaign_active = CASE WHEN EXISTS (
+                    SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                    AND t.subscription_id = :subscription_id AND t.ended_at IS NOT NULL
+                    AND t.term_id = (
+                        SELECT max(n.term_id) FROM terms AS n WHERE n.account_id = :account_id
+                        AND n.subscription_id = :subscription_id))
+                    THEN 1 ELSE renew_campaign_active END,
                 commit_id = :commit_id
             WHERE account_id = :account_id AND subscription_id = :subscription_id
             """,

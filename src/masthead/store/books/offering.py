@@ -14,13 +14,17 @@ __all__ = ["Line", "Offer", "offer_of"]
 
 
 class Line(NamedTuple):
-    """What an item gives of one publication; ``price`` is that of this order."""
+    """What an item gives of one publication; ``price`` is that of this order.
+
+    ``months``: over how many an unlimited line is earned; None for the publication's.
+    """
 
     publication_id: int
     issues: int
     type: str
     copies: int
     price: int
+    months: int | None
 
 
 class Offer(NamedTuple):
@@ -72,7 +76,7 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         return Offer(item, net, tax, ())
     lines = books.connection.rows(
         """
-        SELECT publication_id, issues, type, copies, price FROM bundle_lines
+        SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
         WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
         """,
         account_id=books.account_id,
@@ -80,13 +84,15 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
     )
     if not lines:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
-    prices = spread(net, [line[-1] for line in lines])
+    prices = spread(net, [line[4] for line in lines])
     return Offer(
         item,
         net,
         tax,
         [
-            Line(publication_id, issues, type_, copies, part)
-            for (publication_id, issues, type_, copies, _), part in zip(lines, prices, strict=True)
+            Line(publication_id, issues, type_, copies, part, months)
+            for (publication_id, issues, type_, copies, _, months), part in zip(
+                lines, prices, strict=True
+            )
         ],
     )

@@ -4,6 +4,7 @@ Cash basis, net of tax (circulation, "Money"). The functions run in an operation
 (``store.books.operation``).
 """
 
+from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -113,8 +114,8 @@ def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
     due = [term for term in terms_of_order(books, order_id) if term.is_due]
     rows = []
     for term in due:
-        rows.append((term.term_id, "received", term.price))
-        rows.append((term.term_id, "earned", _earned(books, term)))
+        rows.append((term.term_id, "received", term.price, books.today))
+        rows.append((term.term_id, "earned", _earned(books, term), books.today))
     add_revenue(books, rows)
     which = {"account_id": books.account_id, "order_id": order_id}
     for term in due:
@@ -150,7 +151,7 @@ def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
         )
     return Paid(
         sum(term.price for term in due),
-        sum(cents for _, kind, cents in rows if kind == "earned"),
+        sum(cents for _, kind, cents, _ in rows if kind == "earned"),
         tuple(sorted({term.subscription_id for term in due})),
     )
 
@@ -175,8 +176,8 @@ def _earned(books: Operation, term: Term) -> int:
     return earned_by_months(term.price, term.months, elapsed)
 
 
-def add_revenue(books: Operation, rows: list[tuple[int, str, int]]) -> None:
-    """Book term, kind and cents of each row today; what is 0 is not written."""
+def add_revenue(books: Operation, rows: Iterable[tuple[int, str, int, str]]) -> None:
+    """Book term, kind and cents of each row to its day; what is 0 is not written."""
     booked = [row for row in rows if row[2]]
     if not booked:
         return
@@ -184,6 +185,6 @@ def add_revenue(books: Operation, rows: list[tuple[int, str, int]]) -> None:
     books.connection.insert_many(
         "revenue",
         ("revenue_id", "term_id", "kind", "cents", "booked_on"),
-        [(first + n, *row, books.today) for n, row in enumerate(booked)],
+        [(first + n, *row) for n, row in enumerate(booked)],
         account_id=books.account_id,
     )
