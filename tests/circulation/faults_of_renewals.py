@@ -16,6 +16,12 @@ FAULTS_OF_RENEWALS: dict[str, Plant] = {
         r"SELECT max\(e\.effort\)", "SELECT min(e.effort)"
     ),
     "an earlier effort follows a later one": _sql(r"r\.effort >= f\.effort", "r.effort = f.effort"),
+    "letters ignore the campaign": _sql(
+        r"AND s\.renew_campaign_active = 1", "", only="present_terms"
+    ),
+    "grace ignores the campaign": _sql(
+        r"AND s\.renew_campaign_active = 1", "", only="last_regular"
+    ),
     "readers to whom all was refunded get letters": _sql(
         r"AND t\.ended_at IS NULL", "", only="present_terms"
     ),

@@ -68,4 +68,9 @@ STORY_OF_RENEWALS: Sequence[Step] = [
     ("set", {"key": 1, "campaign": 1}),
     LETTERS,
     _close(7),
+    # Who is not in the campaign gets neither, either.
+    ("set", {"key": 5, "campaign": 0}),
+    ("plan", {"publication": TIDE, "day": date(2026, 8, 1)}),
+    _close(12),
+    LETTERS,
 ]

@@ -74,7 +74,7 @@ def test_the_story_finds_each_fault(
 
 @SHORT_ON_SQLITE
 def test_the_story_of_renewals_is_what_the_model_says(place: Place) -> None:
-    """circulation, "Renewals", "Extension"."""
+    """circulation, "Renewals", "Extension"; decisions, "Who was refunded"."""
     with proving(place.begin()) as proof:
         tell(proof, STORY_OF_RENEWALS)
     place.end()

@@ -133,7 +133,7 @@ def test_a_letter_has_name_and_address_of_one_place(desk: Desk) -> None:
 
 
 def test_the_letter_goes_to_the_reader_who_has_ever_paid_and_else_to_the_payer(desk: Desk) -> None:
-    """circulation, "Order": gift or not."""
+    """circulation, "Order": gift or not; decisions, "The reader's own terms"."""
     effort(desk, 1, 9)
     order(desk, 1, reader=2)
     columns = ("to_subscriber_id", "is_gift", "first_name", "address")
