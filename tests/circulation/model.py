@@ -85,7 +85,7 @@ class Rules(Records):
 
     def is_paid(self, number: int | None) -> bool:
         term = self.terms.get(number or 0)
-        return term is not None and term.price > 0 and term.paid_on is not None
+        return term is not None and term.paid_on is not None
 
     def paid_issues_left(self, key: int) -> int | None:
         paid = sum(self.left(number) for number in self.terms_of(key) if self.is_paid(number))
@@ -110,6 +110,19 @@ class Rules(Records):
         """The grace issues since the last regular one, which no renewal has taken over."""
         last = self.last_regular(key) or date.min
         return [i for day, i, each in self.received(key) if not each.is_regular and day > last]
+
+    def is_free_copy(self, number: int) -> bool:
+        return self.terms[number].kind == "extension"
+
+    def present_term(self, key: int) -> int | None:
+        """The newest term with issues left, or else the newest; a free copy if there is no other.
+
+        One that has ended was given back, and with it all that the reader would still have had.
+        """
+        terms = self.terms_of(key)
+        sold = [n for n in terms if not self.is_free_copy(n)]
+        running = [n for n in sold if self.left(n)]
+        return next(reversed(running or sold or terms), None)
 
     def is_suspended(self, key: int, day: date) -> bool:
         spans = (span for span in self.suspensions.values() if span.subscription == key)
@@ -228,11 +241,11 @@ class Rules(Records):
             newest = self.newest_closed(found.publication)
             found.begins_on = self.issues[newest].date + DAY if newest else self.today
             of_these = paid if paid is not None else issues if cents else 0
-            parts = ((of_these, cents), (issues - of_these, 0))
-            parts = parts if issues > 0 else ((issues, cents), (0, 0))
-            for count, price in (part for part in parts if part[0]):
+            parts = (of_these, cents, True), (issues - of_these, 0, False)
+            parts = parts if issues > 0 else ((issues, cents, cents > 0), (0, 0, False))
+            for count, price, is_paid in (part for part in parts if part[0]):
                 term = Term(key, None, count, price, "opening")
-                term.paid_on = self.today if price else None
+                term.paid_on = self.today if is_paid else None
                 if count == UNLIMITED:
                     term.opened_on = self.today
                     publication_ = self.publications[found.publication]
@@ -254,6 +267,8 @@ class Rules(Records):
         day, last = self.issues[issue].date, self.last_regular(key)
         may = self.is_running(key) and not self.is_suspended(key, day)
         is_past = self.issues_left(key) == 0 and bool(self.subscriptions[key].campaign)
+        term = self.present_term(key)
+        may = may and not (term and self.terms[term].ended)
         is_recent = last is not None and since <= last < day
         return may and is_past and is_recent and len(self.grace_since(key)) < grace_issues
 

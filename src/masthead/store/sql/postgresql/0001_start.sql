@@ -185,11 +185,13 @@ CREATE INDEX commits_without_stamp ON commits (account_id) WHERE visible_at IS N
 
 -- An account that has the row keeps its books here (mode `here`): operations change its data, and
 -- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+-- last_order_before: the newest order of before the opening; this and older ones are history.
 CREATE TABLE books (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     books_id BIGINT NOT NULL CHECK (books_id = 1),
     opened_on TEXT COLLATE "C" NOT NULL,
     opened_at TEXT COLLATE "C",
+    last_order_before BIGINT,
     PRIMARY KEY (account_id, books_id)
 );
 
@@ -660,15 +662,21 @@ CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
 
--- An effort is due at so many issues left; 0 and below: so many issues after the last one.
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
+-- offers a bundle.
 CREATE TABLE renewal_efforts (
     account_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,
     effort BIGINT NOT NULL,
     issues_left BIGINT NOT NULL,
+    bundle_id BIGINT,
+    key_code TEXT COLLATE "C",
     PRIMARY KEY (account_id, publication_id, effort),
-    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
 );
+CREATE INDEX renewal_efforts_by_bundle
+    ON renewal_efforts (account_id, bundle_id) WHERE bundle_id IS NOT NULL;
 
 CREATE TABLE renewals_sent (
     account_id BIGINT NOT NULL,
@@ -745,7 +753,8 @@ CREATE UNLOGGED TABLE staged_books (
     present BIGINT NOT NULL,
     books_id BIGINT,
     opened_on TEXT COLLATE "C",
-    opened_at TEXT COLLATE "C"
+    opened_at TEXT COLLATE "C",
+    last_order_before BIGINT
 );
 CREATE INDEX staged_books_by_key
     ON staged_books (account_id, load_id, books_id);
@@ -1158,7 +1167,9 @@ CREATE UNLOGGED TABLE staged_renewal_efforts (
     present BIGINT NOT NULL,
     publication_id BIGINT,
     effort BIGINT,
-    issues_left BIGINT
+    issues_left BIGINT,
+    bundle_id BIGINT,
+    key_code TEXT COLLATE "C"
 );
 CREATE INDEX staged_renewal_efforts_by_key
     ON staged_renewal_efforts (account_id, load_id, publication_id, effort);
