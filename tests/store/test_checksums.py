@@ -1,4 +1,4 @@
-"""A database whose tables another file has made is refused (decisions, "Checksums of migrations")."""
+"""A database that another migration has made is refused (decisions, "Checksums of migrations")."""
 
 from __future__ import annotations
 
