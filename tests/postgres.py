@@ -57,6 +57,9 @@ POLL_SECONDS = 0.02
 # Below the ports that systems give out by themselves: a cluster finds its own free after a stop.
 PORTS = range(20_000, 32_000)
 
+# Where tests say which of these ports are theirs.
+PORTS_TAKEN = Path(tempfile.gettempdir()) / f"masthead-ports-{os.geteuid()}"
+
 # Quick, since no test pulls the plug; otherwise as an operator's.
 SETTINGS = {
     "autovacuum": "on",
@@ -240,7 +243,8 @@ class Cluster(Databases):
         self.version = version
         self._build = build or Build(_bin(version), None, {})
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder or _memory()))
-        self.port = free_port()
+        self._port = Port()
+        self.port = self._port.number
         self._data = self.folder / "data"
         self._log = self.folder / "log"
         self._server: subprocess.Popen[bytes] | None = None
@@ -279,10 +283,24 @@ class Cluster(Databases):
         """End every session and shut down in order (PostgreSQL's fast shutdown)."""
         self._end(signal.SIGINT)
 
+    def kill(self) -> None:
+        """End every process of the server at once, as a machine does that fails.
+
+        None is left that has the memory which they share: with it, none could be started again.
+        """
+        self.freeze()
+        processes = self._processes()
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._end(signal.SIGKILL)
+        _wait_until(lambda: not any(map(_lives, processes)), "end")
+
     def close(self) -> None:
         """Stop at once, as in a crash, and remove every file; nothing if that is done already."""
         self._end(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._port.close()
         atexit.unregister(self.close)
 
     def freeze(self) -> None:
@@ -551,14 +569,53 @@ def _compiled_locale() -> str | None:
     return str(folder) if (folder / "en_US.UTF-8").exists() else None
 
 
-def free_port() -> int:
-    """Return a port of loopback that nobody uses."""
-    # Not by the random module, which pytest-randomly sets alike in every worker.
-    while True:
-        port = secrets.choice(PORTS)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+class Port:
+    """A port of loopback that nobody uses, and no other test takes before ``close``.
+
+    So who stops and starts again finds it free. A killed test's ports are free too.
+    """
+
+    def __init__(self) -> None:
+        """Find one."""
+        PORTS_TAKEN.mkdir(mode=0o700, exist_ok=True)
+        while True:
+            # Not by the random module, which pytest-randomly sets alike in every worker.
+            self.number = secrets.choice(PORTS)
+            self._file = (PORTS_TAKEN / str(self.number)).open("wb")
+            with suppress(OSError), socket.socket() as probe:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                probe.bind(("127.0.0.1", self.number))
+                return
+            self._file.close()
+
+    def close(self) -> None:
+        """Let others take it."""
+        self._file.close()
+
+
+def wait_until_gone(url: str) -> None:
+    """Return once a PostgreSQL has noticed that processes were killed, and undone what they did.
+
+    Until then they have their locks, and their transactions are open. A file needs no time for it.
+    """
+    if not url.startswith("postgresql://"):
+        return
+    with psycopg.connect(url, autocommit=True) as connection:
+        _wait_until(lambda: not connection.execute(_OPEN).fetchall(), "forget who was killed")
+
+
+_OPEN = """
+    SELECT 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND backend_type = 'client backend' AND xact_start IS NOT NULL
+    """
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _wait_until(done: Callable[[], bool], what: str) -> None:

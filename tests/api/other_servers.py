@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import httpx2
 
-from tests.postgres import free_port
+from tests.postgres import Port
 from tests.servers import as_server, environment
 
 if TYPE_CHECKING:
@@ -42,16 +42,19 @@ class Served(NamedTuple):
 @contextmanager
 def served(database: str, server: str, settings: Mapping[str, str]) -> Iterator[Served]:
     """Serve the app with the server of that name, for as long as the block lasts."""
-    port = free_port()
-    arguments = SERVERS[server].format(port=port).split()
-    with subprocess.Popen(
-        [sys.executable, "-m", *arguments, APP],
-        env={**environment(as_server(database)), **settings},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        found = Served(("127.0.0.1", port))
+    port = Port()
+    arguments = SERVERS[server].format(port=port.number).split()
+    with (
+        closing(port),
+        subprocess.Popen(
+            [sys.executable, "-m", *arguments, APP],
+            env={**environment(as_server(database)), **settings},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
+        found = Served(("127.0.0.1", port.number))
         try:
             _wait_until_it_responds(found, process)
             yield found

@@ -15,6 +15,7 @@ from masthead.store import audit, deletions
 from masthead.store.books import (
     cancelling,
     closing,
+    earning,
     forecasting,
     lining,
     offering,
@@ -104,6 +105,14 @@ def _nothing_taken_back(right: Any, net: int, terms: Any) -> Any:
         each._replace(refunded=min(each.refunded, term.unearned), earned=max(each.earned, 0))
         for each, term in zip(right(net, terms), terms, strict=True)
     ]
+
+
+def _to_the_first(_right: Any, cents: int, most: Any) -> list[int]:
+    found = []
+    for each in most:
+        found.append(min(each, cents))
+        cents -= found[-1]
+    return found
 
 
 def _part_alone(_right: Any, item: Any, amount: int, terms: Any) -> int:
@@ -220,6 +229,22 @@ FAULTS: dict[str, Plant] = {
     ),
     "a discount goes to the first line": _call(
         offering, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
+    ),
+    "a refund goes to the first line": _call(refunding, "parts", _to_the_first),
+    "what is earned ahead of today is taken back today": _call(
+        store_refunding, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
+    ),
+    "a late closing is booked into a month that has ended": _call(
+        earning, "open_day", lambda _right, day, _today: day
+    ),
+    "a reopening is booked into a month that has ended": _sql(
+        r"CASE WHEN b\.day < :month THEN :today", "CASE WHEN FALSE THEN :today"
+    ),
+    "who has all money back stays in the campaign": _call(
+        store_refunding, "_leave_campaign", _nothing
+    ),
+    "who was refunded never gets letters again": _sql(
+        r"THEN 1 ELSE renew_campaign_active END", "THEN 0 ELSE renew_campaign_active END"
     ),
     # Orders
     "an order does not set the copies": _sql(

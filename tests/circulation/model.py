@@ -180,6 +180,10 @@ class Rules(Records):
         if cents:
             self.revenue.append(Booked(number, issue, kind, cents, day))
 
+    def open_day(self, day: date) -> date:
+        """Nothing is booked into a month that has ended: then it is booked today."""
+        return day if (day.year, day.month) >= (self.today.year, self.today.month) else self.today
+
     def settle(self, number: int, issue: int | None = None) -> None:
         """Earn what a paid term should have earned by now: floor(c·k/n) after k of n."""
         term = self.terms[number]
@@ -191,12 +195,12 @@ class Rules(Records):
             start, whole = self.began(number), term.months or 1
             until = self.issues[newest].date if newest else date.min
             done = min(months(start or date.max, until), whole)
-        day = max(term.paid_on, self.issues[issue].date) if issue else self.today
+        day = max(term.paid_on, self.open_day(self.issues[issue].date)) if issue else self.today
         more = term.price * done // whole - self.booked(number, "earned")
         if issue and more < 0:
             came = [row.on for row in self.revenue if row.cents > 0
                     and (row.term, row.issue, row.kind) == (number, issue, "earned")]  # fmt: skip
-            day = came[-1] if came else term.paid_on
+            day = self.open_day(came[-1] if came else term.paid_on)
         self.book(number, issue, "earned", more, day)
 
     def began(self, number: int) -> date | None:

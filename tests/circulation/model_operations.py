@@ -148,6 +148,8 @@ class Books(Rules):
                 begins = first or self.begins(line.publication)
                 found.begins_on = max(begins, found.begins_on or begins)
             found.renewed = self.today
+            newest_term = self.terms_of(key)[-1:]
+            found.campaign = 1 if any(self.terms[n].ended for n in newest_term) else found.campaign
             found.mailing, found.billing = (
                 reader.named or found.mailing,
                 payer.named or found.billing,
@@ -197,17 +199,31 @@ class Books(Rules):
         net_back = rounded((item.refunded + amount) * item.net, item.gross)
         rest = min(max(net_back - self.net_back(item_id), 0), kept, amount)
         rest = max(rest, amount - (most - kept))
-        for take_back in (False, True):
-            for number in terms:
-                part = min(
-                    self.booked(number, "earned") if take_back else self.unearned(number), rest
-                )
-                self.book(number, None, "earned", -part if take_back else 0, self.today)
-                self.book(number, None, "refunded", part, self.today)
-                rest -= part
+        is_all = bool(self.orders[order].paid_on) and amount == most
+        lost = {self.terms[n].subscription for n in terms if self.left(n)}
+        earned = [self.booked(number, "earned") for number in terms]
+        shares = in_proportion(min(rest, unearned), [self.unearned(number) for number in terms])
+        backs = in_proportion(max(rest - unearned, 0), earned)
+        for number, share, back in zip(terms, shares, backs, strict=True):
+            self.book(number, None, "refunded", share + back, self.today)
+            self.take_back(number, back)
         item.refunded, item.refunded_on = item.refunded + amount, self.today
         self.end(terms)
+        for key in {self.terms[number].subscription for number in terms}:
+            if not self.issues_left(key) and (is_all or key in lost):
+                self.subscriptions[key].campaign = 0
         return amount
+
+    def take_back(self, number: int, cents: int) -> None:
+        """Take back what was earned: cent by cent, where it stands ahead of today."""
+        for _ in range(cents):
+            days = {row.on for row in self.revenue if row.term == number and row.on > self.today
+                    and self.earned_on(number, row.on) > 0}  # fmt: skip
+            self.book(number, None, "earned", -1, max(days, default=self.today))
+
+    def earned_on(self, number: int, day: date) -> int:
+        return sum(row.cents for row in self.revenue
+                   if (row.term, row.kind, row.on) == (number, "earned", day))  # fmt: skip
 
     def net_back(self, item_id: int) -> int:
         """What was refunded of an item, without its tax."""
@@ -241,9 +257,7 @@ class Books(Rules):
         self.end(terms)
         for item_id, back in gross.items():
             item = self.items[item_id]
-            item.refunded += back
-            if all(self.terms[n].ended for n in self.terms_of_items([item_id])):
-                item.refunded_on = self.today
+            item.refunded, item.refunded_on = item.refunded + back, self.today
 
     # Service
 
@@ -397,3 +411,9 @@ def spread(net: int, lines: Sequence[Line]) -> list[tuple[Line, int]]:
     )
     parts = [net * weight // sum(weights) for weight in weights[:-1]]
     return list(zip(lines, [*parts, net - sum(parts)], strict=True))
+
+
+def in_proportion(cents: int, most: Sequence[int]) -> list[int]:
+    """Divide cents in proportion: until each part, what falls on all until then, rounded down."""
+    until = [cents * sum(most[: n + 1]) // (sum(most) or 1) for n in range(len(most))]
+    return [after - before for before, after in zip([0, *until], until, strict=False)]

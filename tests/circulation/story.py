@@ -146,6 +146,19 @@ STORY: list[Step] = [
     ("refund", {"order": 15, "item_id": 16, "amount": 1}),
     ("refund", {"order": 15, "item_id": 16, "amount": 1}),
     _no("refund", order=15, item_id=16, amount=100),
+    # A part of two lines' money goes back, then more than was unearned, of which a share stands
+    # ahead of today. Who has all money back leaves the campaign, and an order brings them back.
+    _order(4, Asked(TWO_LINES, is_new=True)),
+    ("close", {"issue": 11}),
+    ("refund", {"order": 16, "item_id": 17, "amount": 300}),
+    ("refund", {"order": 16, "item_id": 17, "amount": 400}),
+    ("refund", {"order": 16, "item_id": 17, "amount": 201}),
+    _order(4, Asked(TWO_LINES)),
+    # An issue whose month has ended: it is closed, and reopened.
+    ("plan", {"publication": EBB, "day": _day(6, 25)}),
+    _days(50),
+    ("close", {"issue": 13}),
+    ("reopen", {"issue": 13}),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 

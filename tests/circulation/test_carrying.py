@@ -29,10 +29,11 @@ MORE: dict[str, str] = {
         "publication_id,name,issues_per_year,late_start,grace_counts,credit_issues,"
         "unlimited_term_months\n1,Tide,12,current,1,3,24\n2,Weekly,52,,,,\n"
     ),
+    "classes.csv": "class_id,name\n1,hotel\n2,airline\n",
     "bundles.csv": "bundle_id,name,active,price,tax\n1,A year,,3600,252\n2,Old,0,1200,0\n",
     "bundle_lines.csv": (
-        "bundle_id,line_number,publication_id,issues,type,copies,price\n"
-        "1,1,1,12,Both,2,3600\n2,1,2,-1,Print,,1200\n"
+        "bundle_id,line_number,publication_id,issues,type,copies,price,months\n"
+        "1,1,1,12,Both,2,3600,\n2,1,2,-1,Print,,1200,18\n"
     ),
     "products.csv": "product_id,name,active,price,tax\n1,A mug,1,900,63\n",
     "orders.csv": (
@@ -66,6 +67,7 @@ FREE = {
     "subscribers.csv": "subscriber_id,email\n1,ada@example.org\n7,new@example.org\n",
     "addresses.csv": "address_id,subscriber_id,city\n1,1,Salem\n",
     "custom_fields.csv": "field_id,name,display_as,type\n1,trade,Trade,checkbox\n",
+    "classes.csv": "class_id,name\n1,hotels\n",
     "bundles.csv": "bundle_id,name\n1,One year\n",
     "products.csv": "product_id,name\n1,A cup\n",
     "renewal_efforts.csv": "publication_id,effort,issues_left\n1,1,4\n",
@@ -180,6 +182,11 @@ def test_closed_issues_stay_as_they_are(publisher: Publisher) -> None:
     """circulation, "Two modes of an account"."""
     for row, sentence in REFUSED_ISSUES.items():
         assert f"issues.csv:2: {sentence}" in publisher.problem({"issues.csv": f"{row}\n"})
+
+
+def test_no_file_merges_a_reader(publisher: Publisher) -> None:
+    found = publisher.problem({"subscribers.csv": "subscriber_id,merged_into\n1,2\n"})
+    assert "subscribers.csv:2: merged_into: only merging sets it" in found
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 YEAR, BOTH, FREE, MUG = 1, 2, 3, 1
 READERS = 200
 OAK = {"address": "3 Oak Lane", "city": "Dover", "zip_code": "19901"}
-STATEMENTS_MAX = 2
+STATEMENTS_MAX = 0.5
 """For each order; it was 26 when every row was written by itself."""
 
 

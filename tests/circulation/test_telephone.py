@@ -308,6 +308,7 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
     assert after == before
     kept, gone, _ = desk.table("subscribers")
     assert (kept["delete_date"], gone["delete_date"]) == (None, "2026-04-15 12:00:00")
+    assert (kept["merged_into"], gone["merged_into"]) == (None, 1)
     answers = [
         (row["subscriber_id"], row["text_value"]) for row in desk.table("custom_field_answers")
     ]

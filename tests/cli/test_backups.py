@@ -294,7 +294,7 @@ def test_a_database_of_a_newer_version_hands_its_list_on(named: str, tmp_path: P
     masthead("backup", backup, database=named)
     masthead("erase", "--account=1", "--subscriber=2", "--yes", database=named)
     with closing(apsw.Connection(os.fspath(path_of(named)))) as connection:
-        connection.execute("INSERT INTO migrations VALUES (99, 'newer')")
+        connection.execute("INSERT INTO migrations VALUES (99, 'newer', '')")
     said = masthead("restore", backup, "--replace", database=named).stdout
     assert "account 1: erased again: subscriber 2\n" in said
 

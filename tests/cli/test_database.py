@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from masthead.store import open_store
 from tests.cli.running import holds_nothing
 from tests.servers import masthead
@@ -48,3 +50,17 @@ def test_migrate_says_what_it_applied_and_a_second_time_that_nothing_was_left(
     )
     assert masthead("database", "migrate", database=database).stdout == "up to date\n"
     masthead("accounts", "add", 1, database=database)
+
+
+@pytest.mark.parametrize(
+    "words", [("database", "status"), ("database", "migrate"), ("serve", "--port=0"), ("loads",)]
+)
+def test_each_command_refuses_the_tables_of_another_version(
+    account: str, words: tuple[str]
+) -> None:
+    """decisions, "Checksums of migrations": with a sentence."""
+    with open_store(account).writer() as database:
+        database.change("UPDATE migrations SET checksum = 'another'")
+    done = masthead(*words, database=account, exit_status=1)
+    assert "were made by another migration 0001 start than that of this version" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -267,7 +267,7 @@ def test_a_database_that_a_newer_version_made_is_left_alone(
     account: str, tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:
     with open_store(account).writer() as database:
-        database.change("INSERT INTO migrations VALUES (99, 'from_the_future')")
+        database.change("INSERT INTO migrations VALUES (99, 'from_the_future', '')")
     assert "use a newer version" in said(arguments, 1, tmp_path, account)
 
 

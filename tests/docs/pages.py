@@ -8,12 +8,13 @@ A line that starts a server leaves it running until the page ends.
 
 import os
 import re
-import socket
 import subprocess
 import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.postgres import Port
 from tests.servers import as_server
 
 ROOT = Path(__file__).parents[2]
@@ -84,7 +85,16 @@ def run(blocks: list[Block], folder: Path, postgresql: str = POSTGRESQL) -> list
     9464 of the pages become free ones, and the PostgreSQL database the one at the URL. Commands
     that would run this test again (`make test` and the like) are left out.
     """
-    ports = {number: str(_free_port()) for number in ("8000", "8001", "8002", "9464")}
+    with ExitStack() as stack:
+        taken = {
+            number: stack.enter_context(closing(Port()))
+            for number in ("8000", "8001", "8002", "9464")
+        }
+        ports = {number: str(port.number) for number, port in taken.items()}
+        return _run(blocks, folder, postgresql, ports)
+
+
+def _run(blocks: list[Block], folder: Path, postgresql: str, ports: dict[str, str]) -> list[str]:
     number_of = re.compile(rf"\b({'|'.join(ports)})\b")
     script = _PRELUDE
     for number, block in enumerate(blocks):
@@ -130,10 +140,3 @@ def fits(said: str, printed: str) -> bool:
 
 def _outputs(folder: Path) -> list[Path]:
     return sorted(folder.glob("block-*.out"), key=lambda path: int(path.stem.partition("-")[2]))
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port

@@ -29,6 +29,7 @@ LEAST: dict[str, dict[str, Any]] = {
     "custom_fields": {"field_id": 1},
     "custom_field_options": {"option_id": 1, "field_id": 1},
     "custom_field_answers": {"subscriber_id": 1, "field_id": 1, "option_ids": [1]},
+    "classes": {"class_id": 1},
     "bundles": {"bundle_id": 1},
     "products": {"product_id": 1},
     "orders": {"order_id": 1, "subscriber_id": 1},

@@ -47,6 +47,7 @@ SMALL: dict[str, str] = {
     "custom_field_answers.csv": (
         "subscriber_id,field_id,option_ids,text_value\n1,1,10|11,\n2,2,,So\n"
     ),
+    "classes.csv": "class_id,name\n1,hotel\n",
     "bundles.csv": "bundle_id,name,price,tax\n7,Tide for a year,1000,50\n",
     "bundle_lines.csv": (
         "bundle_id,line_number,publication_id,issues,type,copies,price\n7,1,1,12,Print,1,1000\n"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from masthead.loading.load import load
 from masthead.store import open_store
 from masthead.store.audit import Deed
+from tests.postgres import wait_until_gone
 from tests.servers import COMMAND_SECONDS_MAX, ROOT, environment
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ __all__ = ["STAGED", "WRITING", "stuck"]
 
 @contextmanager
 def stuck(publisher: Publisher, folder: Path, step: str) -> Iterator[subprocess.Popen[str]]:
-    """Yield a process that loads the folder, and stops before the step until the block ends."""
+    """Yield a process that loads the folder, and stops before the step until the block ends.
+
+    If it is killed, the database has noticed that after the block.
+    """
     arguments = [publisher.url, str(folder), str(publisher.account_id), step]
     with subprocess.Popen(
         [sys.executable, "-m", __name__, *arguments],
@@ -47,6 +51,8 @@ def stuck(publisher: Publisher, folder: Path, step: str) -> Iterator[subprocess.
         finally:
             process.stdin.close()
             process.wait(COMMAND_SECONDS_MAX)
+            if process.returncode < 0:
+                wait_until_gone(publisher.url)
 
 
 def main(url: str, folder: str, account_id: str, step: str) -> None:

@@ -159,7 +159,7 @@ def wait(publisher: Publisher, folders: list[Path], time: Time, wait_s: float = 
         publisher.store, waiting, MARKER, wait_s=wait_s, pause=time.pause, clock=time.clock
     ):
         found.append(ready)
-        if ready.marker_at:
+        if ready.marker_at is not None:
             load(
                 publisher.store,
                 ready.delivery.paths,
@@ -220,7 +220,7 @@ def test_a_marker_that_comes_at_the_last_moment_counts(
 
 
 def test_the_command_says_what_did_not_come(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Folders of folders": the next load waits for a marker that is newer."""
+    """decisions, "Folders of folders": the next load waits for a marker of another time."""
     folder = fill(tmp_path / "night", PUBLICATION)
     words = ("import", folder, "--account", small.account_id, "--when-complete=_DONE")
     none = masthead(*words, "--wait-at-most=0s", database=small.url, exit_status=1)
@@ -230,6 +230,18 @@ def test_the_command_says_what_did_not_come(small: Publisher, tmp_path: Path) ->
     masthead(*words, "--wait-at-most=0s", database=small.url, exit_status=1)
     mark(folder, 101)
     assert "1 unchanged" in masthead(*words, database=small.url).stdout
+
+
+def test_a_marker_of_a_clock_that_was_ahead_holds_up_no_later_night(
+    publisher: Publisher, tmp_path: Path
+) -> None:
+    """decisions, "Folders of folders": a marker is new if its time is another one."""
+    folder, time = fill(tmp_path / "night", PUBLICATION), Time()
+    for at_s in (10**10, 200, 0, 300):
+        mark(folder, at_s)
+        found = wait(publisher, [folder], time, wait_s=0)
+        assert [each.marker_at for each in found] == [at_s * SECOND_US]
+        assert [each.marker_at for each in wait(publisher, [folder], time, wait_s=0)] == [None]
 
 
 def test_a_refused_load_has_used_its_marker_up(small: Publisher, tmp_path: Path) -> None:

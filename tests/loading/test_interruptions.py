@@ -14,6 +14,7 @@ import pytest
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
 from tests.long import ONLY_LONG, SHORT_ON_SQLITE
+from tests.postgres import wait_until_gone
 from tests.servers import environment
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def killed(publisher: Publisher, moment: str) -> None:
         check=False,
     )
     assert done.returncode == -signal.SIGKILL, f"never came to {moment!r}: {done.stderr}"
+    wait_until_gone(publisher.url)
 
 
 @SHORT_ON_SQLITE

@@ -9,7 +9,6 @@ Nobody runs `masthead feed new-epoch`, and no server is restarted.
 from __future__ import annotations
 
 import re
-import signal
 import threading
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -100,10 +99,8 @@ class Site:
 
     def end_primary(self, how: str) -> None:
         """Let the primary be gone; a frozen one keeps its connections open."""
-        if how == "killed":
-            self.primary._end(signal.SIGKILL)
-        else:
-            {"stopped": self.primary.stop, "frozen": self.primary.freeze}[how]()
+        primary = self.primary
+        {"killed": primary.kill, "stopped": primary.stop, "frozen": primary.freeze}[how]()
 
     def fail_over(self, how: str = "killed") -> None:
         """End the primary, and promote what the replica has."""
@@ -422,7 +419,7 @@ def asked_before_and_after(database: str, change: Callable[[], None]) -> Iterato
 def test_a_restart_and_a_crash_begin_no_epoch(cluster: Cluster, tmp_path: Path, how: str) -> None:
     database = new_database(cluster, "restarts")
     fill(database, tmp_path)
-    end = cluster.stop if how == "restarted" else lambda: cluster._end(signal.SIGKILL)
+    end = cluster.stop if how == "restarted" else cluster.kill
 
     def restart() -> None:
         end()

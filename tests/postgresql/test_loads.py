@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.store import loads, open_store, postgresql
 from tests.loading.publisher import SMALL
+from tests.postgres import wait_until_gone
 from tests.postgresql.service import (
     ACCOUNT,
     PASSWORD,
@@ -20,6 +23,7 @@ from tests.postgresql.service import (
     new_database,
     outage,
     session,
+    wait_until,
 )
 from tests.servers import COMMAND_SECONDS_MAX, environment, masthead
 
@@ -182,6 +186,7 @@ def test_what_a_killed_load_has_staged_is_in_no_other_and_goes_a_day_later(
     with load_at("waiting for other writers", database, changed) as process:
         assert emails(database) == OLD
         process.kill()
+    wait_until_gone(database)
     assert staged(database) == len(SMALL["subscribers.csv"].splitlines()) - 1
 
     (changed / "subscribers.csv").write_text("subscriber_id,email\n3,cy@example.org\n")
@@ -192,6 +197,35 @@ def test_what_a_killed_load_has_staged_is_in_no_other_and_goes_a_day_later(
         connection.execute("UPDATE staged_subscribers SET load_id = load_id - 86400000001000")
     masthead("import", changed, "--account", ACCOUNT, database=database)
     assert staged(database) == 0
+
+
+LOADING = "SELECT 1 FROM account_locks WHERE account_id = 1 AND kind = 'load' FOR UPDATE"
+LOCKED_OUT = """
+    SELECT 1 FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database OR l.database IS NULL
+    JOIN pg_stat_activity AS a ON a.pid = l.pid
+    WHERE NOT l.granted AND d.datname = current_database() AND a.datname = d.datname
+    """
+
+
+def test_a_killed_load_is_interrupted_once_the_server_has_noticed(
+    database: str, changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "The record of loads": that takes it a moment, and the record waits for it."""
+    with load_at("waiting for other writers", database, changed) as process:
+        process.kill()
+    wait_until_gone(database)
+    with (
+        closing(open_store(database)) as store,
+        session(database) as looking,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        with locked(database, LOADING):
+            assert [load.outcome for load in loads.loads(store)] == ["good", "running"]
+        monkeypatch.setattr(postgresql, "LOOK_LOCK_TIMEOUT", "60s")
+        with locked(database, LOADING):
+            shown = threads.submit(loads.loads, store)
+            wait_until(lambda: bool(shown.done() or looking.execute(LOCKED_OUT).fetchall()))
+        assert [load.outcome for load in shown.result()] == ["good", "interrupted"]
 
 
 def test_a_load_that_is_refused_leaves_nothing_staged(database: str, changed: Path) -> None:

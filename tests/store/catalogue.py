@@ -48,6 +48,7 @@ OF_THE_CONSOLE = {"operators", "operator_sessions"}
 # What no operation of the interface shows (circulation, "What is stored in addition").
 OF_THE_BOOKS = {
     "books",
+    "classes",
     "bundles",
     "bundle_lines",
     "products",

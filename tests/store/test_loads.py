@@ -257,11 +257,11 @@ def test_a_server_learns_when_the_last_good_load_of_each_account_ended_and_no_mo
         assert loads.last_good(served) == {1: ended[2], 2: ended[1]}
 
 
-def test_the_time_of_the_newest_marker_is_kept_of_a_good_load_or_a_refused_one(
+def test_the_time_of_the_last_marker_is_kept_of_a_good_load_or_a_refused_one(
     publisher: Publisher,
 ) -> None:
     """decisions, "Folders of folders"."""
-    assert loads.last_marker(publisher.store, 1) == 0
+    assert loads.last_marker(publisher.store, 1) is None
     folder = publisher.write(SMALL)
     load(publisher.store, [folder], account_id=1, options=Options(marker_at=50))
     publisher.load(SMALL)
@@ -269,7 +269,9 @@ def test_the_time_of_the_newest_marker_is_kept_of_a_good_load_or_a_refused_one(
     refuse(publisher, {"subscribers.csv": "subscriber_id\nx\n"}, Options(marker_at=70))
     refuse(publisher, {"notes.txt": ""}, Options(marker_at=80))
     assert loads.last_marker(publisher.store, 1) == 80
-    assert loads.last_marker(publisher.store, 2) == 0
+    refuse(publisher, {"notes.txt": ""}, Options(marker_at=60))
+    assert loads.last_marker(publisher.store, 1) == 60, "the last one, not the latest"
+    assert loads.last_marker(publisher.store, 2) is None
 
 
 def test_an_interrupted_load_has_not_used_its_marker_up(publisher: Publisher) -> None:
@@ -281,7 +283,7 @@ def test_an_interrupted_load_has_not_used_its_marker_up(publisher: Publisher) ->
     again = Options(marker_at=50)
     with pytest.raises(KeyboardInterrupt):
         load(publisher.store, [publisher.write(SMALL)], account_id=1, options=again, tell=interrupt)
-    assert loads.last_marker(publisher.store, 1) == 0
+    assert loads.last_marker(publisher.store, 1) is None
 
 
 def test_a_load_that_finds_another_one_running_is_not_recorded(publisher: Publisher) -> None:

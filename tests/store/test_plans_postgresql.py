@@ -93,6 +93,7 @@ ROWS = {
     "mailing_list_entries (account_id, mailing_list_id, subscription_id, copies)": (
         f"a, 1001 + n % 500, n, 1 FROM {MANY}"
     ),
+    "classes (account_id, class_id, name)": f"a, n, 'Class ' || n FROM {FEW}",
     "bundles (account_id, bundle_id, name)": f"a, n, 'Offer ' || n FROM {FEW}",
     """bundle_lines (account_id, bundle_id, line_number, publication_id, issues, type, copies,
         price)""": f"a, n, 1, 1001 + n % 200, 12, 'Print', 1, 100 FROM {FEW}",
@@ -136,6 +137,7 @@ CHANGES = {
         "option_id,field_id,value,display_as,active,order\n2101,1102,n,New,1,1\n"
     ),
     "custom_field_answers.csv": "subscriber_id,field_id,option_ids,text_value\n9001,1002,2001,\n",
+    "classes.csv": "class_id,name\n1101,New\n",
     "bundles.csv": "bundle_id,name\n1101,New\n",
     "bundle_lines.csv": (
         "bundle_id,line_number,publication_id,issues,type,copies,price\n1101,1,1101,6,Print,1,9\n"

@@ -35,6 +35,7 @@ def summaries(publisher: Publisher) -> list[str]:
         ("bundles", (7,), {"bundle_lines": 1, "bundles": 1}, {}, {}),
         ("bundle_lines", (7, 1), {"bundle_lines": 1}, {}, {}),
         ("products", (1,), {"products": 1}, {}, {}),
+        ("classes", (1,), {"classes": 1}, {}, {}),
         ("renewal_efforts", (1, 1), {"renewal_efforts": 1}, {}, {}),
         ("orders", (1,), {"order_items": 1, "orders": 1}, {}, {"orders": [1]}),
         ("order_items", (1,), {"order_items": 1}, {"orders": [1]}, {}),

@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 import psutil  # type: ignore[import-untyped]
 import psycopg
 
-from tests.postgres import free_port, name_of
+from tests.postgres import Port, name_of
 from tests.postgresql.service import session, wait_until
 from tests.servers import ROOT
 
@@ -75,7 +75,8 @@ class Pooler:
     def __init__(self, program: str | Path, cluster: Cluster, urls: Iterable[str]) -> None:
         """Start it before the cluster, for the users of these URLs."""
         self.folder = Path(tempfile.mkdtemp(prefix="masthead-pgbouncer-"))
-        self.port = free_port()
+        self._port = Port()
+        self.port = self._port.number
         self._cluster = cluster
         self._program = program
         self._settings = self.folder / "pgbouncer.ini"
@@ -149,6 +150,7 @@ class Pooler:
         """Stop it, and remove its files."""
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._port.close()
 
     def log(self) -> str:
         """Return all that it has logged."""

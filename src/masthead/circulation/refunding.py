@@ -15,6 +15,7 @@ __all__ = [
     "amount_by_default",
     "net_of",
     "paid_gross",
+    "parts",
     "taken",
     "tax_of",
     "tax_share",
@@ -102,17 +103,30 @@ def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
 def taken(net: int, terms: Sequence[Held]) -> list[Taken]:
     """Return what is booked of each term when ``net`` is given back and all terms end.
 
-    In the order of the terms, what is unearned first, then what was earned. What stays unearned is
-    earned. ``net`` is at most what the terms have received and not refunded.
+    What is unearned goes first, then what was earned, each in proportion to what the terms have of
+    it (:func:`parts`). What stays unearned is earned. ``net`` is at most what the terms have
+    received and not refunded.
     """
-    rest = net
-    refunds = []
-    for term in terms:
-        refunds.append(min(term.unearned, rest))
-        rest -= refunds[-1]
-    found = []
-    for term, refunded in zip(terms, refunds, strict=True):
-        back = min(term.earned, rest)
-        rest -= back
-        found.append(Taken(refunded + back, term.unearned - refunded - back))
+    unearned = [term.unearned for term in terms]
+    refunds = parts(min(net, sum(unearned)), unearned)
+    backs = parts(net - sum(refunds), [term.earned for term in terms])
+    return [
+        Taken(refunded + back, left - refunded - back)
+        for left, refunded, back in zip(unearned, refunds, backs, strict=True)
+    ]
+
+
+def parts(cents: int, most: Sequence[int]) -> list[int]:
+    """Divide an amount in proportion to ``most``, which no part exceeds; they add up to it.
+
+    Each part is what the parts until it are together, rounded down, less those before it. So an
+    amount of nearly all cannot leave one part a cent above what it can have.
+    """
+    whole = sum(most)
+    found, before, until = [], 0, 0
+    for each in most:
+        until += each
+        together = cents * until // whole if whole else 0
+        found.append(together - before)
+        before = together
     return found

@@ -13,11 +13,12 @@ from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.cli.stores import made
 from masthead.errors import BadUsage, MastheadError
-from masthead.loading.deliveries import Ready, deliveries, ready_deliveries, refuse_accounts
+from masthead.loading.deliveries import Ready, check_account_folder, deliveries, ready_deliveries
 from masthead.loading.guess import guess_mapping
 from masthead.loading.limits import Limit
 from masthead.loading.load import Loaded, Options, load
 from masthead.loading.mapping_files import Input
+from masthead.loading.regular_files import is_regular
 from masthead.store import Store
 from masthead.store.showing import HIDDEN, Shown
 
@@ -110,7 +111,7 @@ def _import_each(store: Store, ready: Iterable[Ready], options: Options) -> None
         if each.delivery.mapping:
             of_account = of_account._replace(mapping=each.delivery.mapping)
         try:
-            refuse_accounts(each.delivery.paths[0])
+            check_account_folder(each.delivery.paths[0])
             loaded = _import(store, each, of_account)
         except (MastheadError, OSError) as error:
             failed.append(account)
@@ -156,7 +157,7 @@ def _import(store: Store, ready: Ready, options: Options) -> Loaded:
     delivery, marker_at = ready
     if options.marker and marker_at is None:
         path = delivery.paths[0] / options.marker
-        if path.exists():
+        if is_regular(path):
             raise MastheadError(
                 f"a new {path} did not come in time, so nothing was loaded: a load has used the "
                 "one that is there; touch it to load the same files again"

@@ -10,8 +10,18 @@ from typing import Annotated
 from msgspec import Struct
 
 from masthead.contract import kinds
+from masthead.contract.kinds import Missing
 from masthead.contract.ranges import Range
-from masthead.contract.shapes import DateOrNull, DateTimeOrNull, IdOrNull, IntegerOrNull, Key, Text
+from masthead.contract.shapes import (
+    DateOrNull,
+    DateTimeOrNull,
+    IdOrNull,
+    IntegerOrNull,
+    Key,
+    Text,
+    Text50,
+    TextOrNull,
+)
 
 __all__ = [
     "CENTS_MAX",
@@ -19,6 +29,7 @@ __all__ = [
     "Bundle",
     "BundleLine",
     "Cents",
+    "CopyClass",
     "Count",
     "Product",
     "RenewalEffort",
@@ -37,6 +48,8 @@ Count = Annotated[int, kinds.Integer()]
 Copies = Annotated[int, Range(1, 1_000_000, 1)]
 Price = Annotated[int, Range(0, CENTS_MAX, 0, unit="whole cents")]
 Issues = Annotated[int, Range(1, 1_000_000, instead=-1)]
+MonthsOrNull = Annotated[int | None, Range(1, 1_200), Missing.NULL]
+ClassName = Annotated[str, kinds.Text(50, when_missing="paid")]
 Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
@@ -51,6 +64,13 @@ class Books(Struct):
     opened_at: DateTimeOrNull
 
 
+class CopyClass(Struct):
+    """A class of copies that is the publisher's own (circulation, "Class")."""
+
+    class_id: Key
+    name: Text50
+
+
 class Bundle(Struct):
     """An offer of one or more publications; its price is the sum of its lines' prices."""
 
@@ -62,7 +82,7 @@ class Bundle(Struct):
 
 
 class BundleLine(Struct):
-    """What a bundle gives of one publication; -1 ``issues`` are unlimited."""
+    """What a bundle gives of one publication; -1 ``issues`` are unlimited, for ``months``."""
 
     bundle_id: Key
     line_number: Key
@@ -71,6 +91,7 @@ class BundleLine(Struct):
     type: Medium
     copies: Copies
     price: Price
+    months: MonthsOrNull
 
 
 class Product(Struct):
@@ -84,20 +105,33 @@ class Product(Struct):
 
 
 class Term(Struct):
-    """So many issues of a subscription for a price; -1 ``issues`` are unlimited."""
+    """So many issues of a subscription for a price; -1 ``issues`` are unlimited.
+
+    ``free_copies`` of ``free_class`` come beside ``copies``. ``allowed`` are the cents that an
+    allowance has given back. ``spread_after`` issues have earned ``spread_earned``; the rest is
+    spread over ``spread_parts``, issues times copies, null for those of the whole term.
+    """
 
     term_id: Key
     subscription_id: Key
     order_item_id: IdOrNull
     issues: Count
     issues_left: Count
+    copies: Copies
     price: Cents
     paid_on: DateOrNull
     kind: TermKind
+    class_: ClassName
     months: IntegerOrNull
     starts_on: DateOrNull
     ended_at: DateTimeOrNull
     moved_at: DateTimeOrNull
+    free_copies: Cents
+    free_class: TextOrNull
+    allowed: Cents
+    spread_after: Cents
+    spread_earned: Cents
+    spread_parts: IntegerOrNull
 
 
 class Revenue(Struct):

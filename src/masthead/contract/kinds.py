@@ -156,8 +156,9 @@ class Text(Kind):
 
     word = "text"
 
-    def __init__(self, max_length: int | None = None) -> None:
+    def __init__(self, max_length: int | None = None, *, when_missing: str | None = None) -> None:
         self.max_length = max_length
+        self.when_missing = when_missing
 
     def parse(self, text: str) -> str:
         """Return the text as it is."""

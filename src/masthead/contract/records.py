@@ -15,6 +15,7 @@ from masthead.contract.books import (
     Bundle,
     BundleLine,
     Cents,
+    CopyClass,
     Product,
     RenewalEffort,
     RenewalSent,
@@ -82,13 +83,14 @@ class Issue(Struct):
     date: Date
     number: IntegerOrNull
     closes_on: DateOrNull
+    mailed_on: DateOrNull
     closed_at: DateTimeOrNull
     mailing_list_id: IdOrNull
     file_written_at: DateTimeOrNull
 
 
 class SubscriberRecord(Struct):
-    """A subscriber."""
+    """A subscriber; one who was merged has a ``delete_date``, and who is kept instead."""
 
     subscriber_id: Key
     renewal_code: RenewalCode
@@ -98,6 +100,7 @@ class SubscriberRecord(Struct):
     last_name: Text50
     source: TextOrNull
     delete_date: DateTimeOrNull
+    merged_into: IdOrNull
 
 
 class SubscriptionRecord(Struct):
@@ -209,7 +212,11 @@ class OrderItemRecord(Struct):
 
 
 class MailingListEntryRecord(Struct):
-    """A subscription on a mailing list."""
+    """A subscription on a mailing list.
+
+    ``copies`` are all that are sent; ``free_copies`` of them are of ``free_class``, the others of
+    ``class``, which is null for a list that was loaded from a file.
+    """
 
     mailing_list_id: Key
     subscription_id: Key
@@ -217,6 +224,9 @@ class MailingListEntryRecord(Struct):
     is_grace: Flag
     is_paid: Flag
     type: MediumType
+    class_: TextOrNull
+    free_copies: Cents
+    free_class: TextOrNull
 
 
 class AccountRecord(Struct):
@@ -295,6 +305,7 @@ TABLES = (
             "last_name",
             "source",
         ),
+        merged_into="subscribers",
     ),
     _table(
         "addresses",
@@ -324,6 +335,7 @@ TABLES = (
         subscriber_id="subscribers",
         field_id="custom_fields",
     ),
+    _table("classes", CopyClass),
     _table("bundles", Bundle),
     _table(
         "bundle_lines",

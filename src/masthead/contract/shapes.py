@@ -369,9 +369,12 @@ class Field(NamedTuple):
 
 @cache
 def fields_of(shape: type) -> tuple[Field, ...]:
-    """Return the fields of a class with annotated kinds, in their order."""
+    """Return the fields of a class with annotated kinds, in their order.
+
+    A name that Python has taken ends with ``_`` there: ``class_`` is ``class``.
+    """
     found = []
     for name, hint in get_type_hints(shape, include_extras=True).items():
         kind, *missing = get_args(hint)[1:]
-        found.append(Field(name, kind, missing[0] if missing else Missing.NEVER))
+        found.append(Field(name.rstrip("_"), kind, missing[0] if missing else Missing.NEVER))
     return tuple(found)

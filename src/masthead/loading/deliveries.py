@@ -1,5 +1,6 @@
 """What is loaded into which account, and when: folders of folders, and marker files."""
 
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic, sleep
@@ -11,7 +12,7 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.sources import stem_and_format
 from masthead.store import Store, loads
 
-__all__ = ["POLL_S", "Delivery", "Ready", "deliveries", "ready_deliveries", "refuse_accounts"]
+__all__ = ["POLL_S", "Delivery", "Ready", "check_account_folder", "deliveries", "ready_deliveries"]
 
 POLL_S = 5
 """Seconds between two looks for marker files."""
@@ -53,7 +54,7 @@ def deliveries(paths: Sequence[Path], account_id: int | None) -> list[Delivery]:
         return [Delivery(None, paths)]
     for path in paths:
         beside = [*path.iterdir()] if path.is_dir() else [path]
-        files = [each for each in beside if each.is_file() and stem_and_format(each)[1]]
+        files = [each for each in beside if not each.is_dir() and stem_and_format(each)[1]]
         if files or not _of_accounts(path):
             raise BadUsage(
                 f"{(files or [path])[0]}: there are folders of accounts beside it; say with "
@@ -70,17 +71,26 @@ def _of_accounts(path: Path) -> list[Delivery]:
         if each.name.isascii() and each.name.isdecimal() and str(int(each.name)) == each.name
     }
     return [
-        Delivery(number, (folder,), mapping if (mapping := folder / MAPPING).is_file() else None)
+        Delivery(number, (folder,), mapping if _is_there(mapping := folder / MAPPING) else None)
         for number, folder in sorted(numbers.items())
         if number <= BIGGEST_INTEGER
     ]
 
 
-def refuse_accounts(folder: Path) -> None:
-    """Raise BadInput if an account's folder has a file of accounts, which could be any account's.
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or path.is_file()
 
-    So whoever delivers an account's data cannot change another account.
+
+def check_account_folder(folder: Path) -> None:
+    """Raise BadInput if an account's folder is a link, or has a file of accounts.
+
+    So whoever delivers an account's data cannot change or read another account.
     """
+    if folder.is_symlink():
+        raise BadInput(
+            f"{folder}: is a symbolic link, and an account's folder is none: load the folder "
+            "itself with --account"
+        )
     for path in sorted(folder.iterdir()):
         if stem_and_format(path)[0] == ACCOUNTS.name and stem_and_format(path)[1]:
             raise BadInput(f"{path}: an account's folder has no accounts: load them by themselves")
@@ -97,10 +107,11 @@ def ready_deliveries(
 ) -> Iterator[Ready]:
     """Yield each delivery as soon as its folder has a new file ``marker``.
 
-    It is new if it was changed later than the one for which a load of the account has waited
-    before, whatever became of that load. After ``wait_s`` seconds, those that are left are yielded
-    without a time. Raises BadUsage if a delivery is not one folder, or if the marker could be a
-    file of data; StoreUnavailable if the record of loads cannot be read.
+    It is new if its time is another than that of the one for which the account's last such load
+    has waited, whatever became of that load; which of the two is later says nothing, since the
+    clocks of file servers are wrong. A link is no marker. After ``wait_s`` seconds, those that are
+    left are yielded without a time. Raises BadUsage if a delivery is not one folder, or if the
+    marker could be a file of data; StoreUnavailable if the record of loads cannot be read.
     """
     if marker in {"", ".", ".."} or "/" in marker or stem_and_format(Path(marker))[1]:
         raise BadUsage(f"--when-complete {marker}: give the name of a file that is no data: _DONE")
@@ -114,7 +125,7 @@ def ready_deliveries(
         for delivery in waiting:
             account_id, (folder,), _ = delivery
             marker_at = _changed_at(folder / marker)
-            if marker_at and marker_at > loads.last_marker(store, account_id or 0):
+            if marker_at not in {None, loads.last_marker(store, account_id or 0)}:
                 yield Ready(delivery, marker_at)
             else:
                 late.append(delivery)
@@ -125,9 +136,10 @@ def ready_deliveries(
     yield from (Ready(delivery, None) for delivery in waiting)
 
 
-def _changed_at(path: Path) -> int:
-    """Return when a file was changed, in microseconds since 1970; 0 if none can be seen."""
+def _changed_at(path: Path) -> int | None:
+    """Return when a file was changed, in microseconds since 1970; None if none can be seen."""
     try:
-        return path.stat().st_mtime_ns // 1_000
+        found = path.lstat()
     except OSError:
-        return 0
+        return None
+    return found.st_mtime_ns // 1_000 if stat.S_ISREG(found.st_mode) else None

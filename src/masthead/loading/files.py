@@ -31,6 +31,7 @@ from masthead.errors import BadInput
 from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, Batch, Said
 from masthead.loading.checks import SECRET
 from masthead.loading.ndjson import JsonNumber, UnreadableValue
+from masthead.loading.regular_files import check_regular
 from masthead.loading.sources import FORMATS, complete, header_of, source_batches, stem_and_format
 from masthead.store.staging import Problem
 
@@ -93,14 +94,15 @@ class InputFile(NamedTuple):
     @property
     def size(self) -> int:
         """The size in bytes, compressed if the file is."""
-        return self.path.stat().st_size
+        return self.path.lstat().st_size
 
 
 def find_files(paths: Sequence[Path]) -> list[InputFile]:
     """Return the import files of ``paths`` (files and folders), sorted by name in each folder.
 
     Files with other extensions in a folder are ignored. Raises BadInput for a path that does not
-    exist, for a name that is not that of a table, and for a folder without import files.
+    exist, for a name that is not that of a table, for a folder without import files, and for a link
+    or a device (:func:`check_regular`).
     """
     found = found_in(paths, lambda path: bool(stem_and_format(path)[1]))
     return [input_file(path, label) for path, label in found]
@@ -114,15 +116,17 @@ def found_in(paths: Sequence[Path], is_wanted: Callable[[Path], bool]) -> list[t
     found = []
     for path in paths:
         if path.is_dir():
-            inside = sorted(entry for entry in path.iterdir() if entry.is_file())
+            inside = sorted(e for e in path.iterdir() if e.is_symlink() or not e.is_dir())
             wanted = [entry for entry in inside if is_wanted(entry)]
             if not wanted:
                 raise BadInput(f"{path}: there is no file to load, such as subscribers.csv")
             found += wanted
-        elif path.is_file():
+        elif path.is_symlink() or path.exists():
             found.append(path)
         else:
             raise BadInput(f"{path}: there is no such file or folder")
+    for path in found:
+        check_regular(path)
     names = Counter(path.name for path in found)
     return [(path, path.name if names[path.name] == 1 else str(path)) for path in found]
 
@@ -237,6 +241,10 @@ def _with_one_password(batch: Batch) -> Iterator[Batch]:
 def _wrong_header(file: InputFile, columns: Sequence[str]) -> list[str]:
     """Return all problems of a header: unknown and repeated columns, an incomplete key."""
     known = _COLUMNS[file.table.name]
+    if columns and not known.intersection(columns):
+        # What stands there is no header, and may be anything: it is not shown.
+        first, *_ = file.table.key
+        return [f"the first line has no column of {file.table.name}, such as {first}"]
     wrong = [_unknown(file.table, name) for name in columns if name not in known]
     twice = [name for name, count in Counter(columns).items() if count > 1 and name in known]
     wrong += [f"the column {name} occurs twice" for name in twice]

@@ -23,6 +23,7 @@ from masthead.errors import BadInput
 from masthead.loading.batches import NOTHING_SAID, Said
 from masthead.loading.checks import with_value
 from masthead.loading.mapping_values import Column, Writing, day_pattern, reader
+from masthead.loading.regular_files import open_regular
 
 __all__ = [
     "Column",
@@ -144,13 +145,14 @@ class _Key(Struct, forbid_unknown_fields=True):
 _FORMS: dict[str, type[Struct]] = {"constant": _Constant, "key": _Key, "column": _Column}
 
 
-def read_mapping(path: Path) -> tuple[FileMapping, ...]:
+def read_mapping(path: Path, *, is_delivered: bool = False) -> tuple[FileMapping, ...]:
     """Return the mapping in the file ``path``.
 
-    Raises BadInput with a line for each mistake: ``publisher.toml: files[0].dates: …``.
+    Raises BadInput with a line for each mistake: ``publisher.toml: files[0].dates: …``, and for a
+    link if it ``is_delivered`` with the files.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) if is_delivered else path.open("rb") as file:
             raw = file.read(MAPPING_BYTES_MAX + 1)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from error

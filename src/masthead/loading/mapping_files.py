@@ -26,7 +26,7 @@ def find_inputs(
     """
     if mapping is None:
         return [*find_files(paths)]
-    entries = read_mapping(mapping)
+    entries = read_mapping(mapping, is_delivered=mapping.parent in paths)
 
     def is_wanted(path: Path) -> bool:
         is_mapping = path.resolve() == mapping.resolve()

@@ -72,7 +72,7 @@ class MappedFile(NamedTuple):
     @property
     def size(self) -> int:
         """The size in bytes, compressed if the file is."""
-        return self.path.stat().st_size
+        return self.path.lstat().st_size
 
     @property
     def reject_name(self) -> str:
@@ -107,6 +107,10 @@ class MappedFile(NamedTuple):
         """Return the problems of the columns of a source, or of some rows without ``has_all``."""
         used = self.mapping.columns()
         ignored = {REASON, *self.mapping.ignore}
+        if has_all and used and not used.keys() & set(names):
+            # What stands there is no header, and may be anything: it is not shown.
+            expected = f"{self.mapping_label} names, such as {next(iter(used))[:QUOTED_MAX]!r}"
+            return [f"{self.label}: the first line has none of the columns that {expected}"]
         unused = [name for name in names if name not in used and name not in ignored]
         problems = [
             f"{self.label}: the column {name[:QUOTED_MAX]!r} is used by no table; if it is not "

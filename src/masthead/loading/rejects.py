@@ -63,10 +63,12 @@ def write_rejects(folder: Path, files: Sequence[Source], staging: Staging) -> di
     A file has the format, encoding, separator and quotes of its source, so that it is read as the
     source was; rows of XLSX become CSV. A second file of one name is in a subfolder. A line of
     NDJSON that is not an object becomes the value of ``raw``. Raises BadInput if ``folder`` cannot
-    be written to.
+    be written to, or is a link.
     """
     counts: dict[str, int] = {}
     try:
+        if folder.is_symlink():
+            raise BadInput(f"{folder}: is a symbolic link: name the folder for bad rows itself")
         make_folder(folder)
         by_file = groupby(staging.problems(), key=lambda problem: problem.file // NUMBERS_PER_FILE)
         for number, same_file in by_file:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from masthead.errors import BadInput
+from masthead.loading.regular_files import open_regular
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -62,11 +63,11 @@ class _Bounded(io.RawIOBase):
 def opened(path: Path, label: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """Yield a file of the decompressed bytes, and the file itself, whose position tells progress.
 
-    Raises BadInput, which starts with ``label``, for broken compression, and for a file that
-    expands to more than 64 MiB and more than 250 times its size.
+    Raises BadInput, which starts with ``label``, for broken compression, for a file that expands
+    to more than 64 MiB and more than 250 times its size, and as :func:`open_regular` does.
     """
     try:
-        with path.open("rb") as raw:
+        with open_regular(path) as raw:
             unpacked: IO[bytes] = raw
             ending = path.suffix.lower()
             if ending in ENDINGS:

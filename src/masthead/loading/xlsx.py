@@ -1,5 +1,6 @@
 """Reading a sheet of an XLSX workbook, row by row."""
 
+import os
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from masthead.loading.batches import (
     UnreadableRow,
     too_many_cells,
 )
+from masthead.loading.regular_files import open_regular
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 
 __all__ = ["UNPACKED_MAX", "xlsx_batches", "xlsx_rows"]
@@ -93,13 +95,13 @@ def xlsx_rows(path: Path, label: str, said: Said) -> Iterator[tuple[int, list[st
 
 @contextmanager
 def _opened(path: Path, label: str) -> Iterator[IO[bytes]]:
-    with path.open("rb") as raw:
+    with open_regular(path) as raw:
         try:
             with zipfile.ZipFile(raw) as parts:
                 size = sum(part.file_size for part in parts.infolist())
         except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
             raise BadInput(f"{label}: {_NO_WORKBOOK} ({type(error).__name__})") from error
-        packed = path.stat().st_size
+        packed = os.fstat(raw.fileno()).st_size
         if size > UNPACKED_MAX or (size > FREE_BYTES and size > GROWTH_MAX * packed):
             raise BadInput(
                 f"{label}: unpacks to {size >> 20} MiB, which no workbook of records does: the "

@@ -124,9 +124,7 @@ def restore_backup(
         _copy(source, made, advance)
         _check(made, of=source)
         prepared = SqliteStore(made, store.clock, store.secret)
-        with prepared.writer() as database:
-            if not any(is_applied for _, is_applied in migrations.status(database)):
-                raise BadInput(f"{source} is not a backup of Masthead")
+        _check_schema(prepared, source)
         prepared.migrate()
         accounts = epochs.start_epochs(prepared, by=by)
         erased, copied = _carry_over(prepared, kept, erasures, by)
@@ -143,6 +141,17 @@ def restore_backup(
             _remove(path, _COMPANIONS)
             _put(made, path)
     return Restored(accounts, erased, copied, kept.unread, is_there, removed)
+
+
+def _check_schema(prepared: Store, source: Path) -> None:
+    """Raise BadInput if it is no backup, or one of a schema that cannot be migrated to this one."""
+    with prepared.writer() as database:
+        try:
+            found = migrations.status(database)
+        except MastheadError as error:
+            raise BadInput(f"{source} cannot be restored: {error}") from error
+    if not any(is_applied for _, is_applied in found):
+        raise BadInput(f"{source} is not a backup of Masthead")
 
 
 def _kept_by(path: Path, store: Store) -> _Kept:

@@ -4,6 +4,7 @@ The queries are in the modules beside this one, with the same SQL for both datab
 differ are chosen by ``Connection.dialect``.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -48,6 +49,11 @@ class Migration(NamedTuple):
     def title(self) -> str:
         """The number and the name, as they are shown."""
         return f"{self.number:04} {self.name}"
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the SQL, whatever its line ends are, in hexadecimal digits."""
+        return hashlib.sha256("\n".join(self.sql.splitlines()).encode()).hexdigest()
 
 
 class Connection(databases.Connection, Protocol):
@@ -190,7 +196,10 @@ class Store(Protocol):
         """
 
     def is_loading(self, account_id: int) -> bool:
-        """Return whether a load has the account's :meth:`load_lock`."""
+        """Return whether a load has the account's :meth:`load_lock`.
+
+        That of a process that was killed is free, if need be after a moment.
+        """
 
     def vacuum_after_erase(self) -> None:
         """Remove the old values of changed rows from the database's files.

@@ -2,7 +2,8 @@
 
 A load is recorded before it reads its files. Its good end is written in the transaction that
 changes the data, a refusal in one of its own. A killed load leaves a record without an end, and its
-lock is free. The last :data:`KEPT` loads of an account are kept, and the last good one.
+lock is free. The last :data:`KEPT` loads of an account are kept, the last good one,
+and the last one that waited for a marker file.
 """
 
 import re
@@ -199,7 +200,10 @@ def _begin(
             DELETE FROM loads
             WHERE account_id = :account_id AND load_id <= :too_old AND load_id <> coalesce((
                 SELECT max(load_id) FROM loads
-                WHERE account_id = :account_id AND outcome = 'good'), 0)
+                WHERE account_id = :account_id AND outcome = 'good'), 0) AND load_id <> coalesce((
+                SELECT max(load_id) FROM loads
+                WHERE account_id = :account_id AND ended_at IS NOT NULL
+                    AND marker_at IS NOT NULL), 0)
             """,
             account_id=account_id,
             too_old=load_id - KEPT,
@@ -247,18 +251,19 @@ def last_good(store: Store) -> dict[int, int]:
         return dict(connection.rows(_LAST_GOOD[connection.dialect]))
 
 
-def last_marker(store: Store, account_id: int) -> int:
-    """Return the time of the newest marker file with which a load of the account came to its end.
+def last_marker(store: Store, account_id: int) -> int | None:
+    """Return the time of the marker file of the account's last load that had one and has ended.
 
-    It is in microseconds since 1970, and 0 if there was none. An interrupted load can be run again
-    with its marker.
+    It is in microseconds since 1970, and None if there was none. An interrupted load can be run
+    again with its marker.
     """
     with store.writer() as connection:
-        ((marker_at,),) = connection.rows(
+        row = connection.row(
             """
-            SELECT coalesce(max(marker_at), 0) FROM loads
-            WHERE account_id = :account_id AND ended_at IS NOT NULL
+            SELECT marker_at FROM loads
+            WHERE account_id = :account_id AND ended_at IS NOT NULL AND marker_at IS NOT NULL
+            ORDER BY load_id DESC LIMIT 1
             """,
             account_id=account_id,
         )
-    return int(marker_at)
+    return row[0] if row else None

@@ -8,6 +8,10 @@ On PostgreSQL, requests are answered while a migration runs. So a migration neit
 nor scans one under an exclusive lock; a lock that it does not get at once, it gives up and tries
 again. A file with ``CONCURRENTLY`` is run statement by statement, outside a transaction, and must
 work when it is run again after an interruption (``DROP INDEX CONCURRENTLY IF EXISTS`` first).
+
+The database keeps the checksum of each file that was applied to it. A database whose files were
+others is refused: it has other tables than the queries need (decisions, "Checksums of
+migrations").
 """
 
 from collections.abc import Sequence
@@ -35,7 +39,8 @@ __all__ = [
 _TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER NOT NULL PRIMARY KEY,
-    name TEXT NOT NULL
+    name TEXT NOT NULL,
+    checksum TEXT NOT NULL
 )
 """
 _TABLE_EXISTS: dict[Dialect, str] = {
@@ -61,18 +66,36 @@ def migrations(dialect: Dialect) -> list[Migration]:
 def status(connection: Connection) -> list[tuple[Migration, bool]]:
     """Return all migrations in their order, and for each whether it has been applied.
 
-    Raises MastheadError if a newer version of Masthead made the database.
+    Raises MastheadError if a newer version of Masthead made the database, or one whose migrations
+    were others.
     """
     known = migrations(connection.dialect)
-    applied = set()
-    if has_table(connection, "migrations"):
-        applied = {number for (number,) in connection.rows("SELECT number FROM migrations")}
-    if newer := applied - {migration.number for migration in known}:
+    applied = _applied(connection)
+    if newer := applied.keys() - {migration.number for migration in known}:
         raise MastheadError(
             f"the database has schema {max(newer)}, this version of Masthead knows schemas up to "
             f"{known[-1].number}: use a newer version, or another database"
         )
+    for migration in known:
+        if applied.get(migration.number, migration.checksum) != migration.checksum:
+            raise MastheadError(
+                f"the tables of the database were made by another migration {migration.title} than "
+                "that of this version of Masthead, which cannot use them: with the version that "
+                "made them, say `masthead accounts export` and `masthead export`, then import the "
+                "files into a new database with this one"
+            )
     return [(migration, migration.number in applied) for migration in known]
+
+
+def _applied(connection: Connection) -> dict[int, str]:
+    """Return the checksums of the migrations that were applied, by number.
+
+    They are "" in a database from before there were checksums.
+    """
+    if not has_table(connection, "migrations"):
+        return {}
+    rows = connection.rows("SELECT * FROM migrations")
+    return {int(number): str(*checksum) for number, _name, *checksum in rows}
 
 
 def check_schema(connection: Connection) -> None:
@@ -141,9 +164,12 @@ def record(connection: Connection, migration: Migration) -> None:
     """
     connection.script(_TABLE)
     connection.rows(
-        "INSERT INTO migrations (number, name) VALUES (:number, :name)",
+        """
+        INSERT INTO migrations (number, name, checksum) VALUES (:number, :name, :checksum)
+        """,
         number=migration.number,
         name=migration.name,
+        checksum=migration.checksum,
     )
     if not connection.row("SELECT 1 FROM secret_key"):
         connection.secret.make()

@@ -47,6 +47,10 @@ LOAD_LOCK_TIMEOUT = "1s"
 """How long a load waits for the account's other load. Who looks whether one runs has its lock for a
 moment."""
 
+LOOK_LOCK_TIMEOUT = "200ms"
+"""How long to wait for a load's lock before the load counts as running. The server notices a moment
+later that a process was killed, and others who look have the lock for a moment."""
+
 _MIGRATION_LOCK_TIMEOUT = "500ms"
 """How long a migration waits for a lock, since all later requests wait behind it."""
 
@@ -287,8 +291,8 @@ class PostgresStore:
             yield
 
     def is_loading(self, account_id: int) -> bool:
-        """Return whether the row is locked."""
-        settings = {**WRITE, "lock_timeout": "1ms"}
+        """Return whether the row stays locked."""
+        settings = {**WRITE, "lock_timeout": LOOK_LOCK_TIMEOUT}
         try:
             with (
                 self._alone(self._url, begin=READ_COMMITTED, settings=settings) as connection,

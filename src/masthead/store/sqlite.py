@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from math import inf
 from pathlib import Path
+from zlib import crc32
 
 from masthead.databases import sqlite
 from masthead.databases.connection import DatabaseLocked, DatabaseUnavailable, Dialect, Row, Value
@@ -164,7 +165,10 @@ class SqliteStore:
 
     def open_to_serve(self) -> list[Migration]:
         """Create the file if there is none, and bring its schema up to date."""
-        return self.migrate()
+        done = self.migrate()
+        with self.counters():
+            pass  # only to raise
+        return done
 
     def migrate(self) -> list[Migration]:
         """Create the file if there is none, and bring its schema up to date."""
@@ -263,8 +267,29 @@ class SqliteStore:
         database.set_lock_timeout(COUNTERS_TIMEOUT_S)
         # After a power failure the last moments of the count may be lost.
         database.script("PRAGMA synchronous = NORMAL")
-        database.script(migrations.read_sql("counters.sql"))
+        try:
+            self._prepare_counters(database)
+        except BaseException:
+            database.close()
+            raise
         return database
+
+    def _prepare_counters(self, database: SqliteStoreConnection) -> None:
+        """Create the tables, and note by which file; those of another file are refused."""
+        sql = migrations.read_sql("counters.sql")
+        made_by = crc32("\n".join(sql.splitlines()).encode()) & 0x7FFFFFFF
+        if database.rows("PRAGMA user_version") == [(made_by,)]:
+            return
+        with database.transaction():
+            if not migrations.has_table(database, "login_failures"):
+                database.script(sql)
+                database.script(f"PRAGMA user_version = {made_by}")
+                return
+        if database.rows("PRAGMA user_version") != [(made_by,)]:
+            raise StoreUnavailable(
+                f"the tables of {self._counters_path} were made by another version of Masthead: "
+                "remove this file when no server runs; then all sessions of the console end"
+            )
 
     def fresh(self, reader: Connection) -> AbstractContextManager[Connection]:
         """Yield ``reader``: a file has no replica."""

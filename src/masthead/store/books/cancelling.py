@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.refunding import Item, tax_share
-from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
+from masthead.store.books.paying import add_revenue
 from masthead.store.books.subscription import changeable, the_one
 
 __all__ = ["Cancelled", "cancel"]
@@ -39,8 +39,8 @@ def cancel(books: Operation, subscription_id: int, *, refund: bool) -> Cancelled
 
     Without, it is earned today. All terms end, also those that are used up, and the subscription
     leaves the campaign: partners who write to its readers leave this one out. An item of an order
-    whose terms have all ended gets its ``refund_date`` if anything of it was refunded. Raises
-    NotFound if there is no such subscription, BadInput if it was cancelled before.
+    of which money goes back gets its ``refund_date``. Raises NotFound if there is no such
+    subscription, BadInput if it was cancelled before.
     """
     found = changeable(books, subscription_id)
     terms = _terms(books, subscription_id)
@@ -97,17 +97,8 @@ def _terms(books: Operation, subscription_id: int) -> list[_Term]:
 
 
 def _book(books: Operation, kind: str, terms: list[_Term]) -> None:
-    booked = [term for term in terms if term.unearned]
-    first = next_ids(books.connection, books.account_id, "revenue")
-    books.connection.insert_many(
-        "revenue",
-        ("revenue_id", "term_id", "kind", "cents", "booked_on"),
-        [
-            (first + n, term.term_id, kind, term.unearned, books.today)
-            for n, term in enumerate(sorted(booked))
-        ],
-        account_id=books.account_id,
-    )
+    rows = sorted((term.term_id, kind, term.unearned, books.today) for term in terms)
+    add_revenue(books, rows)
 
 
 def _refund_items(books: Operation, terms: list[_Term]) -> int:
@@ -139,32 +130,22 @@ def _refund_items(books: Operation, terms: list[_Term]) -> int:
 
 
 def _refund_item(books: Operation, order_id: int, item_id: int, cents: int) -> None:
-    of_item = {"account_id": books.account_id, "item_id": item_id}
     books.connection.change(
         """
-        UPDATE order_items SET refunded = refunded + :cents
+        UPDATE order_items SET refunded = refunded + :cents, refund_date = :at
         WHERE account_id = :account_id AND order_item_id = :item_id
         """,
+        account_id=books.account_id,
+        item_id=item_id,
         cents=cents,
-        **of_item,
-    )
-    dated = books.connection.change(
-        """
-        UPDATE order_items SET refund_date = :at
-        WHERE account_id = :account_id AND order_item_id = :item_id AND NOT EXISTS (
-            SELECT 1 FROM terms AS t WHERE t.account_id = order_items.account_id
-            AND t.order_item_id = order_items.order_item_id AND t.ended_at IS NULL)
-        """,
         at=books.local_now,
-        **of_item,
     )
-    if dated:
-        books.connection.change(
-            """
-            UPDATE orders SET commit_id = :commit_id
-            WHERE account_id = :account_id AND order_id = :order_id
-            """,
-            account_id=books.account_id,
-            order_id=order_id,
-            commit_id=books.commit_id,
-        )
+    books.connection.change(
+        """
+        UPDATE orders SET commit_id = :commit_id
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+        commit_id=books.commit_id,
+    )

@@ -1,10 +1,11 @@
 """What deliveries and months earn, booked for many terms at once (circulation, "Money").
 
-``circulation.shares`` has the same rules for one term.
+``circulation.shares`` has the same rules for one term, ``circulation.booking`` the days.
 """
 
 from datetime import date
 
+from masthead.circulation.booking import open_day
 from masthead.circulation.shares import last_day_reached
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
@@ -14,13 +15,18 @@ from masthead.store.database import Value
 
 __all__ = ["earn_by_deliveries", "earn_by_months"]
 
+_MONTH = len("YYYY-MM")
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
-_TAKEN_BACK_ON = """coalesce((SELECT r.booked_on FROM revenue AS r
-    WHERE r.account_id = :account_id AND r.term_id = {term_id} AND r.issue_id = :issue_id
-        AND r.kind = 'earned' AND r.cents > 0
-    ORDER BY r.revenue_id DESC LIMIT 1), {paid_on})"""
-"""The day on which the share of an issue was booked: by its closing, or else by the payment."""
+"""``circulation.booking.booked_on``; ``:day`` is ``open_day`` of the issue's date."""
+
+_TAKEN_BACK_ON = """(SELECT CASE WHEN b.day < :month THEN :today ELSE b.day END
+    FROM (SELECT coalesce((SELECT r.booked_on FROM revenue AS r
+        WHERE r.account_id = :account_id AND r.term_id = {term_id} AND r.issue_id = :issue_id
+            AND r.kind = 'earned' AND r.cents > 0
+        ORDER BY r.revenue_id DESC LIMIT 1), {paid_on}) AS day) AS b)"""
+"""``open_day`` of the day on which the share of an issue was booked: by its closing, or else by the
+payment."""
 
 _EARNED = "t.price * (t.issues - t.issues_left + {more}) / t.issues"
 
@@ -48,8 +54,8 @@ def earn_by_deliveries(
         """,
         account_id=running.account_id,
         issue_id=issue.issue_id,
-        day=issue.date,
         first_id=next_ids(running.connection, running.account_id, "revenue"),
+        **_days(running, issue),
         **values,
     )
 
@@ -93,8 +99,8 @@ def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> None
         account_id=running.account_id,
         publication_id=issue.publication_id,
         issue_id=issue.issue_id,
-        day=issue.date,
         first_id=first_id,
+        **_days(running, issue),
     )
     if booked:
         renew_balances(
@@ -105,3 +111,9 @@ def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> None
                 WHERE r.account_id = :account_id AND r.revenue_id >= :first_id))""",
             first_id=first_id,
         )
+
+
+def _days(running: Operation, issue: Issue) -> dict[str, str]:
+    """Return what the days of bookings depend on."""
+    today = running.today
+    return {"day": open_day(issue.date, today), "today": today, "month": today[:_MONTH]}

@@ -4,6 +4,7 @@ The function runs in an operation (``store.books.operation``) and says what it d
 """
 
 from masthead.circulation.beginning import begins_on
+from masthead.circulation.classes import COMPLIMENTARY
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
@@ -29,13 +30,18 @@ def extend(books: Operation, subscription_id: int, issues: int) -> int:
     term_id = next_ids(books.connection, books.account_id, "terms")
     books.connection.change(
         """
-        INSERT INTO terms (account_id, term_id, subscription_id, issues, issues_left, price, kind)
-        VALUES (:account_id, :term_id, :subscription_id, :issues, :issues, 0, 'extension')
+        INSERT INTO terms (account_id, term_id, subscription_id, issues, issues_left, copies, price,
+            kind, class)
+        SELECT s.account_id, :term_id, s.subscription_id, CAST(:issues AS BIGINT),
+            CAST(:issues AS BIGINT), coalesce(s.copies, 1), 0, 'extension', :class
+        FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
         account_id=books.account_id,
         term_id=term_id,
         subscription_id=subscription_id,
         issues=issues,
+        **{"class": COMPLIMENTARY},
     )
     the_one(books, subscription_id)
     books.say(f"subscription {subscription_id} got {issues} free issues (term {term_id})")

@@ -38,13 +38,14 @@ OWNED = (
 
 _OF_CLOSING = ("closed_at", "mailing_list_id", "file_written_at")
 _ISSUES = TABLES_BY_NAME["issues"]
+_SUBSCRIBERS = TABLES_BY_NAME["subscribers"]
 
 
 def check_import(staging: Staging) -> None:
     """Refuse what a load may not write; runs in its transaction, before its rows are checked.
 
     Raises BadInput for the tables that it may not touch, and stores a problem for each row of
-    ``issues`` that would change what closing owns.
+    ``issues`` that would change what closing owns, and of ``subscribers`` what merging owns.
     """
     given = [table.name for table in TABLES if table.name in staging.tables]
     given = [name for name in given if staging.count(TABLES_BY_NAME[name])]
@@ -53,6 +54,8 @@ def check_import(staging: Staging) -> None:
         _refuse(account_id, [name for name in given if name in OWNED], "loaded from files")
         if _ISSUES.name in given:
             _check_issues(staging)
+        if _SUBSCRIBERS.name in given:
+            _check_merged(staging)
         return
     of_books = [name for name in given if name in BOOKS]
     if not of_books:
@@ -134,6 +137,17 @@ def _refuse(account_id: int, names: Collection[str], what: str) -> None:
             f"{', '.join(names)}: account {account_id} keeps its books here (mode here), and only "
             f"operations change these: they are not {what}; nothing was changed"
         )
+
+
+def _check_merged(staging: Staging) -> None:
+    staging.find(
+        _SUBSCRIBERS,
+        "merged_into",
+        "'only merging sets it: leave merged_into out'",
+        f"""({has_column(_SUBSCRIBERS, "merged_into", "s")}) AND s.merged_into IS DISTINCT FROM (
+            SELECT o.merged_into FROM subscribers AS o
+            WHERE o.account_id = :account_id AND o.subscriber_id = s.subscriber_id)""",
+    )
 
 
 def _check_issues(staging: Staging) -> None:

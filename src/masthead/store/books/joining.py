@@ -59,11 +59,21 @@ def join(books: Operation, kept: int, gone: int) -> Joined:
     joined = Joined(**moved, answers=_move_answers(books, kept, gone))
     books.connection.change(
         """
-        UPDATE subscribers SET delete_date = :now, commit_id = :commit_id
+        UPDATE subscribers SET delete_date = :now, merged_into = :kept, commit_id = :commit_id
         WHERE account_id = :account_id AND subscriber_id = :gone
         """,
         now=books.now,
+        kept=kept,
         commit_id=books.commit_id,
+        account_id=books.account_id,
+        gone=gone,
+    )
+    books.connection.change(
+        """
+        UPDATE subscribers SET merged_into = :kept
+        WHERE account_id = :account_id AND merged_into = :gone
+        """,
+        kept=kept,
         account_id=books.account_id,
         gone=gone,
     )

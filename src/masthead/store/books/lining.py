@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from masthead.circulation.beginning import begins_on
+from masthead.circulation.classes import COMPLIMENTARY, PAID
 from masthead.circulation.ordering import (
     UNLIMITED,
     RefusedOrder,
@@ -39,8 +40,9 @@ class _Publication(NamedTuple):
 class _Subscription:
     """A subscription that an item goes to, as it is after the lines so far.
 
-    ``least`` is the least number of issues left of its terms that have any, ``row`` the row of one
-    that this operation has begun, ``bought`` what the order changes of it beside these.
+    ``least`` is the least number of issues left of its terms that have any, ``ended_at`` is
+    that of its newest term, ``row`` the row of one that this operation has begun, ``bought`` what
+    the order changes.
     """
 
     subscriber_id: int
@@ -50,6 +52,7 @@ class _Subscription:
     mailing_address_id: int | None
     begins_on: str | None
     least: int | None = None
+    ended_at: str | None = None
     row: Record | None = None
     bought: Record = field(default_factory=dict)
 
@@ -76,6 +79,8 @@ class Lines:
         self._begun: list[_Subscription] = []
         self.terms: list[paying.Term] = []
         """The terms of this order; :meth:`write` writes them."""
+        self._copies: list[int] = []
+        """The copies of each term."""
         self._graces: list[tuple[_Subscription, int, Sequence[_Delivery]]] = []
 
     @property
@@ -178,11 +183,12 @@ class Lines:
             issues_left=UNLIMITED if line.issues < 0 else line.issues - len(grace),
             price=line.price,
             paid_on=None,
-            months=publication.unlimited_term_months if line.issues < 0 else None,
+            months=line.months or publication.unlimited_term_months if line.issues < 0 else None,
             starts_on=None,
             ended_at=None,
         )
         self.terms.append(term)
+        self._copies.append(line.copies)
         if term.issues_left:
             found.least = min(term.issues_left, found.least or term.issues_left)
         if grace:
@@ -193,7 +199,7 @@ class Lines:
         """Write the subscriptions and the terms; the order has been handed over."""
         for found in self._own.values():
             self._write(found)
-        for term in self.terms:
+        for term, copies in zip(self.terms, self._copies, strict=True):
             self._books.add(
                 "terms",
                 term_id=term.term_id,
@@ -201,9 +207,11 @@ class Lines:
                 order_item_id=term.order_item_id,
                 issues=term.issues,
                 issues_left=term.issues_left,
+                copies=copies,
                 price=term.price,
                 paid_on=self._books.today if is_paid and term.is_due else None,
                 kind=kind_of(term.price),
+                **{"class": PAID if term.price else COMPLIMENTARY},
                 months=term.months,
             )
         for found, term_id, grace in self._graces:
@@ -295,7 +303,10 @@ class Lines:
         )
 
     def _renew(self, found: _Subscription, recipient: Resolved) -> None:
-        """Note an extension; addresses change only where the order names them."""
+        """Note an extension; addresses change only where the order names them.
+
+        Whose newest term was refunded had left the campaign, and takes part in it again.
+        """
         if recipient.named_address_id is not None:
             found.mailing_address_id = recipient.named_address_id
         found.bought = {
@@ -306,6 +317,9 @@ class Lines:
         }
         if self._payer.named_address_id is not None:
             found.bought["billing_address_id"] = self._payer.named_address_id
+        if found.ended_at is not None:
+            found.bought["renew_campaign_active"] = 1
+            found.ended_at = None
 
     def _write(self, found: _Subscription) -> None:
         """Write a subscription; one that this operation began and has not written is changed."""
@@ -363,7 +377,10 @@ def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[_Sub
         SELECT s.subscriber_id, s.subscription_id, s.publication_id, s.type, s.mailing_address_id,
             s.begins_on, (
                 SELECT min(t.issues_left) FROM terms AS t WHERE t.account_id = :account_id
-                AND t.subscription_id = s.subscription_id AND t.issues_left <> 0)
+                AND t.subscription_id = s.subscription_id AND t.issues_left <> 0), (
+                SELECT t.ended_at FROM terms AS t WHERE t.account_id = :account_id
+                AND t.term_id = (SELECT max(n.term_id) FROM terms AS n
+                    WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id))
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(new)})
             AND s.cancelled_on IS NULL

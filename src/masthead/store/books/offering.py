@@ -15,13 +15,17 @@ __all__ = ["Line", "Offer", "offer_of"]
 
 
 class Line(NamedTuple):
-    """What an item gives of one publication; ``price`` is that of this order."""
+    """What an item gives of one publication; ``price`` is that of this order.
+
+    ``months``: over how many an unlimited line is earned; None for the publication's.
+    """
 
     publication_id: int
     issues: int
     type: str
     copies: int
     price: int
+    months: int | None
 
 
 class Offer(NamedTuple):
@@ -67,14 +71,16 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
     lines = _lines(books, wanted)
     if not lines:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
-    prices = spread(net, [line[-1] for line in lines])
+    prices = spread(net, [line[4] for line in lines])
     return Offer(
         item,
         net,
         tax,
         [
-            Line(publication_id, issues, type_, copies, part)
-            for (publication_id, issues, type_, copies, _), part in zip(lines, prices, strict=True)
+            Line(publication_id, issues, type_, copies, part, months)
+            for (publication_id, issues, type_, copies, _, months), part in zip(
+                lines, prices, strict=True
+            )
         ],
     )
 
@@ -99,7 +105,7 @@ def _lines(books: Operation, bundle_id: int) -> Sequence[Row]:
     if bundle_id not in memory:
         memory[bundle_id] = books.direct.rows(
             """
-            SELECT publication_id, issues, type, copies, price FROM bundle_lines
+            SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
             WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
             """,
             account_id=books.account_id,

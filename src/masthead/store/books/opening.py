@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
+from masthead.circulation.classes import COMPLIMENTARY, PAID
 from masthead.circulation.opening import UNLIMITED, OpeningTerm, opening_terms
 from masthead.errors import BadInput
 from masthead.store import audit
@@ -27,9 +28,11 @@ _TERM = (
     "subscription_id",
     "issues",
     "issues_left",
+    "copies",
     "price",
     "paid_on",
     "kind",
+    "class",
     "months",
     "starts_on",
 )
@@ -141,7 +144,7 @@ def _add_terms(running: Operation) -> None:
     for batch in _batches(running):
         terms: list[tuple[int | str | None, ...]] = []
         revenue: list[tuple[int | str | None, ...]] = []
-        for subscription_id, issues, paid, unearned, months in batch:
+        for subscription_id, issues, copies, paid, unearned, months in batch:
             for part in _parts(subscription_id, issues, paid, unearned, problems):
                 is_paid = part.price > 0
                 is_unlimited = part.issues == UNLIMITED
@@ -151,9 +154,11 @@ def _add_terms(running: Operation) -> None:
                         subscription_id,
                         part.issues,
                         part.issues,
+                        max(copies or 1, 1),
                         part.price,
                         running.today if is_paid else None,
                         "opening",
+                        PAID if is_paid else COMPLIMENTARY,
                         months if is_unlimited else None,
                         running.today if is_unlimited else None,
                     )
@@ -175,7 +180,7 @@ def _batches(running: Operation) -> Iterator[list[Row]]:
     last = -1
     while rows := running.connection.rows(
         """
-        SELECT s.subscription_id, s.issues, s.paid_issues_left, s.unearned_revenue,
+        SELECT s.subscription_id, s.issues, s.copies, s.paid_issues_left, s.unearned_revenue,
             p.unlimited_term_months
         FROM subscriptions AS s
         JOIN publications AS p

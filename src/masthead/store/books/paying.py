@@ -147,19 +147,19 @@ def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
         )
     return Paid(
         sum(term.price for term in due),
-        sum(cents for _, kind, cents in rows if kind == "earned"),
+        sum(cents for _, kind, cents, _ in rows if kind == "earned"),
         tuple(sorted({term.subscription_id for term in due})),
     )
 
 
-def receipts(books: Operation, due: Iterable[Term]) -> list[tuple[int, str, int]]:
+def receipts(books: Operation, due: Iterable[Term]) -> list[tuple[int, str, int, str]]:
     """Return the rows of :func:`add_revenue` for terms that are paid today."""
     return [
         row
         for term in due
         for row in (
-            (term.term_id, "received", term.price),
-            (term.term_id, "earned", _earned(books, term)),
+            (term.term_id, "received", term.price, books.today),
+            (term.term_id, "earned", _earned(books, term), books.today),
         )
     ]
 
@@ -184,9 +184,9 @@ def _earned(books: Operation, term: Term) -> int:
     return earned_by_months(term.price, term.months, elapsed)
 
 
-def add_revenue(books: Operation, rows: list[tuple[int, str, int]]) -> None:
-    """Book term, kind and cents of each row today; what is 0 is not written."""
-    for term_id, kind, cents in rows:
+def add_revenue(books: Operation, rows: Iterable[tuple[int, str, int, str]]) -> None:
+    """Book term, kind and cents of each row to its day; what is 0 is not written."""
+    for term_id, kind, cents, day in rows:
         if cents:
             books.add(
                 "revenue",
@@ -194,5 +194,5 @@ def add_revenue(books: Operation, rows: list[tuple[int, str, int]]) -> None:
                 term_id=term_id,
                 kind=kind,
                 cents=cents,
-                booked_on=books.today,
+                booked_on=day,
             )

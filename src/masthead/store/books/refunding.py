@@ -7,6 +7,7 @@
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.booking import taken_back
 from masthead.circulation.refunding import (
     Held,
     Item,
@@ -90,10 +91,13 @@ def refund(
     booked = taken(net, held) if terms else []
     rows = []
     for term, each in zip(terms, booked, strict=True):
-        rows.append((term.term_id, "refunded", each.refunded))
-        rows.append((term.term_id, "earned", each.earned))
+        rows.append((term.term_id, "refunded", each.refunded, books.today))
+        rows.append((term.term_id, "earned", max(each.earned, 0), books.today))
+        back = taken_back(max(-each.earned, 0), _earned_ahead(books, term), books.today)
+        rows += [(term.term_id, "earned", -part, day) for day, part in back]
     add_revenue(books, rows)
     _end(books, order_id, item_id, cents)
+    _leave_campaign(books, terms, is_all_back=is_paid and cents == most)
     unearned = sum(each.unearned for each in held)
     lost = [term.issues_left for term in terms if term.ended_at is None]
     return Refunded(
@@ -173,6 +177,45 @@ def _held(books: Operation, term: Term) -> Held:
     )
     sums = {kind: int(cents) for kind, cents in rows}
     return Held(*(sums.get(kind, 0) for kind in ("received", "earned", "refunded")))
+
+
+def _earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
+    """Return what a term has earned by issues that are dated ahead of today, by day."""
+    rows = books.connection.rows(
+        """
+        SELECT booked_on, CAST(sum(cents) AS BIGINT) FROM revenue
+        WHERE account_id = :account_id AND term_id = :term_id AND kind = 'earned'
+            AND booked_on > :today
+        GROUP BY booked_on
+        """,
+        account_id=books.account_id,
+        term_id=term.term_id,
+        today=books.today,
+    )
+    return [(day, int(cents)) for day, cents in rows]
+
+
+def _leave_campaign(books: Operation, terms: list[Term], *, is_all_back: bool) -> None:
+    """Take out of the campaign whom the refund has left without an issue, or without all money.
+
+    An order that comes later brings them back (``store.books.lining``).
+    """
+    for subscription_id in sorted({term.subscription_id for term in terms}):
+        own = [term for term in terms if term.subscription_id == subscription_id]
+        if not is_all_back and not any(term.issues_left for term in own):
+            continue
+        books.connection.change(
+            """
+            UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+                AND renew_campaign_active = 1 AND NOT EXISTS (
+                    SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                    AND t.subscription_id = :subscription_id AND t.issues_left <> 0)
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+            commit_id=books.commit_id,
+        )
 
 
 def _end(books: Operation, order_id: int, item_id: int, cents: int) -> None:

@@ -222,6 +222,7 @@ CREATE TABLE issues (
     date TEXT COLLATE "C",
     number BIGINT,
     closes_on TEXT COLLATE "C",
+    mailed_on TEXT COLLATE "C",
     closed_at TEXT COLLATE "C",
     mailing_list_id BIGINT,
     file_written_at TEXT COLLATE "C",
@@ -235,7 +236,8 @@ CREATE TABLE issues (
 -- first_name_folded, last_name_folded: Unicode case folding, as Python has it. What is compared
 -- without regard to ASCII letter case has a column of its own: under a policy no index on an
 -- expression is used, because lower() is not known to keep what it reads to itself. removed_at: the
--- delete_date that a removal set, by which one is known that no file has.
+-- delete_date that a removal set, by which one is known that no file has. merged_into: of one who
+-- was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     subscriber_id BIGINT NOT NULL,
@@ -246,6 +248,7 @@ CREATE TABLE subscribers (
     last_name TEXT COLLATE "C",
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
+    merged_into BIGINT,
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",
@@ -257,7 +260,9 @@ CREATE TABLE subscribers (
     source_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(source)) STORED,
     commit_id BIGINT NOT NULL,
     custom_fields_commit_id BIGINT NOT NULL,
-    PRIMARY KEY (account_id, subscriber_id)
+    PRIMARY KEY (account_id, subscriber_id),
+    FOREIGN KEY (account_id, merged_into)
+        REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
 );
 CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, renewal_code_lower);
 CREATE INDEX subscribers_by_email ON subscribers (account_id, email_lower);
@@ -276,6 +281,8 @@ CREATE INDEX subscribers_by_last_name_plain
 CREATE INDEX subscribers_by_last_name_end
     ON subscribers (account_id, last_name_end, subscriber_id)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_merged_into
+    ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id, subscriber_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id, subscriber_id);
@@ -405,6 +412,14 @@ CREATE TABLE custom_field_answers (
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
 );
 
+-- The classes of copies that are the publisher's own, beside those that everybody has.
+CREATE TABLE classes (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    class_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    PRIMARY KEY (account_id, class_id)
+);
+
 -- Amounts of the books are whole cents. issues: -1 is unlimited.
 CREATE TABLE bundles (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
@@ -425,6 +440,7 @@ CREATE TABLE bundle_lines (
     type TEXT COLLATE "C" NOT NULL,
     copies BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
+    months BIGINT,
     PRIMARY KEY (account_id, bundle_id, line_number),
     FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
@@ -527,7 +543,10 @@ CREATE INDEX order_items_by_purchase
     ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
 
 -- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
--- cancelled; moved_at: when its subscription came to another subscriber.
+-- cancelled; moved_at: when its subscription came to another subscriber. free_copies come beside the
+-- copies, in a class of their own. allowed: the cents that an allowance has given back. What the
+-- first spread_after issues did not earn, which is spread_earned, is spread over spread_parts: the
+-- issues times the copies that were left then; NULL is those of the whole term.
 CREATE TABLE terms (
     account_id BIGINT NOT NULL,
     term_id BIGINT NOT NULL,
@@ -535,13 +554,21 @@ CREATE TABLE terms (
     order_item_id BIGINT,
     issues BIGINT NOT NULL,
     issues_left BIGINT NOT NULL,
+    copies BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
     paid_on TEXT COLLATE "C",
     kind TEXT COLLATE "C" NOT NULL,
+    class TEXT COLLATE "C" NOT NULL DEFAULT 'paid',
     months BIGINT,
     starts_on TEXT COLLATE "C",
     ended_at TEXT COLLATE "C",
     moved_at TEXT COLLATE "C",
+    free_copies BIGINT NOT NULL DEFAULT 0,
+    free_class TEXT COLLATE "C",
+    allowed BIGINT NOT NULL DEFAULT 0,
+    spread_after BIGINT NOT NULL DEFAULT 0,
+    spread_earned BIGINT NOT NULL DEFAULT 0,
+    spread_parts BIGINT,
     PRIMARY KEY (account_id, term_id),
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id),
@@ -654,6 +681,9 @@ CREATE TABLE mailing_list_entries (
     is_grace BIGINT NOT NULL DEFAULT 0,
     is_paid BIGINT NOT NULL DEFAULT 0,
     type TEXT COLLATE "C",
+    class TEXT COLLATE "C",
+    free_copies BIGINT NOT NULL DEFAULT 0,
+    free_class TEXT COLLATE "C",
     PRIMARY KEY (account_id, mailing_list_id, subscription_id),
     FOREIGN KEY (account_id, mailing_list_id)
         REFERENCES list_downloads (account_id, mailing_list_id),
@@ -758,6 +788,7 @@ CREATE UNLOGGED TABLE staged_issues (
     date TEXT COLLATE "C",
     number BIGINT,
     closes_on TEXT COLLATE "C",
+    mailed_on TEXT COLLATE "C",
     closed_at TEXT COLLATE "C",
     mailing_list_id BIGINT,
     file_written_at TEXT COLLATE "C"
@@ -779,6 +810,7 @@ CREATE UNLOGGED TABLE staged_subscribers (
     last_name TEXT COLLATE "C",
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
+    merged_into BIGINT,
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",
@@ -888,6 +920,18 @@ CREATE UNLOGGED TABLE staged_custom_field_answers (
 CREATE INDEX staged_custom_field_answers_by_key
     ON staged_custom_field_answers (account_id, load_id, subscriber_id, field_id);
 
+CREATE UNLOGGED TABLE staged_classes (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    class_id BIGINT,
+    name TEXT COLLATE "C"
+);
+CREATE INDEX staged_classes_by_key
+    ON staged_classes (account_id, load_id, class_id);
+
 CREATE UNLOGGED TABLE staged_bundles (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -915,7 +959,8 @@ CREATE UNLOGGED TABLE staged_bundle_lines (
     issues BIGINT,
     type TEXT COLLATE "C",
     copies BIGINT,
-    price BIGINT
+    price BIGINT,
+    months BIGINT
 );
 CREATE INDEX staged_bundle_lines_by_key
     ON staged_bundle_lines (account_id, load_id, bundle_id, line_number);
@@ -1015,13 +1060,21 @@ CREATE UNLOGGED TABLE staged_terms (
     order_item_id BIGINT,
     issues BIGINT,
     issues_left BIGINT,
+    copies BIGINT,
     price BIGINT,
     paid_on TEXT COLLATE "C",
     kind TEXT COLLATE "C",
+    class TEXT COLLATE "C",
     months BIGINT,
     starts_on TEXT COLLATE "C",
     ended_at TEXT COLLATE "C",
-    moved_at TEXT COLLATE "C"
+    moved_at TEXT COLLATE "C",
+    free_copies BIGINT,
+    free_class TEXT COLLATE "C",
+    allowed BIGINT,
+    spread_after BIGINT,
+    spread_earned BIGINT,
+    spread_parts BIGINT
 );
 CREATE INDEX staged_terms_by_key
     ON staged_terms (account_id, load_id, term_id);
@@ -1125,7 +1178,10 @@ CREATE UNLOGGED TABLE staged_mailing_list_entries (
     copies BIGINT,
     is_grace BIGINT,
     is_paid BIGINT,
-    type TEXT COLLATE "C"
+    type TEXT COLLATE "C",
+    class TEXT COLLATE "C",
+    free_copies BIGINT,
+    free_class TEXT COLLATE "C"
 );
 CREATE INDEX staged_mailing_list_entries_by_key
     ON staged_mailing_list_entries (account_id, load_id, mailing_list_id, subscription_id);
@@ -1209,6 +1265,7 @@ BEGIN
         'custom_fields',
         'custom_field_options',
         'custom_field_answers',
+        'classes',
         'bundles',
         'bundle_lines',
         'products',

@@ -156,6 +156,7 @@ CREATE TABLE issues (
     date TEXT,
     number INTEGER,
     closes_on TEXT,
+    mailed_on TEXT,
     closed_at TEXT,
     mailing_list_id INTEGER,
     file_written_at TEXT,
@@ -169,6 +170,7 @@ CREATE TABLE issues (
 -- *_plain, last_name_end: other forms of names that have some (masthead.store.name_forms).
 -- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
 -- removed_at: the delete_date that a removal set, by which one is known that no file has.
+-- merged_into: of one who was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     subscriber_id INTEGER NOT NULL,
@@ -179,6 +181,7 @@ CREATE TABLE subscribers (
     last_name TEXT,
     source TEXT,
     delete_date TEXT,
+    merged_into INTEGER,
     first_name_folded TEXT,
     last_name_folded TEXT,
     first_name_plain TEXT,
@@ -190,7 +193,9 @@ CREATE TABLE subscribers (
     source_lower TEXT GENERATED ALWAYS AS (lower(source)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     custom_fields_commit_id INTEGER NOT NULL,
-    PRIMARY KEY (account_id, subscriber_id)
+    PRIMARY KEY (account_id, subscriber_id),
+    FOREIGN KEY (account_id, merged_into)
+        REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, renewal_code_lower);
 CREATE INDEX subscribers_by_email ON subscribers (account_id, email_lower);
@@ -204,6 +209,8 @@ CREATE INDEX subscribers_by_last_name_plain ON subscribers (account_id, last_nam
     WHERE last_name_plain IS NOT NULL;
 CREATE INDEX subscribers_by_last_name_end ON subscribers (account_id, last_name_end)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_merged_into
+    ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
 CREATE INDEX subscribers_by_custom_fields_commit
     ON subscribers (account_id, custom_fields_commit_id);
@@ -325,6 +332,14 @@ CREATE TABLE custom_field_answers (
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
 ) STRICT, WITHOUT ROWID;
 
+-- The classes of copies that are the publisher's own, beside those that everybody has.
+CREATE TABLE classes (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    class_id INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (account_id, class_id)
+) STRICT, WITHOUT ROWID;
+
 -- Amounts of the books are whole cents. issues: -1 is unlimited.
 CREATE TABLE bundles (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
@@ -345,6 +360,7 @@ CREATE TABLE bundle_lines (
     type TEXT NOT NULL,
     copies INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
+    months INTEGER,
     PRIMARY KEY (account_id, bundle_id, line_number),
     FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
@@ -446,7 +462,10 @@ CREATE INDEX order_items_by_purchase
     ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
 
 -- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
--- cancelled; moved_at: when its subscription came to another subscriber.
+-- cancelled; moved_at: when its subscription came to another subscriber. free_copies come beside the
+-- copies, in a class of their own. allowed: the cents that an allowance has given back. What the
+-- first spread_after issues did not earn, which is spread_earned, is spread over spread_parts: the
+-- issues times the copies that were left then; NULL is those of the whole term.
 CREATE TABLE terms (
     account_id INTEGER NOT NULL,
     term_id INTEGER NOT NULL,
@@ -454,13 +473,21 @@ CREATE TABLE terms (
     order_item_id INTEGER,
     issues INTEGER NOT NULL,
     issues_left INTEGER NOT NULL,
+    copies INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     paid_on TEXT,
     kind TEXT NOT NULL,
+    class TEXT NOT NULL DEFAULT 'paid',
     months INTEGER,
     starts_on TEXT,
     ended_at TEXT,
     moved_at TEXT,
+    free_copies INTEGER NOT NULL DEFAULT 0,
+    free_class TEXT,
+    allowed INTEGER NOT NULL DEFAULT 0,
+    spread_after INTEGER NOT NULL DEFAULT 0,
+    spread_earned INTEGER NOT NULL DEFAULT 0,
+    spread_parts INTEGER,
     PRIMARY KEY (account_id, term_id),
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id),
@@ -573,6 +600,9 @@ CREATE TABLE mailing_list_entries (
     is_grace INTEGER NOT NULL DEFAULT 0,
     is_paid INTEGER NOT NULL DEFAULT 0,
     type TEXT,
+    class TEXT,
+    free_copies INTEGER NOT NULL DEFAULT 0,
+    free_class TEXT,
     PRIMARY KEY (account_id, mailing_list_id, subscription_id),
     FOREIGN KEY (account_id, mailing_list_id)
         REFERENCES list_downloads (account_id, mailing_list_id),
@@ -633,6 +663,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscribers', 'subscribers_by_first_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_last_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_name', '1000000 1000000 1000 10'),
+    ('subscribers', 'subscribers_by_merged_into', '1000 1000 1'),
     ('subscribers', 'subscribers_by_commit', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_custom_fields_commit', '1000000 1000000 1000'),
     ('addresses', 'addresses', '1000000 1000000 1'),
@@ -654,6 +685,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('custom_field_options', 'custom_field_options', '1000 1000 1'),
     ('custom_field_answers', 'custom_field_answers', '1000000 1000000 5 1'),
     ('orders', 'orders', '1000000 1000000 1'),
+    ('classes', 'classes', '100 100 1'),
     ('bundles', 'bundles', '100 100 1'),
     ('bundle_lines', 'bundle_lines', '200 200 2 1'),
     ('products', 'products', '100 100 1'),

@@ -1,0 +1,71 @@
+"""Opening files that somebody else has delivered: regular files, and none behind a link.
+
+Who writes into a folder may put links there: to another publisher's files, to Masthead's secrets.
+Each open goes by the descriptor of the folder and follows none (decisions, "Links in deliveries").
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from masthead.errors import BadInput
+
+__all__ = ["check_regular", "is_regular", "open_regular"]
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
+_KINDS = (
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def is_regular(path: Path) -> bool:
+    """Return whether a path is that of a regular file; a link to one is none."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def check_regular(path: Path) -> None:
+    """Raise BadInput if a file that is there is none that is loaded: a link, a device, a pipe."""
+    _refuse(path, path.lstat(), path.parent.stat())
+
+
+@contextmanager
+def open_regular(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, and close it after the block.
+
+    Raises BadInput for a symbolic link, a device, a pipe, and a hard link to a file of somebody
+    else than the owner of the folder; OSError as :func:`open` does.
+    """
+    folder = os.open(path.parent, _FOLDER_FLAGS)
+    try:
+        _refuse(path, os.stat(path.name, dir_fd=folder, follow_symlinks=False), os.fstat(folder))
+        descriptor = os.open(path.name, _FLAGS, dir_fd=folder)
+        with os.fdopen(descriptor, "rb") as file:
+            # It may have been replaced since the look above.
+            _refuse(path, os.fstat(descriptor), os.fstat(folder))
+            yield file
+    finally:
+        os.close(folder)
+
+
+def _refuse(path: Path, found: os.stat_result, folder: os.stat_result) -> None:
+    """Raise BadInput unless ``found`` is a regular file of the folder."""
+    if not stat.S_ISREG(found.st_mode):
+        what = next((what for is_kind, what in _KINDS if is_kind(found.st_mode)), "a device")
+        raise BadInput(
+            f"{path}: is {what}, and only regular files are read: put the file itself there"
+        )
+    if found.st_nlink > 1 and found.st_uid != folder.st_uid:
+        raise BadInput(
+            f"{path}: is a hard link to a file whose owner is not that of the folder: put a copy "
+            "of the file there"
+        )
