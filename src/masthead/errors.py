@@ -7,6 +7,7 @@
     │   ├── BadUsage         a command called with invalid arguments
     │   └── BadRows          rows of import files that are refused
     ├── NotFound             an id that does not exist in this account
+    │   └── AccountGone          an account that was removed meanwhile
     ├── StoreUnavailable     the database is not available; a retry may succeed
     └── ServiceError         a request of masthead.Client failed
         ├── TooOld               410: the changes since then are no longer available
@@ -18,6 +19,7 @@ the classes to exit statuses, the server maps them to HTTP statuses.
 """
 
 __all__ = [
+    "AccountGone",
     "BadInput",
     "BadRows",
     "BadUsage",
@@ -57,6 +59,10 @@ class BadRows(BadInput):
 
 class NotFound(MastheadError):
     """An id that does not exist in this account. The HTTP status is 404."""
+
+
+class AccountGone(NotFound):
+    """The account was removed meanwhile. The HTTP status is 403: its credentials open nothing."""
 
 
 class StoreUnavailable(MastheadError):

@@ -6,6 +6,7 @@ import http.client
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -28,6 +29,9 @@ LENGTH = b"Content-Length: %d" % SIZE
 CHUNKED = b"Transfer-Encoding: chunked"
 UPGRADE = (b"Connection: upgrade", b"Upgrade: h2c")
 CHUNKS = (b"10000\r\n" + b" " * 65_536 + b"\r\n") * (SIZE // 65_536) + b"0\r\n\r\n"
+LEAVING = 60
+RESETS = struct.pack("ii", 1, 0)
+"""A socket with this ``SO_LINGER`` resets its connection when it is closed."""
 DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 
 
@@ -137,10 +141,39 @@ def test_a_connection_is_kept_where_the_rest_of_a_body_is_short(wire: Wire) -> N
 
 def test_a_refused_head_has_headers_alone(wire: Wire) -> None:
     """RFC 9110 section 9.3.2: nothing behind the headers of an answer to HEAD."""
-    answer = wire.one(wire.head(b"/2/accounts/", b"Expect: x", method=b"HEAD"))
-    assert answer.status == 417
-    assert int(answer.headers["content-length"]) > 0
-    assert answer.body == b""
+    good = wire.head(b"/2/accounts/", method=b"HEAD")
+    for request, status in (
+        (wire.head(b"/2/accounts/", b"Expect: x", method=b"HEAD"), 417),
+        (wire.head("/2/ü".encode(), method=b"HEAD"), 400),
+        (b"\r\n" + wire.head("/2/ü".encode(), method=b"HEAD"), 400),
+        (b"HEAD \x00", 400),
+        (wire.head(b"/" + b"a" * 9_000, method=b"HEAD"), 414),
+        (wire.head(b"/2/accounts/", b"X: " + b"y" * 40_000, method=b"HEAD"), 431),
+        (good.replace(b"HTTP/1.1", b"HTTP/2.0"), 400),
+        (good.replace(b"HTTP/1.1", b"HTTP/1.1 x"), 400),
+    ):
+        answer = wire.one(request)
+        assert answer.status == status, request[:40]
+        assert int(answer.headers["content-length"]) > 0
+        assert answer.body == b"", request[:40]
+
+
+def test_a_request_that_is_refused_leaves_the_answer_before_it_alone(wire: Wire) -> None:
+    """The log has no error then: the fixture of the server looks at it."""
+    for target in (b"/digest?entities=listdownloads", b"/snapshot?entities=addresses", b"/health"):
+        for refused in (b"BAD\r\n\r\n", kept(wire, b"/2/accounts/", CHUNKED) + b"zz\r\n"):
+            answers = wire.send(kept(wire, target) + refused)
+            assert [answer.status for answer in answers] == [200, 400], target
+
+
+def test_clients_that_leave_before_their_answer_are_no_error(wire: Wire) -> None:
+    """The log has none then: the fixture of the server looks at it."""
+    for _ in range(LEAVING):
+        connection = socket.create_connection(wire.server.address, HANG_S)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESETS)
+        connection.sendall(kept(wire, b"/snapshot?entities=addresses"))
+        connection.close()
+    assert wire.one(wire.head(b"/health")).status == 200
 
 
 def test_whoever_sends_megabytes_over_tls_gets_the_answer(store: Store, tmp_path: Path) -> None:

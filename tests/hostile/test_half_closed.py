@@ -25,9 +25,12 @@ TARGETS = (
 )
 
 
-def kept(wire: Wire, target: bytes, *lines: bytes) -> bytes:
+REFUSED_BODIES = ((b"zz\r\n", 400), (b"ffff\r\n", 413), (b"1\r\nxx\r\n", 400))
+
+
+def kept(wire: Wire, target: bytes, *lines: bytes, method: bytes = b"GET") -> bytes:
     """Return the head of a request after which the connection is kept."""
-    return wire.head(target, *lines).replace(b"Connection: close\r\n", b"")
+    return wire.head(target, *lines, method=method).replace(b"Connection: close\r\n", b"")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -94,3 +97,30 @@ def test_a_connection_that_is_half_closed_ends_with_the_last_answer(
         connection.shutdown(socket.SHUT_WR)
         assert connection.recv(65_536) == b""
     assert len(list(answers_in(received))) == is_used
+
+
+def test_a_refusal_within_a_body_reaches_who_sends_nothing_more(wire: Wire) -> None:
+    """decisions, "Connections that are half closed": whatever of the body is still missing."""
+    good = kept(wire, b"/2/subscribers/?last_name=s*")
+    chunked = kept(wire, b"/2/accounts/", b"Transfer-Encoding: chunked")
+    for ending, status in REFUSED_BODIES:
+        for request in (chunked + ending, chunked + b"2\r\n{}\r\n" + ending):
+            (answer,) = wire.send(request, half_closed=True)
+            assert answer.status == status, ending
+            answers = wire.send(good + request, half_closed=True)
+            assert [answer.status for answer in answers] == [200, status], ending
+
+
+def test_what_needs_no_body_is_answered_though_the_body_is_cut_off(wire: Wire) -> None:
+    """decisions, "Connections that are half closed": a refusal, and what takes no body."""
+    stranger = b"GET /2/accounts/ HTTP/1.1\r\nHost: x\r\n"
+    for head, status in (
+        (kept(wire, b"/2/accounts/", b"Content-Length: 99999"), 413),
+        (kept(wire, b"/nowhere", b"Content-Length: 9"), 404),
+        (kept(wire, b"/2/accounts/", b"Content-Length: 9", method=b"POST"), 405),
+        (stranger + b"Content-Length: 9\r\n\r\n", 401),
+        (kept(wire, b"/health", b"Transfer-Encoding: chunked"), 200),
+    ):
+        for body in (b"", b"2"):
+            (answer,) = wire.send(head + body, half_closed=True)
+            assert answer.status == status, (head, body)

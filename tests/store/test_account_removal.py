@@ -5,12 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Event
+from time import time_ns
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
-from masthead.errors import NotFound
+from masthead.errors import AccountGone, NotFound
 from masthead.loading.load import Options, load
 from masthead.store import account_removal, accounts, audit, commits, erasing, removing
 from masthead.store.books.guarding import BOOKS
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 # What outlives an account: who did what, and that there was one with this number.
 KEPT = {"audit", "removed_accounts"}
 EVERYTHING = ",".join(ENTITIES)
+REMOVALS = 12
+HOUR_US = 3_600 * 1_000_000
 DAY_US = 86_400 * 1_000_000
 
 
@@ -195,6 +200,48 @@ def test_its_credentials_open_nothing_at_once_and_its_positions_lead_nowhere(
             (found,) = answer.json()["subscribers"]
             assert found["subscriber_id"] == "5"
     assert [row["subscriber_id"] for row in two.table("subscribers")] == [1, 2]
+
+
+def test_requests_that_run_while_their_account_is_removed_get_403(
+    opened: OpenStore, url: str
+) -> None:
+    """decisions, "An account is removed": never an error of the server."""
+    keys: dict[str, int | str | None] = {
+        "account_id": 1,
+        "api_key": "key-1",
+        "api_login": "login-1",
+    }
+    since = format_moment(time_ns() // 1_000 - HOUR_US)
+    entities = "entities=orders"
+    paths = [f"/{path}?changed_since={since}&{entities}" for path in ("2/cdc", "deletions")]
+    paths += [f"/{path}?{entities}" for path in ("snapshot", "digest")]
+    account_removal.remove_account(opened, 1)
+    with serving(url) as server, ThreadPoolExecutor(8) as threads:
+        is_over = Event()
+
+        def ask(path: str) -> set[int]:
+            with closing(Caller(server, "key-1", "login-1")) as caller:
+                found = set()
+                while not is_over.is_set():
+                    found.add(caller.ask(path).status_code)
+                return found
+
+        asking = [threads.submit(ask, path) for path in paths * 2]
+        for _ in range(REMOVALS):
+            accounts.add_account(opened, keys)
+            account_removal.remove_account(opened, 1)
+        is_over.set()
+        statuses = set().union(*(each.result() for each in asking))
+        assert server.stop() == 0
+    assert statuses <= {200, 403, 410}
+    assert "level='error'" not in server.output()
+
+
+def test_an_account_that_is_gone_has_no_position_and_is_not_stamped(opened: OpenStore) -> None:
+    account_removal.remove_account(opened, 1)
+    with opened.writer() as database, pytest.raises(AccountGone, match="account 1: it was removed"):
+        commits.position_of(database, 1)
+    commits.stamp_commits(opened, 1)
 
 
 @pytest.mark.parametrize("seconds", [-3_600, 0, 3_600])

@@ -6,6 +6,7 @@
 BadInput            400
 HTTPException       its status: 401, 403, 404, 405, 408, 410, 413, 429, or 503 (overload);
                     ``masthead.api.http.protocol`` sends 414, 417 and 431
+AccountGone         403
 NotFound            404
 StoreUnavailable    503 with ``Retry-After``
 any other           500 with a request id
@@ -24,7 +25,7 @@ from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from masthead.api.http.client_address import Peer, client_address
-from masthead.api.http.credentials import Credentials, caller_of, credentials_in
+from masthead.api.http.credentials import OPENS_NOTHING, Credentials, caller_of, credentials_in
 from masthead.api.http.lifespan import lifespan
 from masthead.api.http.metrics import count_database_error, count_request
 from masthead.api.http.overload import RETRY_AFTER_S, check_wait
@@ -53,7 +54,7 @@ from masthead.api.operations import (
     subscriptions,
 )
 from masthead.contract.kinds import BIGGEST_INTEGER
-from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
+from masthead.errors import AccountGone, BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import RequestLog, Seldom, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store
@@ -248,6 +249,8 @@ class App:
         request.reason = reason_of(reason, parameters)
         if isinstance(reason, BadInput):
             return error(400, str(reason))
+        if isinstance(reason, AccountGone):
+            return error(403, OPENS_NOTHING)
         if isinstance(reason, NotFound):
             return error(404, str(reason))
         if isinstance(reason, HTTPException):

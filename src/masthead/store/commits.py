@@ -12,7 +12,7 @@ in requests.
 
 from typing import NamedTuple
 
-from masthead.errors import StoreUnavailable
+from masthead.errors import AccountGone, StoreUnavailable
 from masthead.store.database import Connection, Dialect, Row, Store
 
 __all__ = [
@@ -146,8 +146,11 @@ def stamp_all(store: Store) -> None:
             if account_id in idle:
                 with store.writer(waits=False) as connection, connection.transaction():
                     connection.lock_account(account_id)
+                    position_of(connection, account_id)
                     begin_commit(connection, account_id)
             stamp_commits(store, account_id, waits=False)
+        except AccountGone:
+            pass
         except StoreUnavailable as error:
             failure = error
     if failure:
@@ -166,6 +169,8 @@ def _to_stamp_one_by_one(store: Store, idle_before: int) -> list[Row]:
                 position = position_of(connection, account_id)
             except StoreUnavailable as error:
                 failure = error
+                continue
+            except AccountGone:
                 continue
         if position.is_stamp_awaited or position.newest_stamp < idle_before:
             found.append((account_id, not position.is_stamp_awaited))
@@ -186,9 +191,9 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     """Return the state of the account's change feed, with its first commit since ``since_us``.
 
     That commit has no stamp, or a stamp of that time or later. Stamps increase with the ids, so the
-    commit with the first such stamp has the lowest id.
+    commit with the first such stamp has the lowest id. Raises AccountGone if there is no account.
     """
-    ((newest_stamp, epoch_at, history, first_without, first_since),) = connection.rows(
+    found = connection.row(
         """
         SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
             epoch_at, history,
@@ -202,6 +207,9 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
         account_id=account_id,
         since=since_us,
     )
+    if found is None:
+        raise AccountGone(f"there is no account {account_id}: it was removed")
+    newest_stamp, epoch_at, history, first_without, first_since = found
     news = [found for found in (first_without, first_since) if found is not None]
     return Position(
         newest_stamp or 0, epoch_at, history, first_without is not None, min(news, default=None)

@@ -12,10 +12,13 @@ from starlette.exceptions import HTTPException
 from masthead.store import Connection, Store
 from masthead.store.keys import Caller, account_for_credentials
 
-__all__ = ["Credentials", "caller_of", "credentials_in"]
+__all__ = ["OPENS_NOTHING", "Credentials", "caller_of", "credentials_in"]
 
 Credentials = tuple[str, str]
 """The user name and the password of a request."""
+
+OPENS_NOTHING = "these credentials open no account"
+"""The sentence of 403, for whatever reason."""
 
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
@@ -54,5 +57,5 @@ def caller_of(credentials: Credentials, connection: Connection, store: Store, no
     caller = account_for_credentials(connection, *credentials, now=now)
     if caller is None:
         store.check_schema(connection)
-        raise HTTPException(403, "these credentials open no account")
+        raise HTTPException(403, OPENS_NOTHING)
     return caller

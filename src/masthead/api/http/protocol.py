@@ -158,9 +158,13 @@ class HttpProtocol(HttpToolsProtocol):
         self.parser = cast("httptools.HttpRequestParser", self._parser)
         self._begun_ns = 0
         self._refusal: Refusal | None = None
+        self._refused: RequestResponseCycle | None = None
+        """The request whose app is to send the refusal."""
         self._is_last = False
         """Whether no further request is parsed."""
         self._has_eof = False
+        self._is_cut_off = False
+        """Whether the client has closed its side within a body."""
         self._is_ending = False
         """Whether the server ends, so that there is no further request."""
         self._discarded = 0
@@ -203,10 +207,28 @@ class HttpProtocol(HttpToolsProtocol):
         self._parse()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Return whether the connection stays open, for the response to a complete request."""
+        """Return whether the connection stays open, for a response that does not need more.
+
+        That is the response to a complete request, a refusal, or what the app responds to the head
+        of a request without reading its body.
+        """
         _outbox.write()
-        self._has_eof = self._is_responding() and self._wire.can_write_eof()
+        self._has_eof = self._has_cycle() and self._wire.can_write_eof()
+        if self._has_eof:
+            self._cut_off()
         return self._has_eof
+
+    def _cut_off(self) -> None:
+        """Let the app respond to a request whose body ends too early, if it needs no body."""
+        if not self._is_responding() and self._refused is not self.cycle:
+            self._is_cut_off = self._is_last = True
+            self.cycle.keep_alive = False
+            self.cycle.message_event.set()
+
+    def _has_cycle(self) -> bool:
+        """Return whether the head of a request is complete and its response is not."""
+        cycle: RequestResponseCycle | None = self.cycle
+        return bool(cycle and not cycle.response_complete)
 
     def _is_responding(self) -> bool:
         """Return whether a request is complete and its response is not."""
@@ -254,8 +276,11 @@ class HttpProtocol(HttpToolsProtocol):
         if self._parser.buffer and not self.transport.is_closing():
             self._unset_keepalive_if_required()
             self._parse()
-        if self._has_eof and not self._is_responding():
-            self.transport.close()
+        if self._has_eof:
+            if self._has_cycle():
+                self._cut_off()
+            else:
+                self.transport.close()
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, _app: object) -> None:
         """Call the app in the next iteration of the event loop, if possible without a task.
@@ -265,8 +290,12 @@ class HttpProtocol(HttpToolsProtocol):
 
         async def receive() -> Message:
             message = await cycle.receive()
-            if self._refusal:
+            if self._refusal and self._refused is cycle:
                 raise HTTPException(self._refusal.status, self._refusal.sentence, _CLOSE)
+            if self._is_cut_off and cast("Message", message).get("more_body"):
+                cycle.disconnected = True
+                self.loop.call_soon(self._wire.close)
+                return {"type": "http.disconnect"}
             return cast("Message", message)
 
         scope: Any = cycle.scope
@@ -329,7 +358,7 @@ class HttpProtocol(HttpToolsProtocol):
         if not self._parser.is_head_read:
             response = error(refusal.status, refusal.sentence, {**refusal.headers, **_CLOSE})
             method = self._parser.method
-            if method == "HEAD":
+            if self._parser.is_head_request:
                 response.body = b""
             self._write(response)
             parser = self._parser
@@ -346,6 +375,7 @@ class HttpProtocol(HttpToolsProtocol):
         elif self.cycle.response_complete:
             self.transport.close()
         else:
+            self._refused = self.cycle
             self.cycle.keep_alive = self.cycle.more_body = False
             self.cycle.message_event.set()
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 from masthead.api.http.overload import Overloaded
 from masthead.api.http.parameters import UnknownParameter
-from masthead.errors import BadInput, NotFound, StoreUnavailable
+from masthead.errors import AccountGone, BadInput, NotFound, StoreUnavailable
 
 __all__ = ["LOGIN_LIMIT", "reason_of", "reason_of_refusal", "shown_path"]
 
@@ -53,6 +53,8 @@ def reason_of(error: Exception, parameters: Collection[str]) -> str:
             found = _FIRST_WORD.match(str(error))
             is_known = found and found[1] in parameters
             reason = f"parameter {found[1]}" if found and is_known else "parameters"
+        case AccountGone():
+            reason = _BY_STATUS[403]
         case NotFound():
             reason = "no such id"
         case StoreUnavailable():

@@ -103,6 +103,11 @@ class StrictParser:
         has_method = self.has_begun and self._receiver.url
         return self._parser.get_method().decode() if has_method else None
 
+    @property
+    def is_head_request(self) -> bool:
+        """Whether the head that is being parsed starts as one of HEAD, valid or not."""
+        return self._raw.lstrip(b"\r\n").startswith(b"HEAD ")
+
     def parse_piece(self) -> bool:
         """Parse the next piece; return whether there was one. Raises RefusedError."""
         size = self._next_size() if self.buffer else 0

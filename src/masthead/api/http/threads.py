@@ -9,7 +9,7 @@ from masthead.api.http.service import Service
 from masthead.api.http.timeouts import DATABASE_S_MAX
 from masthead.errors import StoreUnavailable
 
-__all__ = ["before", "deadline", "in_greenlet", "in_thread", "start_thread"]
+__all__ = ["before", "deadline", "in_greenlet", "in_thread", "retrieve", "start_thread"]
 
 Result = TypeVar("Result")
 
@@ -91,8 +91,18 @@ def _too_slow() -> StoreUnavailable:
 
 async def before(ends_at: float, running: Future[Result]) -> Result:
     """Return the result of a future; raise its error, or StoreUnavailable at ``ends_at``."""
+    running.add_done_callback(retrieve)
     try:
         async with timeout_at(ends_at):
             return await shield(running)
     except TimeoutError:
         raise _too_slow() from None
+
+
+def retrieve(future: Future[Any]) -> None:
+    """Take the error of a future that has ended, so that asyncio does not log it.
+
+    The client that it was for may have left, and nobody awaits it.
+    """
+    if not future.cancelled():
+        future.exception()

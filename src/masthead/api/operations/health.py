@@ -9,7 +9,7 @@ from masthead.api.http.request import Request
 from masthead.api.http.responses import encoded
 from masthead.api.http.routing import Route
 from masthead.api.http.service import Service
-from masthead.api.http.threads import deadline, in_thread
+from masthead.api.http.threads import deadline, in_thread, retrieve
 from masthead.errors import StoreUnavailable
 from masthead.store.accounts import ask
 
@@ -25,6 +25,7 @@ async def health(request: Request) -> Response:
     service = request.service
     if service.health_check is None or service.health_check.done():
         service.health_check = create_task(_query(service))
+        service.health_check.add_done_callback(retrieve)
     await shield(service.health_check)
     return encoded({"status": "ok"})
 
