@@ -81,7 +81,8 @@ class Lines:
         """The terms of this order; :meth:`write` writes them."""
         self._copies: list[int] = []
         """The copies of each term."""
-        self._graces: list[tuple[_Subscription, int, Sequence[_Delivery]]] = []
+        self._grace: list[tuple[_Subscription, _Delivery]] = []
+        """The issues of grace that come out of its terms."""
 
     @property
     def subscriptions(self) -> tuple[int, ...]:
@@ -191,8 +192,9 @@ class Lines:
         self._copies.append(line.copies)
         if term.issues_left:
             found.least = min(term.issues_left, found.least or term.issues_left)
-        if grace:
-            self._graces.append((found, term.term_id, grace))
+        for each in grace:
+            each.term_id = term.term_id
+            self._grace.append((found, each))
         return found.mailing_address_id
 
     def write(self, *, is_paid: bool) -> None:
@@ -214,19 +216,17 @@ class Lines:
                 **{"class": PAID if term.price else COMPLIMENTARY},
                 months=term.months,
             )
-        for found, term_id, grace in self._graces:
-            for issue in grace:
-                issue.term_id = term_id
-                self._books.change_later(
-                    """
-                    UPDATE subscription_issues SET term_id = :term_id
-                    WHERE account_id = :account_id AND subscription_id = :subscription_id
-                        AND issue_id = :issue_id
-                    """,
-                    subscription_id=found.subscription_id,
-                    issue_id=issue.issue_id,
-                    term_id=term_id,
-                )
+        for found, each in self._grace:
+            self._books.change_later(
+                """
+                UPDATE subscription_issues SET term_id = :term_id
+                WHERE account_id = :account_id AND subscription_id = :subscription_id
+                    AND issue_id = :issue_id
+                """,
+                subscription_id=found.subscription_id,
+                issue_id=each.issue_id,
+                term_id=each.term_id,
+            )
 
     def _newest(self, key: tuple[int, int, str]) -> _Subscription | None:
         """Return the recipient's newest subscription of a publication and type, if there is one."""
