@@ -228,7 +228,7 @@ class _Delivery:
             SELECT d.account_id, d.mailing_list_id, d.subscription_id, s.copies, d.is_grace,
                 CASE WHEN EXISTS (
                     SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
-                    AND t.term_id = d.term_id AND t.price > 0 AND t.paid_on IS NOT NULL)
+                    AND t.term_id = d.term_id AND t.paid_on IS NOT NULL)
                 THEN 1 ELSE 0 END, s.type
             FROM subscription_issues AS d JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = d.subscription_id
