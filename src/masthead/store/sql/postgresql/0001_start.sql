@@ -123,16 +123,26 @@ CREATE TABLE epochs (
 -- is moved from one to another has lost nothing.
 CREATE TABLE nodes (node TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
--- Failed logins. login, guess: keyed hashes.
+-- Failed logins. login, guess: keyed hashes. kind: what of an account is counted together.
 CREATE TABLE login_failures (
     account_id BIGINT NOT NULL,
     login TEXT COLLATE "C" NOT NULL,
     guess TEXT COLLATE "C" NOT NULL,
     failed_at BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (account_id, guess)
 );
 CREATE INDEX login_failures_by_login ON login_failures (account_id, login, failed_at);
-CREATE INDEX login_failures_by_time ON login_failures (account_id, failed_at);
+CREATE INDEX login_failures_by_time ON login_failures (account_id, kind, failed_at);
+
+-- Emails with which readers have logged in, by keyed hash, and when last.
+CREATE TABLE login_successes (
+    account_id BIGINT NOT NULL,
+    login TEXT COLLATE "C" NOT NULL,
+    succeeded_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, login)
+);
+CREATE INDEX login_successes_by_time ON login_successes (account_id, succeeded_at);
 
 -- When each pair was last used.
 CREATE TABLE key_uses (
@@ -652,15 +662,21 @@ CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
 
--- An effort is due at so many issues left; 0 and below: so many issues after the last one.
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
+-- offers a bundle.
 CREATE TABLE renewal_efforts (
     account_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,
     effort BIGINT NOT NULL,
     issues_left BIGINT NOT NULL,
+    bundle_id BIGINT,
+    key_code TEXT COLLATE "C",
     PRIMARY KEY (account_id, publication_id, effort),
-    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
 );
+CREATE INDEX renewal_efforts_by_bundle
+    ON renewal_efforts (account_id, bundle_id) WHERE bundle_id IS NOT NULL;
 
 CREATE TABLE renewals_sent (
     account_id BIGINT NOT NULL,
@@ -1151,7 +1167,9 @@ CREATE UNLOGGED TABLE staged_renewal_efforts (
     present BIGINT NOT NULL,
     publication_id BIGINT,
     effort BIGINT,
-    issues_left BIGINT
+    issues_left BIGINT,
+    bundle_id BIGINT,
+    key_code TEXT COLLATE "C"
 );
 CREATE INDEX staged_renewal_efforts_by_key
     ON staged_renewal_efforts (account_id, load_id, publication_id, effort);
@@ -1252,6 +1270,7 @@ BEGIN
         'account_locks',
         'epochs',
         'login_failures',
+        'login_successes',
         'key_uses',
         'operators',
         'operator_sessions',
