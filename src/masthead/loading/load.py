@@ -35,7 +35,7 @@ from masthead.store import (
     merging,
     showing,
 )
-from masthead.store.books import guarding
+from masthead.store.books import guarding, replanning
 from masthead.store.merging import Counts
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
@@ -266,8 +266,13 @@ class _Loading:
         rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
         rows = showing.rows(staging, self.options.show, removal) if self.options.show else ()
         keys.keep()
+        plans = replanning.plans_of(staging.connection, self.account_id)
         merged = merging.merge(staging, self.tell, removal)
         guarding.check_bundles(staging)
+        if plans and merged.commit_id is not None:
+            replanning.bring_up_to_date(
+                self.store, staging.connection, self.account_id, merged.commit_id, plans
+            )
         return merged, Loaded(merged.counts, rejected, kept_blank, rows)
 
     def _set_aside(self, staging: Staging, folder: Path) -> dict[str, int]:

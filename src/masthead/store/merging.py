@@ -62,10 +62,14 @@ class Counts(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """The counts of each table, and the tables whose statistics should be collected now."""
+    """The counts of each table, the tables whose statistics should be collected now, the commit.
+
+    ``commit_id`` is None if nothing is new, changed or removed.
+    """
 
     counts: dict[str, Counts]
     grown: list[str]
+    commit_id: int | None
 
 
 def merge(
@@ -103,7 +107,8 @@ def merge(
             counts[name] = counts.get(name, Counts(0, 0, 0))._replace(removed=removed)
     if not any(count.has_changes for count in counts.values()):
         commits.drop_commit(connection, account_id, commit_id)
-    return Merged(counts, grown)
+        return Merged(counts, grown, None)
+    return Merged(counts, grown, commit_id)
 
 
 def _add_combinations(connection: Connection, account_id: int, commit_id: int) -> int:

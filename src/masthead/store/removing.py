@@ -12,7 +12,7 @@ from masthead.contract.moments import format_second
 from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, commits, deletions
-from masthead.store.books import guarding
+from masthead.store.books import guarding, replanning
 from masthead.store.database import Store
 from masthead.store.marking import mark
 from masthead.store.staging import Staging, has_column, option_ids_of, refused, staging_for
@@ -335,7 +335,10 @@ def remove_records(
             for each in TABLES:
                 removal.add_parts(each)
             commit_id = commits.begin_commit(connection, account_id)
+            plans = replanning.plans_of(connection, account_id)
             removed = removal.run(commit_id)
+            if plans:
+                replanning.bring_up_to_date(store, connection, account_id, commit_id, plans)
             if not any(removed.values()):
                 commits.drop_commit(connection, account_id, commit_id)
             audit.record(connection, by, _summary(table, keys, removed), account_id=account_id)

@@ -188,3 +188,34 @@ def _check_issues(staging: Staging) -> None:
         f"({date}) || ' is not after ' || {newest} || ', the date of the newest closed issue'",
         f"{is_open} AND ({date}) <= {newest}",
     )
+    _check_days(staging, is_open)
+
+
+def _check_days(staging: Staging, is_open: str) -> None:
+    """Find the issues that come to have the date of another one of their publication.
+
+    Dates say which issue comes first, so commands of the catalogue refuse that too.
+    """
+    stored = "FROM issues AS o WHERE o.account_id = :account_id AND o.issue_id = s.issue_id"
+    effective = [
+        f"CASE WHEN {has_column(_ISSUES, name, 's')} THEN s.{name} ELSE (SELECT o.{name} {stored}) "
+        f"END AS its_{name}"
+        for name in ("publication_id", "date")
+    ]
+    rows = f"""SELECT e.*, row_number() OVER (
+            PARTITION BY e.its_publication_id, e.its_date ORDER BY e.file, e.line) AS nth
+        FROM (SELECT s.file, s.line, s.issue_id, {", ".join(effective)}
+            FROM {staging.rows_of(_ISSUES.name)} AS s) AS e"""
+    is_new = f"""NOT EXISTS (SELECT 1 {stored} AND o.publication_id = s.its_publication_id
+        AND o.date = s.its_date)"""
+    other = f"""FROM issues AS c WHERE c.account_id = :account_id AND c.issue_id <> s.issue_id
+        AND c.publication_id = s.its_publication_id AND c.date = s.its_date
+        AND NOT {staging.has(_ISSUES.name, "n", "n.issue_id = c.issue_id")}"""
+    staging.find(
+        _ISSUES,
+        "date",
+        "'another issue of publication ' || s.its_publication_id || ' is of ' || s.its_date "
+        "|| ' too, and dates say which issue comes first'",
+        f"{is_open} AND {is_new} AND (s.nth > 1 OR EXISTS (SELECT 1 {other}))",
+        rows=rows,
+    )
