@@ -175,7 +175,7 @@ class _Placing:
             billing_address_id=self._payer.address_id,
             import_name=self._order.import_name,
             channel_id=self._order.channel_id,
-            order_date=self._books.local_now,
+            order_date=self._books.now,
             is_gift=int(is_gift),
             sub_total=shortest(net),
             tax_total=shortest(tax),
@@ -252,7 +252,7 @@ class _Placing:
             bundle_id=item.bundle_id,
             product_id=item.product_id,
             fulfilled_date=(
-                self._books.local_now if self._order.is_fulfilled and not offer.lines else None
+                self._books.now if self._order.is_fulfilled and not offer.lines else None
             ),
             sub_total=shortest(offer.net),
             tax_total=shortest(offer.tax),
