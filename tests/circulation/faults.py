@@ -186,9 +186,6 @@ FAULTS: dict[str, Plant] = {
     "grace ignores when the last issue was": _sql(
         r"(s\.date_expired|c\.last_regular) >= :since", r"(\1 >= :since OR \1 < :since)"
     ),
-    "grace ignores the campaign": _sql(
-        r"AND s\.renew_campaign_active = 1", "", only="last_regular"
-    ),
     "grace is counted twice": _call(lining, "covered", lambda right, *given: [*right(*given)] * 2),
     "grace is never counted": _call(lining, "covered", lambda *_: ()),
     # Money
@@ -315,14 +312,6 @@ FAULTS: dict[str, Plant] = {
     "merging forgets the purchases": _sql(
         r"(UPDATE purchases SET subscriber_id = :kept, commit_id = :commit_id\s+WHERE)",
         r"\1 FALSE AND",
-    ),
-    "an effort is skipped": _sql(r"min\(e\.effort\) AS effort", "max(e.effort) AS effort"),
-    "letters ignore the campaign": _sql(
-        r"AND s\.renew_campaign_active = 1", "", only="next_efforts"
-    ),
-    "the letter of a gift goes to the reader": _sql(
-        r"coalesce\(o\.subscriber_id, b\.subscriber_id\)",
-        "coalesce(NULL * o.subscriber_id, d.subscriber_id)",
     ),
     "changed balances are not in the feed": _sql(
         r"(unearned_revenue = n\.unearned, commit_id) = :commit_id",

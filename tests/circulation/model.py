@@ -111,6 +111,19 @@ class Rules(Records):
         last = self.last_regular(key) or date.min
         return [i for day, i, each in self.received(key) if not each.is_regular and day > last]
 
+    def is_free_copy(self, number: int) -> bool:
+        return self.terms[number].kind == "extension"
+
+    def present_term(self, key: int) -> int | None:
+        """The newest term with issues left, or else the newest; a free copy if there is no other.
+
+        One that has ended was given back, and with it all that the reader would still have had.
+        """
+        terms = self.terms_of(key)
+        sold = [n for n in terms if not self.is_free_copy(n)]
+        running = [n for n in sold if self.left(n)]
+        return next(reversed(running or sold or terms), None)
+
     def is_suspended(self, key: int, day: date) -> bool:
         spans = (span for span in self.suspensions.values() if span.subscription == key)
         return any(span.first <= day <= (span.last or date.max) for span in spans)
@@ -254,6 +267,8 @@ class Rules(Records):
         day, last = self.issues[issue].date, self.last_regular(key)
         may = self.is_running(key) and not self.is_suspended(key, day)
         is_past = self.issues_left(key) == 0 and bool(self.subscriptions[key].campaign)
+        term = self.present_term(key)
+        may = may and not (term and self.terms[term].ended)
         is_recent = last is not None and since <= last < day
         return may and is_past and is_recent and len(self.grace_since(key)) < grace_issues
 

@@ -340,6 +340,10 @@ class Books(Rules):
     # Renewals
 
     def set_effort(self, publication: int, effort: int, issues_left: int) -> None:
+        """Efforts are due in the order of their numbers."""
+        others = {e: left for (p, e), left in self.efforts.items() if p == publication}
+        check(all(left > issues_left for e, left in others.items() if e < effort))
+        check(all(left < issues_left for e, left in others.items() if e > effort))
         self.efforts[publication, effort] = issues_left
 
     def remove_effort(self, publication: int, effort: int) -> None:
@@ -349,31 +353,37 @@ class Books(Rules):
         """Note the letters that are due; return their efforts, issues left, and to whom they go."""
         letters = {}
         for key, found in sorted(self.subscriptions.items()):
-            left, terms = self.issues_left(key), self.terms_of(key)
+            left = self.issues_left(key)
             may = found.publication == publication and found.campaign and self.is_running(key)
-            if not may or not terms or left == UNLIMITED or self.is_suspended(key, self.today):
+            if not may or left == UNLIMITED or self.is_suspended(key, self.today):
+                continue
+            term = self.present_term(key)
+            if term is None or self.terms[term].ended:
                 continue
             last = self.last_regular(key) or date.max
             closed = self.issues_of(publication, closed=True)
             left = left or -sum(self.issues[issue].date > last for issue in closed)
-            running = [each for each in terms if not self.terms[each].ended
-                       and self.terms[each].kind != "extension"]  # fmt: skip
-            term = (running or terms)[-1]
-            waiting = [e for p, e in sorted(self.efforts) if p == publication
-                       and (term, e) not in self.sent]  # fmt: skip
-            if waiting and left <= self.efforts[publication, waiting[0]]:
-                self.sent[term, waiting[0]] = Sent(key, self.today)
-                letters[key] = waiting[0], left, self.writes_to(key)
+            due = [e for (p, e), point in self.efforts.items() if p == publication
+                   and point >= left]  # fmt: skip
+            if due and not any(t == term and e >= max(due) for t, e in self.sent):
+                self.sent[term, max(due)] = Sent(key, self.today)
+                letters[key] = max(due), left, self.writes_to(key)
         return letters
 
     def writes_to(self, key: int) -> int:
-        """The donor of a gift, or else the reader."""
+        """The reader, if any term was the reader's own; else who paid for the newest one."""
         found = self.subscriptions[key]
-        items = [item for n in reversed(self.terms_of(key)) if (item := self.terms[n].item)]
-        donor = self.orders[self.items[items[0]].order].subscriber if items else None
-        if not items and found.billing:
-            donor = self.addresses[found.billing].subscriber
-        return donor if donor and self.subscribers[donor] else found.subscriber
+        payers = [self.payer_of(n) for n in self.terms_of(key) if not self.is_free_copy(n)]
+        if not payers or found.subscriber in payers or not self.subscribers[payers[-1]]:
+            return found.subscriber
+        return payers[-1]
+
+    def payer_of(self, number: int) -> int:
+        """Who ordered a term; of one of the opening, who has the billing address."""
+        found = self.subscriptions[self.terms[number].subscription]
+        if item := self.terms[number].item:
+            return self.orders[self.items[item].order].subscriber
+        return self.addresses[found.billing].subscriber if found.billing else found.subscriber
 
     # The plan
 

@@ -54,6 +54,12 @@ _GRACE_SINCE = f"""
     (SELECT count(*) {_RECEIVED.format(row="c")}
         AND g.is_grace = 1 AND g.term_id IS NULL AND i.date > c.last_regular)
     """
+_WAS_REFUNDED = """
+    (SELECT w.ended_at FROM terms AS w WHERE w.account_id = :account_id
+        AND w.subscription_id = c.subscription_id AND w.kind <> 'extension'
+        ORDER BY w.term_id DESC LIMIT 1) IS NOT NULL
+    """
+"""Whether the newest term of a reader who has no issue left was given back."""
 _IS_UNPAID = """
     (t.price > 0 AND t.paid_on IS NULL AND :credit <= CASE
         WHEN t.issues > 0 THEN t.issues - t.issues_left
@@ -107,7 +113,7 @@ class Serving:
             {of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
                 AND s.date_expired >= :since{{more}}) AS c
             WHERE c.last_regular >= :since AND c.last_regular < :day
-                AND {_GRACE_SINCE} < {grace.issues:d}
+                AND {_GRACE_SINCE} < {grace.issues:d} AND NOT {_WAS_REFUNDED}
             """
         self._has_grace = grace.issues > 0
 
