@@ -22,7 +22,7 @@ from masthead.loading.order_files import (
 )
 from masthead.store.books import ordering, paying, refunding, showing_orders
 from masthead.store.books.operation import operation
-from masthead.store.books.people import FIELDS
+from masthead.store.books.readers import FIELDS
 
 __all__ = ["order_group"]
 
@@ -209,11 +209,12 @@ def import_(
     orders, problems = read_orders(paths, allow_truncated=allow_truncated)
     placed: list[ordering.Placed] = []
     with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:
-        for each in orders:
-            try:
-                placed.append(ordering.place(books, each.order))
-            except RefusedOrder as error:
-                problems.append(_problem(each, error))
+        results = ordering.place_many(books, [each.order for each in orders])
+        for each, result in zip(orders, results, strict=True):
+            if isinstance(result, RefusedOrder):
+                problems.append(_problem(each, result))
+            else:
+                placed.append(result)
         if problems:
             raise listed(problems)
         ordering.finish(books, placed)

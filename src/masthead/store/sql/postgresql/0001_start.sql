@@ -123,16 +123,26 @@ CREATE TABLE epochs (
 -- is moved from one to another has lost nothing.
 CREATE TABLE nodes (node TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
--- Failed logins. login, guess: keyed hashes.
+-- Failed logins. login, guess: keyed hashes. kind: what of an account is counted together.
 CREATE TABLE login_failures (
     account_id BIGINT NOT NULL,
     login TEXT COLLATE "C" NOT NULL,
     guess TEXT COLLATE "C" NOT NULL,
     failed_at BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (account_id, guess)
 );
 CREATE INDEX login_failures_by_login ON login_failures (account_id, login, failed_at);
-CREATE INDEX login_failures_by_time ON login_failures (account_id, failed_at);
+CREATE INDEX login_failures_by_time ON login_failures (account_id, kind, failed_at);
+
+-- Emails with which readers have logged in, by keyed hash, and when last.
+CREATE TABLE login_successes (
+    account_id BIGINT NOT NULL,
+    login TEXT COLLATE "C" NOT NULL,
+    succeeded_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, login)
+);
+CREATE INDEX login_successes_by_time ON login_successes (account_id, succeeded_at);
 
 -- When each pair was last used.
 CREATE TABLE key_uses (
@@ -1260,6 +1270,7 @@ BEGIN
         'account_locks',
         'epochs',
         'login_failures',
+        'login_successes',
         'key_uses',
         'operators',
         'operator_sessions',
