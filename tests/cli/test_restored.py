@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HOUR_US = 3_600 * 1_000_000
 OLD, NEW = "correct horse", "battery staple"
 PAIR = {"api_key": "key", "api_login": "login"}
-ATTEMPT = logins.Attempt(1, "a login", "a guess")
+ATTEMPT = logins.Attempt(1, "email", "a login", "a guess")
 LIMITS = logins.Limits(per_login=1)
 
 
@@ -111,7 +111,7 @@ def test_what_was_ended_after_the_backup_stays_ended(books: Books) -> None:
     assert not books.comes_in("bob", OLD)
     assert operators.find_session(books.store, books.session) is None
     with books.store.counters() as counters:
-        assert logins.wait_us(counters, LIMITS, ATTEMPT, books.store.clock()) > 0
+        assert logins.standing_of(counters, LIMITS, ATTEMPT, books.store.clock()).by_login_us > 0
 
 
 def test_a_pair_that_ended_opens_nothing_after_a_restore(books: Books) -> None:
