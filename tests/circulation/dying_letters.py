@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 from masthead.loading.letter_files import send_letters
@@ -29,7 +30,7 @@ def main() -> None:
         process = os.fork()
         if process == 0:
             with counting(int(at), _die):
-                store = open_store(url, clock=lambda now=now: int(now))
+                store = open_store(url, clock=partial(int, now))
                 send_letters(store, 1, Path(path), by=DEED)
             os._exit(0)
         _, status = os.waitpid(process, 0)

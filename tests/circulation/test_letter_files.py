@@ -86,7 +86,7 @@ def test_a_call_that_is_killed_at_any_statement_is_finished_or_undone_by_the_nex
             noted = is_noted(desk)
             seen.add((noted, unfinished.exists()))
             sent = send_letters(desk.store, 1, file, by=DEED)
-            assert sent == (Sent([], is_finished=True) if noted else Sent([(1, 1, 1)]))
+            assert sent == (Sent([], is_finished=True) if noted else Sent([renewing.Due(1, 1, 1)]))
             assert file.read_text().count("Ames") == 2, "as the reader, and as who gets the letter"
             assert is_noted(desk)
             assert not unfinished.exists()
