@@ -266,6 +266,52 @@ def test_a_workbook_that_grows_out_of_all_proportion_is_refused(
     assert "which no workbook of records does" in line
 
 
+TOO_MUCH: dict[str, tuple[str, str, str]] = {
+    "cells": (SHEET, sheet_xml(f"<row>{'<c/>' * 17_000}</row>").decode(), "16385 cells, and a row"),
+    "blank cells": (SHEET, sheet_xml("<row><c/></row>" * 40_000).decode(), "elements and more"),
+    "elements beside": (SHEET, sheet_xml("<a/>" * 40_000).decode(), "elements and more"),
+    "styles": ("xl/styles.xml", f"<s><cellXfs>{'<xf/>' * 40_000}</cellXfs></s>", "elements and m"),
+    "strings": ("xl/sharedStrings.xml", f"<sst>{'<si/>' * 40_000}</sst>", "elements and more"),
+    "sheets": ("xl/workbook.xml", f"<w>{'<sheet/>' * 40_000}</w>", "elements and more"),
+    "a tag": (SHEET, sheet_xml(f"<row a='{'a' * 3_000_000}'/>").decode(), "tag of more than 1 MiB"),
+    "a comment": (SHEET, sheet_xml(f"<!--{'a' * 3_000_000}-->").decode(), "tag of more than 1 MiB"),
+    "depth": (SHEET, sheet_xml("<a>" * 200).decode(), "101 deep"),
+    "names": (SHEET, sheet_xml("".join(f"<a b{n}=''/>" for n in range(900))).decode(), "kinds"),
+    "entities": (SHEET, "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "declares a document type"),
+    "a text": (
+        SHEET,
+        sheet_xml(f"<row><c t='str'><v>{'a' * 17_000_000}</v></c></row>").decode(),
+        "1: longer than 16 MiB",
+    ),
+}
+
+
+def test_what_no_workbook_of_records_needs_is_refused_as_soon_as_it_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Workbooks": whatever takes more memory or time than rows do."""
+    monkeypatch.setattr("masthead.loading.workbook._FREE_ELEMENTS", 30_000)
+    monkeypatch.setattr("masthead.loading.workbook._ELEMENTS_A_BYTE", 0)
+    monkeypatch.setattr("masthead.loading.workbook._NAMES_MAX", 500)
+    plain = workbook([("id",), (1,)])
+    assert read(tmp_path, plain) == [{"id": "1"}]
+    for name, (part, content, said) in TOO_MUCH.items():
+        found = refusal(tmp_path, with_parts(plain, {part: content.encode()}))
+        assert said in found, (name, found)
+        assert "not an XLSX workbook" not in found
+    parts = with_parts(plain, {})
+    with zipfile.ZipFile(more := io.BytesIO(parts), "a") as archive:
+        for number in range(20_000):
+            archive.writestr(f"{number:099}", b"")
+    assert "not an XLSX workbook" in refusal(tmp_path, more.getvalue())
+
+
+def test_parts_that_say_nothing_of_cells_are_not_read(tmp_path: Path) -> None:
+    plain = workbook([("id",), (1,)])
+    more = {"docProps/core.xml": b"<a", "xl/theme/theme1.xml": b"x" * 1_000_000}
+    assert read(tmp_path, with_parts(plain, more)) == [{"id": "1"}]
+
+
 def test_a_size_that_a_workbook_pretends_is_not_exceeded(tmp_path: Path) -> None:
     """A part is read as far as its directory says, and no further."""
     packed = bytearray(with_parts(workbook([("id",)]), {SHEET: sheet_xml(" " * 9_000_000)}))

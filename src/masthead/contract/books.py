@@ -13,6 +13,7 @@ from masthead.contract import kinds
 from masthead.contract.kinds import Missing
 from masthead.contract.ranges import Range
 from masthead.contract.shapes import (
+    Bool,
     DateOrNull,
     DateTimeOrNull,
     IdOrNull,
@@ -84,6 +85,7 @@ class Bundle(Struct):
     active: Annotated[bool, kinds.Bool(when_missing=1)]
     price: Price
     tax: Price
+    given_here: Bool
 
 
 class BundleLine(Struct):
@@ -107,6 +109,7 @@ class Product(Struct):
     active: Annotated[bool, kinds.Bool(when_missing=1)]
     price: Price
     tax: Price
+    given_here: Bool
 
 
 class Term(Struct):

@@ -40,6 +40,9 @@ _OWNER: dict[Dialect, str] = {"sqlite": ":account_id", "postgresql": "s.account_
 """The account of a new row. On a distributed database, rows stay on their node if it is a column of
 the staged row."""
 
+GIVEN_HERE = "given_here"
+"""The column that tells ids which operations of the books gave; a load gives none."""
+
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
 """Statistics are collected after so many new or changed rows, if they are at least a tenth of the
@@ -217,6 +220,9 @@ class TableMerge:
         if self.table.name == "subscribers":
             commit_columns += ", custom_fields_commit_id"
         commit_values = ", :commit_id" * commit_columns.count(",")
+        if GIVEN_HERE in self._when_missing and GIVEN_HERE not in self.columns:
+            commit_columns += f", {GIVEN_HERE}"
+            commit_values += ", 0"
         return self._change(
             f"""
             INSERT INTO {self.table.name} (account_id, {into}{commit_columns})
