@@ -8,6 +8,7 @@ import click
 from masthead.cli.desk import ID, Day, desk, dry_run
 from masthead.cli.offers import bundles, changed, given_of, list_of, products, written
 from masthead.cli.options import Command
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store.books import catalogue
 from masthead.store.books.operation import Operation
@@ -117,7 +118,7 @@ def list_publications(account: int | None, database: str) -> None:
         "publication", account, database
     ):
         click.echo(
-            f"{key}\t{name or ''}\t{per_year} issues a year\tlate start: {late_start}\t"
+            f"{key}\t{printable(name or '')}\t{per_year} issues a year\tlate start: {late_start}\t"
             f"grace counts: {'yes' if grace else 'no'}\tcredit: {credit} issues\t"
             f"unlimited terms: {months} months"
         )
@@ -211,8 +212,9 @@ def list_issues(account: int | None, database: str) -> None:
         state = f"closed {closed_at[:10]}" if closed_at else "planned"
         if closes_on and not closed_at:
             state += f", closes on {closes_on}"
-        numbered = f" (no. {number})" if number is not None else ""
-        click.echo(f"{key}\tpublication {publication_id}\t{day}\t{name or ''}{numbered}\t{state}")
+        called = printable(name or "")
+        called += f" (no. {number})" if number is not None else ""
+        click.echo(f"{key}\tpublication {publication_id}\t{day}\t{called}\t{state}")
 
 
 @issues.command("retire")

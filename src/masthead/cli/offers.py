@@ -9,6 +9,7 @@ from masthead.circulation.amounts import cents_of, decimal
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store.books import catalogue
 from masthead.store.books.operation import Operation, operation
@@ -211,7 +212,7 @@ def list_bundles(account: int | None, database: str, *, with_retired: bool) -> N
 
 def _offer_line(key: int, name: str | None, price: int, tax: int, active: int) -> str:
     retired = "" if active else "\tretired"
-    return f"{key}\t{name or ''}\t{decimal(price)} and tax {decimal(tax)}{retired}"
+    return f"{key}\t{printable(name or '')}\t{decimal(price)} and tax {decimal(tax)}{retired}"
 
 
 @products.command("add")

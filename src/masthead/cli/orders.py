@@ -12,6 +12,7 @@ from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.order_files import (
     PROBLEMS_SHOWN_MAX,
@@ -260,7 +261,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         found = showing_orders.show_order(connection, account_id, order_id, reference=reference)
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
-        click.echo(f"{name}: {text}")
+        click.echo(f"{name}: {printable(text)}")
     if found.is_history:
         click.echo("history: of before the books were opened; it is neither paid nor refunded here")
     elif not found.fields["paid_on"] and found.due != stored_cents(
@@ -271,7 +272,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         what = (
             f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
         )
-        line = f"item {item.order_item_id}: {what} {item.name or ''}".rstrip()
+        line = f"item {item.order_item_id}: {what} {printable(item.name or '')}".rstrip()
         line += f", {_amount(item.grand_total)} of which tax {_amount(item.tax_total)}"
         if item.refund_date:
             line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
@@ -290,7 +291,7 @@ def _term_line(term: showing_orders.TermShown) -> str:
     unearned = term.received - term.earned - term.refunded
     line = (
         f"term {term.term_id}: subscription {term.subscription_id} of subscriber "
-        f"{term.subscriber_id}, {term.publication or 'publication'}, {left}, "
+        f"{term.subscriber_id}, {printable(term.publication or 'publication')}, {left}, "
         f"{decimal(term.price)} {paid}"
     )
     if term.received:

@@ -8,6 +8,7 @@ from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store.books import (
     addressing,
@@ -47,18 +48,19 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
     with reading(database, account_id) as connection:
         found = looking.look_at_subscription(connection, account_id, subscription_id)
     for name, value in found.fields.items():
-        click.echo(f"{name}: {'' if value is None else value}")
+        click.echo(f"{name}: {'' if value is None else printable(value)}")
     for what, address in (("mailing", found.mailing), ("billing", found.billing)):
         if address:
-            click.echo(f"{what} address {address.address_id}: {address.line}")
+            click.echo(f"{what} address {address.address_id}: {printable(address.line)}")
     for span, address in found.temporary:
-        click.echo(f"address {address.address_id} from {span.first} to {span.last}: {address.line}")
+        where = f"address {address.address_id} from {span.first} to {span.last}"
+        click.echo(f"{where}: {printable(address.line)}")
     for span in found.suspensions:
         click.echo(f"suspended from {span.first} {f'to {span.last}' if span.last else 'on'}")
     for term in found.terms:
         click.echo(_term_line(term))
     for name, day, is_grace in found.received:
-        click.echo(f"received {day} {name}{' (grace)' if is_grace else ''}")
+        click.echo(f"received {day} {printable(name)}{' (grace)' if is_grace else ''}")
     for effort, day in found.sent:
         click.echo(f"letter of effort {effort} on {day}")
 
