@@ -64,9 +64,13 @@ def writing(url: str, command: str | None) -> Iterator[threading.Event]:
     told, begun = threading.Event(), threading.Event()
 
     def hold() -> None:
+        def wait() -> None:
+            begun.set()
+            told.wait()
+
         waiting = command and Waiting("ada", command, lambda _said: None)
         with opened(url, waiting or None) as store:
-            lock(store, lambda: (begun.set(), told.wait()))
+            lock(store, wait)
 
     holding = threading.Thread(target=hold)
     holding.start()
