@@ -6,19 +6,16 @@ mean, and what no workbook of records needs is refused as soon as it is seen (de
 "Workbooks").
 """
 
-import os
 import posixpath
 import re
 import zipfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import IO, NoReturn
-from xml.parsers import expat
+from typing import IO
 
 from masthead.errors import BadInput
-from masthead.loading.batches import CELLS_MAX, QUOTED_MAX, ROW_BYTES_MAX, too_long, too_many_cells
-from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
+from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
+from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
 
 __all__ = ["LINES_MAX", "Workbook"]
 
@@ -28,11 +25,6 @@ LINES_MAX = 1_048_576
 _COLUMNS_MAX = 16_384
 """As many columns as a sheet can have."""
 
-_FREE_ELEMENTS = 1_000_000
-_ELEMENTS_A_BYTE = 5
-"""A part has at most so many elements, and so many more for each of its packed bytes. A cell with
-a value has two, and takes at least two bytes in files of spreadsheets."""
-
 _FREE_PLACES = 10_000_000
 _PLACES_AN_ELEMENT = 20
 """The empty cells between others count too: rows have at most so many places, and more by what the
@@ -41,15 +33,8 @@ sheet has of elements."""
 _STRINGS_MAX = 256 * 1024 * 1024
 """What all shared strings may take in memory, in bytes."""
 
-_DIRECTORY_MAX = 1024 * 1024
-_TOKEN_MAX = 1024 * 1024
-_DEPTH_MAX = 100
-_NAMES_MAX = 1_000
 _FORMAT_MAX = 1_000
-_CHUNK = 65_536
-_END_OF_DIRECTORY = 22 + 65_535 + 20 + 56
 _COLUMN = re.compile(r"([A-Z]{1,3})[0-9]*")
-_START = Callable[[str, dict[str, str]], None]
 
 
 class _Strings:
@@ -63,7 +48,7 @@ class _Strings:
         self._bytes += text.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._bytes))
         if len(self._bytes) + 8 * len(self._ends) > _STRINGS_MAX:
-            raise _TooMuchError(f"has shared strings of more than {_STRINGS_MAX >> 20} MiB")
+            raise TooMuchError(f"has shared strings of more than {_STRINGS_MAX >> 20} MiB")
 
     def get(self, number: int) -> str:
         """Return a string by its number; raise IndexError if there is none."""
@@ -71,81 +56,6 @@ class _Strings:
             raise IndexError(number)
         start = self._ends[number - 1] if number else 0
         return self._bytes[start : self._ends[number]].decode("utf-8", "surrogatepass")
-
-
-class _TooMuchError(Exception):
-    """A part has more of something than a workbook of records has."""
-
-
-class _Part:
-    """Parses a part of the package; the handlers are called with names without their prefix."""
-
-    def __init__(self, archive: zipfile.ZipFile, name: str, packed_max: int) -> None:
-        self._info = archive.getinfo(name)
-        self._archive = archive
-        packed = min(self._info.compress_size, packed_max)
-        size = self._info.file_size
-        if self._info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise ValueError("another compression")
-        if size > FREE_BYTES and size > GROWTH_MAX * packed:
-            raise _TooMuchError(f"has a part {name[:QUOTED_MAX]!r} of {size >> 20} MiB")
-        self.elements = 0
-        self.elements_max = _FREE_ELEMENTS + _ELEMENTS_A_BYTE * packed
-        self._depth = 0
-        self._names: dict[str, str] = {}
-        self._start: _START = lambda _name, _attributes: None
-        self._end: Callable[[str], None] = lambda _name: None
-        self._parser = expat.ParserCreate()
-        self._parser.buffer_text = True
-        self._parser.StartElementHandler = self._begin
-        self._parser.EndElementHandler = self._finish
-        self._parser.StartDoctypeDeclHandler = _refuse_doctype
-
-    def parse(
-        self, start: _START, end: Callable[[str], None], text: Callable[[str], None] | None = None
-    ) -> Iterator[None]:
-        """Call the handlers, and yield after each piece of the part."""
-        self._start, self._end = start, end
-        if text:
-            self._parser.CharacterDataHandler = text
-        fed = 0
-        with self._archive.open(self._info) as source:
-            while chunk := source.read(_CHUNK):
-                fed += len(chunk)
-                self._parser.Parse(chunk, False)
-                if fed - max(self._parser.CurrentByteIndex, 0) > _TOKEN_MAX:
-                    raise _TooMuchError(f"has a tag of more than {_TOKEN_MAX >> 20} MiB")
-                yield
-        self._parser.Parse(b"", True)
-        yield
-
-    def run(
-        self, start: _START, end: Callable[[str], None], text: Callable[[str], None] | None = None
-    ) -> None:
-        """Parse it at once."""
-        for _ in self.parse(start, end, text):
-            pass
-
-    def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        self.elements += 1
-        self._depth += 1
-        if self.elements > self.elements_max or self._depth > _DEPTH_MAX:
-            raise _TooMuchError(f"has {self.elements} elements and more, {self._depth} deep")
-        names = self._names
-        if name not in names or not names.keys() >= attributes.keys():
-            for new in (name, *attributes):
-                names.setdefault(new, new.rpartition(":")[2])
-            if len(names) > _NAMES_MAX:
-                raise _TooMuchError("has too many kinds of elements")
-        self._start(names[name], attributes)
-
-    def _finish(self, name: str) -> None:
-        self._depth -= 1
-        self._end(self._names[name])
-
-
-def _refuse_doctype(*_: object) -> NoReturn:
-    raise _TooMuchError("declares a document type")
 
 
 class Workbook:
@@ -157,7 +67,7 @@ class Workbook:
 
     def __init__(self, raw: IO[bytes], label: str) -> None:
         self._label = label
-        self._packed = _check_directory(raw)
+        self._packed = check_directory(raw)
         self._archive = zipfile.ZipFile(raw)
         self._names = frozenset(self._archive.namelist())
         self._is_1904 = False
@@ -166,18 +76,18 @@ class Workbook:
         self._durations: set[int] = set()
         self.sheets: dict[str, str] = {}
         """The part of each sheet with cells, by its name, in their order."""
-        with _told(label):
+        with told(label):
             self._read()
 
     def rows(self, sheet: str) -> Iterator[tuple[int, list[object]]]:
         """Yield the number and the values of each row of a sheet that has a value."""
         part = self._part(self.sheets[sheet])
-        with _told(self._label):
+        with told(self._label):
             yield from _Rows(self._label, part, self._value).rows()
 
-    def _part(self, name: str) -> _Part:
-        with _told(self._label):
-            return _Part(self._archive, name, self._packed)
+    def _part(self, name: str) -> Part:
+        with told(self._label):
+            return Part(self._archive, name, self._packed)
 
     def _read(self) -> None:
         """Read everything but the sheets."""
@@ -222,7 +132,7 @@ class Workbook:
         self._part(related).run(start, _nothing)
         return found
 
-    def _read_styles(self, part: _Part) -> None:
+    def _read_styles(self, part: Part) -> None:
         """Note which styles of cells are those of dates and of durations."""
         from openpyxl.styles import numbers  # noqa: PLC0415 - that takes a tenth of a second
 
@@ -256,7 +166,7 @@ class Workbook:
 
         part.run(start, end)
 
-    def _read_strings(self, part: _Part) -> None:
+    def _read_strings(self, part: Part) -> None:
         text = _Text()
 
         def start(name: str, _attributes: dict[str, str]) -> None:
@@ -337,7 +247,7 @@ class _Text:
         if self._is_text:
             self._length += len(text)
             if self._length > ROW_BYTES_MAX:
-                raise _TooMuchError(f"has a text of more than {ROW_BYTES_MAX >> 20} MiB")
+                raise TooMuchError(f"has a text of more than {ROW_BYTES_MAX >> 20} MiB")
             self._found.append(text)
 
     def end(self) -> str:
@@ -350,7 +260,7 @@ class _Rows:
     def __init__(
         self,
         label: str,
-        part: _Part,
+        part: Part,
         value: Callable[[str, str, str | None, str | None], object],
     ) -> None:
         self._label = label
@@ -449,7 +359,7 @@ class _Rows:
             raise too_many_cells(self._label, self._line, len(self._row))
         self._places += len(self._row)
         if self._places > _FREE_PLACES + _PLACES_AN_ELEMENT * self._part.elements:
-            raise _TooMuchError("has more empty cells than records have")
+            raise TooMuchError("has more empty cells than records have")
         self._ready.append((self._line, self._row))
 
     def _column_of(self, place: str) -> int:
@@ -467,33 +377,5 @@ class _Rows:
         return number
 
 
-@contextmanager
-def _told(label: str) -> Iterator[None]:
-    """Raise BadInput for what is too much."""
-    try:
-        yield
-    except _TooMuchError as error:
-        raise BadInput(f"{label}: {error}, which no workbook of records has") from None
-
-
 def _nothing(_name: str) -> None:
     """Do nothing at the end of an element."""
-
-
-def _check_directory(raw: IO[bytes]) -> int:
-    """Return the size of a zip file; raise ValueError for a directory of more than 1 MiB.
-
-    All of it is read before anything else, and takes many times its size.
-    """
-    size = raw.seek(0, os.SEEK_END)
-    raw.seek(max(0, size - _END_OF_DIRECTORY))
-    tail = raw.read()
-    raw.seek(0)
-    for signature, place, length in ((b"PK\x05\x06", 12, 4), (b"PK\x06\x06", 40, 8)):
-        for found in re.finditer(re.escape(signature), tail):
-            at = found.start() + place
-            stated = int.from_bytes(tail[at : at + length], "little")
-            # All bits are set where the longer form of the directory has the size.
-            if _DIRECTORY_MAX < stated < 2 ** (8 * length) - 1:
-                raise ValueError("a directory of too many parts")
-    return size
