@@ -301,8 +301,8 @@ FAULTS: dict[str, Plant] = {
     "closing forecasts nothing anew": _call(closing, "_forecast_after_closing", _nothing),
     # Merging, renewals, and what all operations do
     "merging forgets the terms": _sql(
-        r"UPDATE terms SET moved_at = :now WHERE",
-        "UPDATE terms SET moved_at = :now WHERE FALSE AND",
+        r"(UPDATE terms SET moved_after = .*?)WHERE account_id = :account_id AND subscription_id",
+        r"\1WHERE FALSE AND account_id = :account_id AND subscription_id",
     ),
     "merging forgets the purchases": _sql(
         r"(UPDATE purchases SET subscriber_id = :kept, commit_id = :commit_id\s+WHERE)",

@@ -30,7 +30,7 @@ _QUERIES = {
         date_last_renewed, last_purchase_bundle_id, last_purchase_id, cancelled_on, issues,
         paid_issues_left, unearned_revenue, date_expired""",
     "terms": """term_id, subscription_id, order_item_id, issues, issues_left, price, kind, months,
-        paid_on, starts_on, ended_at IS NOT NULL, moved_at IS NOT NULL""",
+        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL""",
     "list_downloads": """mailing_list_id, status, count, is_gap, parent_mailing_list_id,
         grace_issues, grace_from_date""",
     "orders": """order_id, subscriber_id, external_reference, billing_address_id,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
-from masthead.contract.moments import date_in, format_second, second_in
+from masthead.contract.moments import date_in, second_in
 from masthead.errors import MastheadError
 from masthead.store import accounts, audit, commits, deletions
 from masthead.store.books.ids import next_ids
@@ -47,9 +47,11 @@ class _DryRunError(Exception):
 class Reading:
     """What a query of the books needs: the account, the connection, and what time it is.
 
-    ``today`` (``YYYY-MM-DD``) and ``local_now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time
-    zone, ``now`` is the same second in UTC. ``direct`` is the connection as it is; an operation
-    writes what it has yet to write before it gives its ``connection``.
+    ``today`` (``YYYY-MM-DD``) and ``now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time zone,
+    as are all days and times of the books. What came first is told by numbers, and by no time: of
+    two operations within a second, or in the hour that a clock is set back, times say nothing.
+    ``direct`` is the connection as it is; an operation writes what it has yet to write before it
+    gives its ``connection``.
     """
 
     def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
@@ -58,8 +60,7 @@ class Reading:
         self.direct = connection
         self.account_id = account_id
         self.today = date_in(time_zone, moment_us)
-        self.now = format_second(moment_us)
-        self.local_now = second_in(time_zone, moment_us)
+        self.now = second_in(time_zone, moment_us)
 
     @property
     def connection(self) -> Connection:

@@ -246,7 +246,7 @@ class _Placing:
             billing_address_id=payer.address_id,
             import_name=order.import_name,
             channel_id=order.channel_id,
-            order_date=books.local_now,
+            order_date=books.now,
             is_gift=int(is_gift),
             sub_total=shortest(net),
             tax_total=shortest(tax),
@@ -325,7 +325,7 @@ class _Placing:
                 "bundle_id": item.bundle_id,
                 "product_id": item.product_id,
                 "fulfilled_date": (
-                    books.local_now if self._order.is_fulfilled and not offer.lines else None
+                    books.now if self._order.is_fulfilled and not offer.lines else None
                 ),
                 "sub_total": shortest(offer.net),
                 "tax_total": shortest(offer.tax),

@@ -69,8 +69,7 @@ def _check(running: Operation, issue: Issue) -> None:
         raise BadInput(f"{issue.title} is not the latest closed issue: that is {newest.title}")
     if issue.file_written_at:
         raise BadInput(
-            f"the file of {issue.title} was written at {issue.file_written_at} (UTC): it stays "
-            "closed"
+            f"the file of {issue.title} was written at {issue.file_written_at}: it stays closed"
         )
 
 
@@ -95,7 +94,11 @@ class _Undoing:
         self._keys = self._lists.keys_in(_UNDONE)
 
     def check_terms(self) -> None:
-        """Raise BadInput, with the names, where a term has ended or moved since."""
+        """Raise BadInput, with the names, where a term has ended or moved since.
+
+        What has ended gets no issue, so it has ended after the closing. A closing makes a list, so
+        that the numbers of lists tell what came after it, also within a second.
+        """
         rows = self._connection.rows(
             f"""
             SELECT t.term_id, t.subscription_id, t.ended_at IS NOT NULL, r.subscriber_id,
@@ -106,10 +109,9 @@ class _Undoing:
                 ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-            WHERE t.ended_at >= :closed_at OR t.moved_at >= :closed_at ORDER BY t.term_id
+            WHERE t.ended_at IS NOT NULL OR t.moved_after >= :main_list_id ORDER BY t.term_id
             """,
-            account_id=self._running.account_id,
-            closed_at=self._issue.closed_at,
+            **self._values,
         )
         if not rows:
             return
