@@ -183,6 +183,9 @@ def test_all_rows_of_a_person_are_given_out_and_none_of_another(desk: Desk) -> N
                 for record in subscription[name]
             ], table
     assert WORD not in json.dumps(given[BEN])
+    desk.put("cancellations", subscription_id=OF_BEN, made_on="2026-04-15", reason="moved abroad")
+    (subscription,) = given_out(desk, BEN)["subscriptions"]
+    assert [each["reason"] for each in subscription["cancellations"]] == ["moved abroad"]
 
 
 def test_the_payment_of_an_order_is_given_out(desk: Desk) -> None:

@@ -13,8 +13,9 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, find_issue
 from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation
+from masthead.store.books.reasons import reasons
 from masthead.store.books.refreshing import refresh
-from masthead.store.books.subscription import changeable, the_one
+from masthead.store.books.subscription import changeable, is_to_end, the_one
 
 __all__ = ["Cancelled", "cancel", "end_due"]
 
@@ -39,7 +40,7 @@ class Cancelled(NamedTuple):
     later: str | None = None
 
 
-def cancel(  # noqa: PLR0913 - what can be said of it
+def cancel(
     books: Operation,
     subscription_id: int,
     *,
@@ -58,7 +59,11 @@ def cancel(  # noqa: PLR0913 - what can be said of it
     that is not to come, for an unlimited one without an end, and for another reason.
     """
     found = changeable(books, subscription_id)
-    _check_not_cancelled(books, subscription_id)
+    if is_to_end(books, subscription_id):
+        raise BadInput(
+            f"subscription {subscription_id} was cancelled already, and is still to end: `masthead "
+            "subscription uncancel` undoes that"
+        )
     name = None if reason is None else _reason(books, reason)
     is_now = after_issue is None and not at_end
     later = None if is_now else f"when its {found.issues or 0} issues left are used up"
@@ -119,33 +124,15 @@ def cancel(  # noqa: PLR0913 - what can be said of it
     return Cancelled(found.issues or 0, refunded, tax, earned)
 
 
-def _check_not_cancelled(books: Operation, subscription_id: int) -> None:
-    if books.connection.row(
-        """
-        SELECT 1 FROM cancellations
-        WHERE account_id = :account_id AND subscription_id = :subscription_id
-        """,
-        account_id=books.account_id,
-        subscription_id=subscription_id,
-    ):
-        raise BadInput(
-            f"subscription {subscription_id} was cancelled already, and is still to end: `masthead "
-            "subscription uncancel` undoes that"
-        )
-
-
 def _reason(books: Operation, reason: str) -> str:
-    rows = books.connection.rows(
-        "SELECT name FROM cancellation_reasons WHERE account_id = :account_id ORDER BY reason_id",
-        account_id=books.account_id,
-    )
-    for (name,) in rows:
-        if str(name).casefold() == reason.strip().casefold():
-            return str(name)
-    known = ", ".join(str(name) for (name,) in rows) or "none yet"
+    """Return the reason in the publisher's words. Raises BadInput if it is none of theirs."""
+    found = [str(name) for _, name in reasons(books.connection, books.account_id)]
+    for name in found:
+        if name.casefold() == " ".join(reason.split()).casefold():
+            return name
     raise BadInput(
-        f"{reason!r} is no reason for cancelling; the publisher's are: {known} (`masthead "
-        "catalogue reason add`)"
+        f"{reason!r} is no reason for cancelling; those of the publisher are: "
+        f"{', '.join(found) or '(none)'}; `masthead catalogue reason add` adds one"
     )
 
 
@@ -195,8 +182,8 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
     connection.change(
         f"""
         INSERT INTO cancelled_terms (account_id, term_id, issues_left, earned, refunded)
-        SELECT u.account_id, u.term_id, u.issues_left, CASE WHEN u.other = 0 THEN u.cents ELSE 0 END,
-            CASE WHEN u.other = 1 THEN u.cents ELSE 0 END
+        SELECT u.account_id, u.term_id, u.issues_left,
+            CASE u.other WHEN 0 THEN u.cents ELSE 0 END, CASE u.other WHEN 1 THEN u.cents ELSE 0 END
         FROM (
             SELECT t.account_id, t.term_id, t.issues_left, k.other,
                 CAST({_UNEARNED} AS BIGINT) AS cents

@@ -41,8 +41,9 @@ class _Subscription:
     """A subscription that an item goes to, as it is after the lines so far.
 
     ``least`` is the least number of issues left of its terms that have any, ``ended_at`` is
-    that of its newest term, ``row`` the row of one that this operation has begun, ``bought`` what
-    the order changes.
+    that of its newest term, ``campaign`` the former one of a subscription that was cancelled and is
+    still to end, ``row`` the row of one that this operation has begun, ``bought`` what the order
+    changes.
     """
 
     subscriber_id: int
@@ -53,6 +54,7 @@ class _Subscription:
     begins_on: str | None
     least: int | None = None
     ended_at: str | None = None
+    campaign: int | None = None
     row: Record | None = None
     bought: Record = field(default_factory=dict)
 
@@ -305,7 +307,8 @@ class Lines:
     def _renew(self, found: _Subscription, recipient: Resolved) -> None:
         """Note an extension; addresses change only where the order names them.
 
-        Whose newest term was refunded had left the campaign, and takes part in it again.
+        Whose newest term was refunded had left the campaign, and takes part in it again. Who had
+        cancelled, to end later, goes on.
         """
         if recipient.named_address_id is not None:
             found.mailing_address_id = recipient.named_address_id
@@ -320,6 +323,16 @@ class Lines:
         if found.ended_at is not None:
             found.bought["renew_campaign_active"] = 1
             found.ended_at = None
+        if found.campaign is not None:
+            found.bought["renew_campaign_active"] = found.campaign
+            found.campaign = None
+            self._books.change_later(
+                """
+                DELETE FROM cancellations WHERE account_id = :account_id
+                    AND subscription_id = :subscription_id AND ended_on IS NULL
+                """,
+                subscription_id=found.subscription_id,
+            )
 
     def _write(self, found: _Subscription) -> None:
         """Write a subscription; one that this operation began and has not written is changed."""
@@ -380,7 +393,9 @@ def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[_Sub
                 AND t.subscription_id = s.subscription_id AND t.issues_left <> 0), (
                 SELECT t.ended_at FROM terms AS t WHERE t.account_id = :account_id
                 AND t.term_id = (SELECT max(n.term_id) FROM terms AS n
-                    WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id))
+                    WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id)), (
+                SELECT c.campaign FROM cancellations AS c WHERE c.account_id = :account_id
+                AND c.subscription_id = s.subscription_id AND c.ended_on IS NULL)
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(new)})
             AND s.cancelled_on IS NULL

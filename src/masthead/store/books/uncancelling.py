@@ -4,6 +4,9 @@ What was booked is taken back by rows of its own. The functions run in an operat
 (``store.books.operation``).
 """
 
+from itertools import groupby
+from operator import itemgetter
+
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
@@ -43,8 +46,9 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     again = "an order begins a new one: `masthead order add`"
     if day is not None:
         raise BadInput(
-            f"subscription {subscription_id} was cancelled on {ended_on}, and {issue or 'an issue'} "
-            f"of {day} was closed since, without it: that cannot be undone any more; {again}"
+            f"subscription {subscription_id} was cancelled on {ended_on}, and "
+            f"{issue or 'the issue'} of {day} was closed since, without it: that cannot be undone "
+            f"any more; {again}"
         )
     if delete_date is not None:
         raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
@@ -167,6 +171,7 @@ def _revive(books: Operation, which: str, **values: int) -> None:
         _REVIVED,
         f"""SELECT c.subscription_id AS key FROM cancellations AS c
         WHERE c.account_id = :account_id AND c.ended_on IS NOT NULL AND {which}""",
+        ("key",),
         **same,
         **values,
     ):
@@ -223,24 +228,26 @@ def _revive(books: Operation, which: str, **values: int) -> None:
 
 
 def _take_back_refunds(books: Operation, of_these: str) -> None:
-    """Let items of orders be as they were before; the first term of each has its former date."""
+    """Let items of orders be as they were before: their first term has the former date."""
     rows = books.connection.rows(
         f"""
-        SELECT t.order_item_id, CAST(sum(e.refunded + e.tax) AS BIGINT), max(e.refund_date)
+        SELECT t.order_item_id, e.refunded + e.tax, e.refund_date
         FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0
-        GROUP BY t.order_item_id ORDER BY t.order_item_id
+        ORDER BY t.order_item_id, e.term_id
         """,
         account_id=books.account_id,
     )
-    for item_id, cents, refund_date in rows:
+    for item_id, parts in groupby(rows, itemgetter(0)):
+        own = list(parts)
         which = {"account_id": books.account_id, "item_id": item_id}
         books.connection.change(
             """
-            UPDATE order_items SET refunded = refunded - :cents, refund_date = :refund_date
+            UPDATE order_items SET refunded = refunded - :cents, refund_date = CASE
+                WHEN refunded = :cents THEN NULL ELSE coalesce(:refund_date, refund_date) END
             WHERE account_id = :account_id AND order_item_id = :item_id
             """,
-            cents=int(cents),
-            refund_date=refund_date,
+            cents=sum(int(cents) for _, cents, _ in own),
+            refund_date=own[0][2],
             **which,
         )
         books.connection.change(
