@@ -264,7 +264,8 @@ def test_the_letter_of_a_gift_goes_to_the_reader_when_the_donor_is_erased(desk: 
         ]
 
     with operation(desk.store, desk.account_id, DEED) as books:
-        renewing.set_effort(books, renewing.Point(1, 2, 11))
+        for effort, left in ((1, 12), (2, 11)):
+            renewing.set_effort(books, renewing.Point(1, effort, left))
     assert letters() == [(OF_BEN, ADA, WORD)]
     erase(desk)
     assert letters() == [(OF_BEN, BEN, "Dover")]
