@@ -104,7 +104,7 @@ class SubscriberRecord(Struct):
 
 
 class SubscriptionRecord(Struct):
-    """A subscriber's subscription to a publication."""
+    """A subscription to a publication; ``joined_into`` is the one that merging joined it into."""
 
     subscription_id: Key
     subscriber_id: Key
@@ -126,6 +126,7 @@ class SubscriptionRecord(Struct):
     audit_request_type: TextOrNull
     begins_on: DateOrNull
     cancelled_on: DateOrNull
+    joined_into: IdOrNull
 
 
 class SubscriptionIssue(Struct):
@@ -249,6 +250,9 @@ class AccountRecord(Struct):
     created: DateTime
     master_checkout: Text
     is_master: Bool
+    hide_password_md5: Bool
+    renewal_code_login: Annotated[bool, kinds.Bool(when_missing=1)]
+    time_zone: Annotated[str, kinds.TimeZone()]
 
 
 class ErasureRecord(Struct):
@@ -328,6 +332,7 @@ TABLES = (
         publication_id="publications",
         mailing_address_id="addresses",
         billing_address_id="addresses",
+        joined_into="subscriptions",
     ),
     _table("custom_fields", CustomField),
     _table("custom_field_options", CustomFieldOptionRecord, field_id="custom_fields"),
