@@ -13,8 +13,8 @@ from masthead.errors import (
     MastheadError,
     ServiceError,
     ServiceUnreachable,
-    TooManyRequests,
     StoreUnavailable,
+    TooManyRequests,
     UnexpectedResponse,
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
