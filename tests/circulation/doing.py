@@ -154,7 +154,8 @@ class Office(Desk):
         first: date | None = None,
         last: date | None = None,
     ) -> None:
-        to = address if isinstance(address, int) else {"address": address}
+        place = {"address": f"{address}", "city": "Nowhere"}
+        to = address if isinstance(address, int) else place
         if first:
             self._do(addressing.move_for_a_while, key, to, f"{first}", f"{last}")
         else:
@@ -208,8 +209,7 @@ def _made(made: MailingList) -> object:
 
 def _person(subscriber: int | None, address: int | str | None) -> Person:
     if isinstance(address, str):
-        city = {"address": address} if address else {"city": "Nowhere"}
-        return Person(subscriber, address=city)
+        return Person(subscriber, address={"address": address, "city": "Nowhere"})
     return Person(subscriber, address_id=address)
 
 
@@ -223,6 +223,8 @@ def _item(asked: Asked) -> Item:
         first_issue=asked.first_issue,
         price=asked.price,
         tax=asked.tax,
+        subscription_id=asked.subscription,
+        is_gift=asked.is_gift,
     )
 
 

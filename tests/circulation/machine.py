@@ -40,6 +40,8 @@ _ITEM = st.fixed_dictionaries(
         "first_issue": st.none() | st.none() | st.none() | _PICK,
         "price": _CENTS,
         "tax": _CENTS,
+        "subscription": st.none() | st.none() | _PICK,
+        "is_gift": st.none() | st.none() | _YES,
     }
 )
 _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
@@ -189,9 +191,16 @@ class _Chosen:
         others["address"] = self._address(others["address"])
         if offer == 0:
             others |= {"recipient": None, "address": None, "is_new": False, "first_issue": None}
-            return Asked(product=1, **others)
+            return Asked(product=1, **{**others, "subscription": None, "is_gift": None})
+        others["subscription"] = self._extended(offer, others["subscription"])
         others["first_issue"] = _nth(books.issues, others["first_issue"])
         return Asked(bundle=offer, **others)
+
+    def _extended(self, offer: int, number: int | None) -> int | None:
+        """Return a subscription that the bundle can extend, one in four any other."""
+        kinds = {(each.publication, each.type) for each in self._books.bundles[offer].lines}
+        own = {n for n, s in self._books.subscriptions.items() if (s.publication, s.type) in kinds}
+        return _nth(((number or 0) < 9 and own) or self._books.subscriptions, number)
 
     def _refund(self, item: int, amount: int | None) -> dict[str, Any] | None:
         if not self._books.items:

@@ -70,6 +70,8 @@ class Asked(NamedTuple):
     first_issue: int | None = None
     price: int | None = None
     tax: int | None = None
+    subscription: int | None = None
+    is_gift: bool | None = None
 
 
 class Person(NamedTuple):
@@ -214,6 +216,10 @@ class Records:
     issues: dict[int, Issue] = field(default_factory=dict)
     subscribers: dict[int, bool] = field(default_factory=dict)
     """Whether each is there, and not deleted."""
+    merged: dict[int, int] = field(default_factory=dict)
+    """Who is kept, by who was merged."""
+    joined: dict[int, int] = field(default_factory=dict)
+    """Into which one a subscription was joined."""
     addresses: dict[int, Address] = field(default_factory=dict)
     bundles: dict[int, Offer] = field(default_factory=dict)
     products: dict[int, Offer] = field(default_factory=dict)

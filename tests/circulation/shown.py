@@ -23,7 +23,7 @@ _QUERIES = {
     "bundles": "bundle_id, active",
     "issues": """issue_id, publication_id, date, closed_at IS NOT NULL, mailing_list_id,
         file_written_at IS NOT NULL""",
-    "subscribers": "subscriber_id, delete_date IS NULL",
+    "subscribers": "subscriber_id, delete_date IS NULL, merged_into",
     "addresses": "address_id, subscriber_id, coalesce(address, '')",
     "subscriptions": """subscription_id, subscriber_id, publication_id, type, begins_on,
         date_created, mailing_address_id, billing_address_id, copies, renew_campaign_active,
@@ -116,7 +116,9 @@ def of_model(books: Books) -> Shown:
             n: _row(i.publication, i.date, i.closed is not None, i.main_list, i.is_written)
             for n, i in books.issues.items()
         },
-        "subscribers": {n: _row(is_there) for n, is_there in books.subscribers.items()},
+        "subscribers": {
+            n: _row(is_there, books.merged.get(n)) for n, is_there in books.subscribers.items()
+        },
         "addresses": {n: _row(a.subscriber, a.street) for n, a in books.addresses.items()},
         "subscriptions": {
             n: _row(

@@ -221,7 +221,9 @@ def test_the_same_order_again_brings_nobody_back(desk: Desk) -> None:
     """decisions, "Personal data: later loads": a shop's export still has the order."""
     erase(desk)
     before = desk.everything()
-    known = Person(None, f"ada@{WORD}.example", f"{WORD}a", address={"address": f"1 {WORD} Lane"})
+    known = Person(
+        None, f"ada@{WORD}.example", f"{WORD}a", address={"address": f"1 {WORD} Lane", "city": WORD}
+    )
     again = place(desk, Order(known, [Item(YEAR)], reference=REFERENCE, is_paid=True))
     assert (again.is_known, again.subscriber_id) == (True, ADA)
     assert desk.everything() == before
@@ -233,7 +235,7 @@ def test_who_is_erased_orders_nothing_and_gets_no_new_address(desk: Desk) -> Non
     before = desk.everything()
     with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
         place(desk, Order(Person(ADA), [Item(YEAR)]))
-    to = {"address": f"3 {WORD} Row"}
+    to = {"address": f"3 {WORD} Row", "city": WORD}
     with (
         pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"),
         operation(desk.store, desk.account_id, DEED) as books,

@@ -104,7 +104,7 @@ class SubscriberRecord(Struct):
 
 
 class SubscriptionRecord(Struct):
-    """A subscriber's subscription to a publication."""
+    """A subscription to a publication; ``joined_into`` is the one that merging joined it into."""
 
     subscription_id: Key
     subscriber_id: Key
@@ -126,6 +126,7 @@ class SubscriptionRecord(Struct):
     audit_request_type: TextOrNull
     begins_on: DateOrNull
     cancelled_on: DateOrNull
+    joined_into: IdOrNull
 
 
 class SubscriptionIssue(Struct):
@@ -331,6 +332,7 @@ TABLES = (
         publication_id="publications",
         mailing_address_id="addresses",
         billing_address_id="addresses",
+        joined_into="subscriptions",
     ),
     _table("custom_fields", CustomField),
     _table("custom_field_options", CustomFieldOptionRecord, field_id="custom_fields"),
