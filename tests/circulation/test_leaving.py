@@ -18,6 +18,7 @@ from tests.circulation.holding import check_money
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from masthead.store.database import Value
     from tests.servers import Store
 
 
@@ -31,7 +32,7 @@ def desk(store: Store) -> Iterator[Desk]:
         found.put("issues", issue_id=2, publication_id=1, name="2", date="2026-03-01")
         found.put("subscribers", subscriber_id=1, first_name="Ada", last_name="Ames")
         found.put("bundles", bundle_id=1, name="Year", price=3600, tax=252)
-        line = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
+        line: dict[str, Value] = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
         found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
         with operation(found.store, 1, DEED) as books:
             placed = ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))

@@ -14,6 +14,7 @@ from masthead.errors import NotFound
 from masthead.store import Connection
 from masthead.store.books import (
     addressing,
+    allowing,
     catalogue,
     looking,
     ordering,
@@ -225,7 +226,7 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
         "refunded": ", ".join(
             f"item {item.order_item_id} {decimal(item.refunded)}"
             for item in found.items
-            if item.refund_date
+            if item.refund_date or item.refunded
         ),
     }
 
@@ -247,15 +248,18 @@ def _refund(books: Operation, key: int, form: Form) -> str:
         return ""
     done = refunding.refund(books, key, item, amount)
     ordering.refresh_subscriptions(books, done.subscriptions)
-    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues end"
-    said = (
-        f"item {done.order_item_id} of order {key}: refund {decimal(done.cents)}, of which tax "
-        f"{decimal(done.tax)}; {issues}"
-    )
-    if done.taken_back:
-        said += f"; {decimal(done.taken_back)} that was earned is taken back"
-    if done.kept:
-        said += f"; {decimal(done.kept)} is kept and earned"
+    said = refunding.said(key, done)
+    books.say(said)
+    return f"{sentence(said)} The money itself you send."
+
+
+def _allow(books: Operation, key: int, form: Form) -> str:
+    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
+    if not form.is_good:
+        return ""
+    done = allowing.allow(books, key, item, amount or 0)
+    ordering.refresh_subscriptions(books, done.subscriptions)
+    said = allowing.said(key, done)
     books.say(said)
     return f"{sentence(said)} The money itself you send."
 
@@ -303,7 +307,23 @@ pages = [
             _refund,
             _back,
             _subject,
-            "The remaining issues of the item go, whatever the amount.",
+            "The remaining issues of the item go, whatever the amount. An allowance keeps them.",
+            confirms=True,
+        ),
+        Act(
+            "/orders/{id:int}/allowance",
+            "Give an allowance",
+            "Give it back",
+            Action.REFUND,
+            (
+                Field("item", "Item", "number", "Which one, if the order has several."),
+                Field("amount", "Amount with tax", "amount", "At most what is unearned."),
+            ),
+            _state,
+            _allow,
+            _back,
+            _subject,
+            "Money goes back, and the issues are kept: what remains is spread over them.",
             confirms=True,
         ),
     ),
