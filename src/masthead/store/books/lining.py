@@ -144,7 +144,7 @@ class Lines:
                 begins = max(begins, found.begins_on or begins)
             found = self._renew(found, recipient, begins)
         self._own[key] = found
-        self._set_purchase(found, line, offer, purchase_id)
+        self._set_purchase(found, offer, purchase_id)
         term_id = self._next("terms")
         insert(
             self._books,
@@ -293,18 +293,15 @@ class Lines:
         )
         return _Subscription(found.subscription_id, mailing, begins, is_own=True)
 
-    def _set_purchase(
-        self, found: _Subscription, line: Line, offer: Offer, purchase_id: int | None
-    ) -> None:
+    def _set_purchase(self, found: _Subscription, offer: Offer, purchase_id: int | None) -> None:
         self._books.connection.change(
             """
-            UPDATE subscriptions SET copies = :copies, last_purchase_bundle_id = :bundle_id,
+            UPDATE subscriptions SET last_purchase_bundle_id = :bundle_id,
                 last_purchase_id = :purchase_id
             WHERE account_id = :account_id AND subscription_id = :subscription_id
             """,
             account_id=self._account,
             subscription_id=found.subscription_id,
-            copies=line.copies,
             bundle_id=offer.item.bundle_id,
             purchase_id=purchase_id,
         )

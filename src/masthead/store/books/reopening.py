@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput
 from masthead.store import audit, deletions
-from masthead.store.books.earning import earn_by_deliveries, earn_by_months
+from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.forecasting import forecast
 from masthead.store.books.issue import Issue, find_issue, newest_closed
 from masthead.store.books.lists import Lists
@@ -134,8 +134,7 @@ class _Undoing:
         self._remove_deliveries()
         self._begin_terms_again()
         lists = self._remove_lists()
-        newest = newest_closed(self._running, self._issue.publication_id)
-        earn_by_months(self._running, self._issue, newest.date if newest else None)
+        earn_by_months(self._running, self._issue)
         renew_balances(self._running, self._keys)
         self._forecast()
         add_kinds(self._running)
@@ -143,12 +142,15 @@ class _Undoing:
         return Reopened(self._deliveries, lists)
 
     def _begin_again(self) -> None:
-        """Let those begin with this issue whom an order since has let begin after it."""
+        """Let those begin with this issue whom an order since has let begin after it.
+
+        Also who got it as grace: then it is to come out of the renewal.
+        """
         self._connection.change(
             f"""
             UPDATE subscriptions SET begins_on = :day
             WHERE account_id = :account_id AND begins_on > :day AND subscription_id IN (
-                SELECT k.key FROM {self._keys} AS k WHERE k.other IS NOT NULL)
+                SELECT k.key FROM {self._keys} AS k)
             """,
             account_id=self._running.account_id,
             day=self._issue.date,
@@ -162,12 +164,10 @@ class _Undoing:
             """,
             account_id=self._running.account_id,
         )
-        earn_by_deliveries(
+        take_back(
             self._running,
             self._issue,
-            f"(SELECT k.key AS subscription_id, k.other AS term_id FROM {self._keys} AS k) AS d, "
-            "terms AS t WHERE TRUE",
-            undone=True,
+            f"(SELECT k.other AS key FROM {self._keys} AS k WHERE k.other IS NOT NULL)",
         )
 
     def _remove_deliveries(self) -> None:
