@@ -44,7 +44,7 @@ ONE_PRINTED, TWO_LINES, UNLIMITED_DIGITAL, FREE, LONG, TWO_COPIES = range(1, 7)
 GIVEN: dict[int, tuple[int, int | None, int]] = {
     1: (2, 1, 333),
     2: (UNLIMITED, None, 1201),
-    3: (3, None, 0),
+    3: (3, 2, 0),
     4: (4, 4, 1000),
 }
 """Issues, paid issues left and unearned cents of each subscription that has issues left."""

@@ -169,7 +169,7 @@ FAULTS: dict[str, Plant] = {
         r"w\.to_date >= :day", "w.to_date > :day"
     ),
     "a term that is not paid counts as paid": _sql(
-        r"AND t\.term_id = d\.term_id AND t\.price > 0 AND t\.paid_on IS NOT NULL\)",
+        r"AND t\.term_id = d\.term_id AND t\.paid_on IS NOT NULL\)",
         "AND t.term_id = d.term_id AND t.price > 0)",
     ),
     "a closing is not noted in the issue": _sql(

@@ -85,7 +85,7 @@ class Rules(Records):
 
     def is_paid(self, number: int | None) -> bool:
         term = self.terms.get(number or 0)
-        return term is not None and term.price > 0 and term.paid_on is not None
+        return term is not None and term.paid_on is not None
 
     def paid_issues_left(self, key: int) -> int | None:
         paid = sum(self.left(number) for number in self.terms_of(key) if self.is_paid(number))
@@ -228,11 +228,11 @@ class Rules(Records):
             newest = self.newest_closed(found.publication)
             found.begins_on = self.issues[newest].date + DAY if newest else self.today
             of_these = paid if paid is not None else issues if cents else 0
-            parts = ((of_these, cents), (issues - of_these, 0))
-            parts = parts if issues > 0 else ((issues, cents), (0, 0))
-            for count, price in (part for part in parts if part[0]):
+            parts = (of_these, cents, True), (issues - of_these, 0, False)
+            parts = parts if issues > 0 else ((issues, cents, cents > 0), (0, 0, False))
+            for count, price, is_paid in (part for part in parts if part[0]):
                 term = Term(key, None, count, price, "opening")
-                term.paid_on = self.today if price else None
+                term.paid_on = self.today if is_paid else None
                 if count == UNLIMITED:
                     term.opened_on = self.today
                     publication_ = self.publications[found.publication]

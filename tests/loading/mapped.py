@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput
+from masthead.loading.limits import Limit
 from masthead.loading.load import Loaded, Options, load
 
 if TYPE_CHECKING:
@@ -64,22 +65,36 @@ def load_mapped(
     mapping: str,
     *,
     reject: Path | None = None,
+    complete: bool = False,
 ) -> Loaded:
-    """Load the files by the mapping, which stands beside them in a folder."""
+    """Load the files by the mapping, which stands beside them in a folder.
+
+    Complete files may remove any number of rows.
+    """
     folder = publisher.write({**files, "publisher.toml": mapping})
     return load(
         publisher.store,
         [folder],
         account_id=publisher.account_id,
-        options=Options(reject, mapping=folder / "publisher.toml"),
+        options=Options(
+            reject,
+            max_removed=Limit.parse("100%") if complete else None,
+            mapping=folder / "publisher.toml",
+        ),
     )
 
 
-def refusal(publisher: Publisher, files: Mapping[str, str | bytes], mapping: str) -> list[str]:
+def refusal(
+    publisher: Publisher,
+    files: Mapping[str, str | bytes],
+    mapping: str,
+    *,
+    complete: bool = False,
+) -> list[str]:
     """Load files that must be refused, and must leave nothing; return the lines of the refusal."""
     before = publisher.everything(), natural_keys(publisher)
     with pytest.raises(BadInput) as refused:
-        load_mapped(publisher, files, mapping)
+        load_mapped(publisher, files, mapping, complete=complete)
     assert (publisher.everything(), natural_keys(publisher)) == before
     return [line for line in str(refused.value).splitlines() if "nothing was loaded" not in line]
 

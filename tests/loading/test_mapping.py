@@ -145,6 +145,66 @@ def test_a_row_with_values_that_gives_no_record_is_a_problem_and_a_blank_row_is_
     assert problem.startswith("Abonnenten.csv:6: row: gives no record")
 
 
+def test_a_key_that_is_missing_removes_nobody(publisher: Publisher, tmp_path: Path) -> None:
+    """decisions, "Flat rows": with --complete or without; the row says that there is a record."""
+    mapping = """
+        [[files]]
+        name = "abos*"
+        [files.tables.publications]
+        publication_id = { key = ["Titel"] }
+        name = "Titel"
+        [files.tables.subscribers]
+        subscriber_id = { key = ["Kunde"] }
+        email = "E-Mail"
+        [files.tables.subscriptions]
+        subscription_id = { key = ["Abo"] }
+        subscriber_id = { key = ["Kunde"] }
+        publication_id = { key = ["Titel"] }
+        date_expired = "Bis"
+        """
+    constant = mapping.replace('id = { key = ["Titel"] }', "id = { constant = 1 }")
+    first = "Abo,Kunde,E-Mail,Titel,Bis\nA1,K1,a@x.example,Tide,\n"
+    for form, lost, problem in (
+        (mapping, ",K2,b@x.example,Tide,2026-12-31", "subscriptions, since Abo is empty, but Bis"),
+        (mapping, ",K2,b@x.example,Tide,", "subscriptions, since Abo is empty, but it joins a"),
+        (mapping, ",,b@x.example,Tide,", "subscribers, since Kunde is empty, but E-Mail has a"),
+        (constant, ",,b@x.example,Tide,", "subscribers, since Kunde is empty, but E-Mail has a"),
+        (constant, ",K2,b@x.example,Tide,2026-12-31", "subscriptions, since Abo is empty, but B"),
+    ):
+        whole = {"abos.csv": f"{first}A2,K2,b@x.example,Tide,\n"}
+        load_mapped(publisher, whole, form, complete=True)
+        before = publisher.everything()
+        night = {"abos.csv": f"{first}{lost}\n"}
+        for complete in (False, True):
+            (found,) = refusal(publisher, night, form, complete=complete)
+            assert found.startswith(f"abos.csv:3: row: gives no record of {problem}"), found
+        with pytest.raises(BadInput, match=r"abos\.csv:3: the key of this row cannot be read"):
+            load_mapped(publisher, night, form, complete=True, reject=tmp_path / "r")
+        loaded = load_mapped(publisher, night, form, reject=tmp_path / "r")
+        assert loaded.rejected == {"abos.csv": 1}
+        assert publisher.everything() == before
+    alone = {"abos.csv": f"{first},K2,b@x.example,,\n"}
+    loaded = load_mapped(publisher, alone, mapping, complete=True)
+    assert loaded.counts["subscriptions"].removed == 1
+
+
+def test_when_says_that_there_is_no_record_whatever_else_the_row_has(publisher: Publisher) -> None:
+    """decisions, "Flat rows": such as a country that is always there."""
+    mapping = """
+        [[files]]
+        name = "s"
+        [files.tables.subscribers]
+        subscriber_id = "Nr"
+        [files.tables.addresses]
+        address_id = { key = ["Nr"], when = ["Ort"] }
+        subscriber_id = "Nr"
+        city = "Ort"
+        country_name = "Land"
+        """
+    loaded = load_mapped(publisher, {"s.csv": "Nr,Ort,Land\n1,Kiel,DE\n2,,DE\n"}, mapping)
+    assert loaded.counts["addresses"] == Counts(1, 0, 0)
+
+
 def test_of_a_rejected_row_the_records_without_a_problem_are_loaded(
     publisher: Publisher, tmp_path: Path
 ) -> None:

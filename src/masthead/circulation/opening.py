@@ -5,9 +5,10 @@ only some of them are paid.
 """
 
 from decimal import Decimal
+from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["UNLIMITED", "OpeningTerm", "cents_of", "opening_terms"]
+__all__ = ["UNLIMITED", "Contradiction", "ContradictionError", "OpeningTerm", "opening_terms"]
 
 UNLIMITED = -1
 _CENTS = 100
@@ -16,19 +17,33 @@ _CENTS = 100
 class OpeningTerm(NamedTuple):
     """A term: its issues (-1 unlimited), all of which are left, and its price in whole cents.
 
-    The price is what is unearned of a term that is paid; a free one has none.
+    The price is what is unearned of a term that is paid; 0 where nobody says what the issues that
+    are paid are worth. A term that is not paid is free.
     """
 
     issues: int
     price: int
+    is_paid: bool
 
 
-def cents_of(amount: str | None) -> int:
-    """Return an amount in whole cents; 0 for none. Raises ValueError if it has other decimals."""
-    cents = Decimal(amount or 0) * _CENTS
-    if cents != cents.to_integral_value():
-        raise ValueError(f"unearned_revenue is {amount}, which is not in whole cents")
-    return int(cents)
+class Contradiction(StrEnum):
+    """How numbers of a subscription contradict each other; the value says it of several."""
+
+    ISSUES = "issues is below -1 (it is 0 or more, or -1 where it is unlimited)"
+    CENTS = "unearned_revenue is not in whole cents"
+    NEGATIVE = "unearned_revenue is below 0"
+    PAID = "paid_issues_left is below 0, or above issues"
+    NOTHING_PAID = (
+        "unearned_revenue is above 0, and no issue left is paid (issues or paid_issues_left is 0)"
+    )
+
+
+class ContradictionError(ValueError):
+    """The numbers of a subscription contradict each other, so nobody can tell what was paid for."""
+
+    def __init__(self, kind: Contradiction) -> None:
+        super().__init__(kind.value)
+        self.kind = kind
 
 
 def opening_terms(
@@ -36,26 +51,24 @@ def opening_terms(
 ) -> list[OpeningTerm]:
     """Return the terms of a subscription, the paid one first; none if no issue is left.
 
-    Raises ValueError, with a sentence that the subscription's name comes before, where its three
-    numbers contradict each other: then nobody can tell what was paid for.
+    Where ``unearned_revenue`` is empty or 0, ``paid_issues_left`` still says what was paid for;
+    these issues earn nothing. Where both are empty, none is paid. Raises ContradictionError.
     """
     left = issues or 0
-    unearned = cents_of(unearned_revenue)
+    cents = Decimal(unearned_revenue or 0) * _CENTS
     if left < UNLIMITED:
-        raise ValueError(f"issues is {left}: it is 0 or more, or -1 where it is unlimited")
-    if unearned < 0:
-        raise ValueError(f"unearned_revenue is {unearned_revenue}: it is 0 or more")
+        raise ContradictionError(Contradiction.ISSUES)
+    if cents != cents.to_integral_value():
+        raise ContradictionError(Contradiction.CENTS)
+    if cents < 0:
+        raise ContradictionError(Contradiction.NEGATIVE)
+    unearned = int(cents)
     if left == UNLIMITED:
-        return [OpeningTerm(UNLIMITED, unearned)]
+        return [OpeningTerm(UNLIMITED, unearned, unearned > 0)]
     paid = (left if unearned else 0) if paid_issues_left is None else paid_issues_left
     if not 0 <= paid <= left:
-        raise ValueError(f"paid_issues_left is {paid}, and issues is {left}")
+        raise ContradictionError(Contradiction.PAID)
     if unearned and not paid:
-        raise ValueError(f"unearned_revenue is {unearned_revenue}, and no issue left is paid")
-    if paid and not unearned:
-        raise ValueError(
-            f"paid_issues_left is {paid}, and nothing is unearned: set unearned_revenue, or leave "
-            "paid_issues_left empty"
-        )
-    parts = (OpeningTerm(paid, unearned), OpeningTerm(left - paid, 0))
+        raise ContradictionError(Contradiction.NOTHING_PAID)
+    parts = (OpeningTerm(paid, unearned, True), OpeningTerm(left - paid, 0, False))
     return [part for part in parts if part.issues]

@@ -260,7 +260,11 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
         click.echo(f"{name}: {text}")
-    if not found.fields["paid_on"] and found.due != stored_cents(str(found.fields["grand_total"])):
+    if found.is_history:
+        click.echo("history: of before the books were opened; it is neither paid nor refunded here")
+    elif not found.fields["paid_on"] and found.due != stored_cents(
+        str(found.fields["grand_total"])
+    ):
         click.echo(f"due: {decimal(found.due)}, without what has ended")
     for item in found.items:
         what = (

@@ -95,8 +95,10 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
             f"subscription {subscription_id}: {publication or ''}, {type_ or ''}, copies "
             f"{copies or 0}, {left}{until}{ended}"
         )
-    for order_id, ordered, total, paid_on in found.orders:
+    for order_id, ordered, total, paid_on, is_history in found.orders:
         paid = f"paid on {paid_on}" if paid_on else "no payment noted"
+        if is_history:
+            paid = "of before the opening"
         amount = decimal(stored_cents(str(total))) if total is not None else ""
         click.echo(f"order {order_id} of {(ordered or '')[:10]}: {amount}, {paid}")
 

@@ -57,11 +57,15 @@ RequiredDate = Annotated[dt.date, kinds.Date()]
 
 
 class Books(Struct):
-    """The one row of an account that keeps its books here (mode ``here``); ``opened_at`` in UTC."""
+    """The one row of an account that keeps its books here (mode ``here``).
+
+    ``last_order_before`` is the newest order of before the opening; null if there was none.
+    """
 
     books_id: Key
     opened_on: RequiredDate
     opened_at: DateTimeOrNull
+    last_order_before: IdOrNull
 
 
 class CopyClass(Struct):

@@ -6,7 +6,7 @@ repeats of a record within a batch are dropped here, others in ``store.checking`
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress, repeat
-from operator import and_, or_
+from operator import and_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from masthead.loading.batches import (
     QUOTED_MAX,
     Batch,
     Said,
-    UnreadableRow,
     first_repeated,
 )
 from masthead.loading.files import REASON
@@ -29,6 +28,7 @@ from masthead.loading.mapping import (
     fields_by_name,
     nearest,
 )
+from masthead.loading.mapping_missing import MissingRecords
 from masthead.loading.mapping_values import Column, Value, reader
 from masthead.loading.sources import stem_and_format
 from masthead.store.natural_keys import NaturalKeys, key_of
@@ -151,8 +151,8 @@ class Mapper:
     def __init__(self, file: MappedFile, keys: NaturalKeys) -> None:
         self._file = file
         self._keys = keys
-        self._used = file.mapping.columns()
         self._empty = file.mapping.writing.empty | {""}
+        self._missing = MissingRecords(file.mapping, self._has_value)
         self._reads = [
             {
                 name: reader(
@@ -168,7 +168,7 @@ class Mapper:
         ]
 
     def batches(self, batch: Batch) -> Iterator[MappedBatch]:
-        """Yield the rows of each table, then the rows that cannot be read or give no record.
+        """Yield the rows of each table, then those that cannot be read or lack a record.
 
         Raises BadInput if the columns of the file and of the mapping differ.
         """
@@ -178,12 +178,12 @@ class Mapper:
         ):
             raise BadInput("\n".join(problems))
         cells = dict(zip(names, batch.cells, strict=True))
-        has_record = [False] * len(batch.lines)
+        are_there = []
         for part, mapped in enumerate(self._file.mapping.tables):
             is_there, found = self._mapped(batch, cells, mapped, self._reads[part])
-            has_record = list(map(or_, has_record, is_there))
+            are_there.append(is_there)
             yield MappedBatch(part, mapped.table, *found)
-        unread = [*batch.unreadable, *self._without_record(batch, cells, has_record)]
+        unread = [*batch.unreadable, *self._missing.rows(batch.lines, cells, are_there)]
         rest = Batch((), (), (), unread, batch.done)
         yield MappedBatch(len(self._reads), self._file.mapping.tables[0].table, rest, {})
 
@@ -274,15 +274,3 @@ class Mapper:
                 # In the order of the file, so that the ids do not depend on chance.
                 reads[name] = self._keys.ids_of(source.of, filter(None, cells)).get
         return reads
-
-    def _without_record(
-        self, batch: Batch, by_name: Mapping[str, Cells], has_record: Sequence[bool]
-    ) -> Iterator[UnreadableRow]:
-        """Yield the rows with values of which nothing would be loaded."""
-        if all(has_record):
-            return
-        used = [cells for name, cells in by_name.items() if name in self._used]
-        for row, has in enumerate(has_record):
-            if not has and any(self._has_value(cells[row]) for cells in used):
-                sentence = "gives no record, since the columns of all keys are empty"
-                yield UnreadableRow(batch.lines[row], "row", sentence)

@@ -5,6 +5,7 @@ from starlette.responses import Response
 from masthead.console.visit import Visit, get
 from masthead.loading.subscriber_data import record_of
 from masthead.store.books import looking
+from masthead.store.books.history import history_until
 from masthead.store.console_facts import changes_of
 from masthead.store.subscriber_data import held_of
 
@@ -23,6 +24,7 @@ def subscriber(visit: Visit) -> Response:
             looking.look_at_subscription(connection, visit.account_id, row[0])
             for row in person.subscriptions
         ]
+        until = history_until(connection, visit.account_id)
         names = [f"subscriber {key}"]
         names += [f"subscription {row[0]}" for row in person.subscriptions]
         names += [f"order {row[0]}" for row, _ in held.orders]
@@ -33,6 +35,7 @@ def subscriber(visit: Visit) -> Response:
         held=record_of(held),
         subscriptions=subscriptions,
         changes=changes,
+        history=until,
         key=key,
     )
 

@@ -232,7 +232,7 @@ class _Delivery:
                 class, free_copies, free_class)
             SELECT d.account_id, d.mailing_list_id, d.subscription_id,
                 coalesce(t.copies + t.free_copies, s.copies), d.is_grace,
-                CASE WHEN t.price > 0 AND t.paid_on IS NOT NULL THEN 1 ELSE 0 END, s.type,
+                CASE WHEN t.paid_on IS NOT NULL THEN 1 ELSE 0 END, s.type,
                 CASE WHEN t.term_id IS NULL THEN '{GRACE}'
                     WHEN t.price > 0 AND t.paid_on IS NULL THEN '{UNPAID}' ELSE t.class END,
                 coalesce(t.free_copies, 0), t.free_class

@@ -1,8 +1,9 @@
 """What deliveries and months earn, booked for many terms at once (circulation, "Money").
 
-``store.books.spreading`` says how much that is.
+``store.books.spreading`` says how much that is, ``circulation.booking`` on which days.
 """
 
+from masthead.circulation.booking import open_day
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
@@ -13,7 +14,10 @@ from masthead.store.database import Value
 __all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
 
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
+_MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
+"""``circulation.booking.booked_on``; ``:day`` is ``open_day`` of the issue's."""
+_OPEN_DAY = "CASE WHEN {day} < :month THEN :today ELSE {day} END"
 _IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
 _BOOKED = """(
     SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
@@ -47,7 +51,7 @@ def earn_by_deliveries(running: Operation, issue: Issue, mailing_list_id: int) -
         account_id=running.account_id,
         issue_id=issue.issue_id,
         mailing_list_id=mailing_list_id,
-        day=issue.booked_on,
+        day=open_day(issue.booked_on, running.today),
         first_id=next_ids(running.connection, running.account_id, "revenue"),
     )
 
@@ -86,7 +90,7 @@ def earn_by_months(running: Operation, issue: Issue) -> None:
 
 
 def take_back(running: Operation, issue: Issue, terms: str) -> None:
-    """Take back what an issue earned, on the days on which that was booked.
+    """Take back what an issue earned, on the days on which that was booked, or today.
 
     ``terms`` is a FROM item of the terms with an end out of which it came, in a column ``key``;
     they have got the issue back already. Where an earlier issue came later, their shares have
@@ -98,16 +102,19 @@ def take_back(running: Operation, issue: Issue, terms: str) -> None:
         SELECT b.account_id, :first_id + row_number() OVER (ORDER BY b.term_id, b.booked_on) - 1,
             b.term_id, :issue_id, 'earned', -b.cents, b.booked_on
         FROM (
-            SELECT r.account_id, r.term_id, r.booked_on, CAST(sum(r.cents) AS BIGINT) AS cents
+            SELECT r.account_id, r.term_id, {_OPEN_DAY.format(day="r.booked_on")} AS booked_on,
+                CAST(sum(r.cents) AS BIGINT) AS cents
             FROM revenue AS r JOIN terms AS t
                 ON t.account_id = :account_id AND t.term_id = r.term_id
             WHERE r.account_id = :account_id AND r.issue_id = :issue_id AND r.kind = 'earned'
                 AND t.ended_at IS NULL
-            GROUP BY r.account_id, r.term_id, r.booked_on) AS b
+            GROUP BY 1, 2, 3) AS b
         WHERE b.cents <> 0
         """,
         account_id=running.account_id,
         issue_id=issue.issue_id,
+        today=running.today,
+        month=running.today[:_MONTH],
         first_id=next_ids(running.connection, running.account_id, "revenue"),
     )
     _settle(
@@ -139,12 +146,13 @@ def _settle(
     What is more than before is booked for the issue, what is less where the latest was booked.
     """
     first_id = next_ids(running.connection, running.account_id, "revenue")
+    taken_back_on = _OPEN_DAY.format(day="coalesce(o.booked_on, e.paid_on)")
     booked = running.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
             CASE WHEN e.is_less = 0 THEN :issue_id ELSE o.issue_id END, 'earned', e.cents,
-            CASE WHEN e.is_less = 0 THEN e.booked_on ELSE coalesce(o.booked_on, e.paid_on) END
+            CASE WHEN e.is_less = 0 THEN e.booked_on ELSE {taken_back_on} END
         FROM (
             WITH due AS MATERIALIZED (
                 SELECT t.account_id, t.term_id, t.paid_on, {target} - {_BOOKED} AS cents
@@ -157,7 +165,9 @@ def _settle(
         """,
         account_id=running.account_id,
         issue_id=issue.issue_id,
-        day=issue.booked_on,
+        day=open_day(issue.booked_on, running.today),
+        today=running.today,
+        month=running.today[:_MONTH],
         first_id=first_id,
         **values,
     )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from masthead.circulation.spans import Span
 from masthead.errors import NotFound
 from masthead.store.books.addressing import FIELDS
+from masthead.store.books.history import history_until
 from masthead.store.books.subscription import held, spans
 from masthead.store.database import Connection, Row
 
@@ -247,4 +248,10 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
         **one,
     )
     fields = dict(zip((*names, "delete_date"), found, strict=True))
-    return Person(fields, [_line(row) for row in addresses], subscriptions, orders)
+    until = history_until(connection, account_id)
+    return Person(
+        fields,
+        [_line(row) for row in addresses],
+        subscriptions,
+        [(*row, row[0] <= until) for row in orders],
+    )

@@ -10,7 +10,13 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
 from masthead.circulation.classes import COMPLIMENTARY, PAID
-from masthead.circulation.opening import UNLIMITED, OpeningTerm, opening_terms
+from masthead.circulation.opening import (
+    UNLIMITED,
+    Contradiction,
+    ContradictionError,
+    OpeningTerm,
+    opening_terms,
+)
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.books.ids import next_ids
@@ -22,7 +28,8 @@ __all__ = ["Balance", "Opened", "open_books"]
 
 _BATCH_ROWS = 5_000
 _FILLED = ("terms", "revenue", "issues", "subscriptions", "subscription_kinds")
-_SHOWN_MAX = 100
+_NAMED_MAX = 5
+_NUMBERS = ("issues", "paid_issues_left", "unearned_revenue")
 _TERM = (
     "term_id",
     "subscription_id",
@@ -69,22 +76,23 @@ def open_books(
     """Open the account's books in one transaction, and return the opening balances.
 
     Issues are closed that are dated up to today, or up to the newest one that anybody received.
-    Raises BadInput, which lists what contradicts itself, NotFound if there is no such account,
-    MastheadError if its books are open already.
+    Raises BadInput, which says each kind of contradiction with examples, NotFound if there is no
+    such account, MastheadError if its books are open already.
     """
     with operation(store, account_id, by, dry_run=dry_run, mode="elsewhere") as running:
-        _check_issues(running)
+        problems = _without_date(running)
         running.connection.change(
             """
-            INSERT INTO books (account_id, books_id, opened_on, opened_at)
-            VALUES (:account_id, 1, :today, :now)
+            INSERT INTO books (account_id, books_id, opened_on, opened_at, last_order_before)
+            SELECT :account_id, 1, :today, :now, max(order_id) FROM orders
+            WHERE account_id = :account_id
             """,
             account_id=account_id,
             today=running.today,
             now=running.now,
         )
         closed = _close_past(running)
-        _add_terms(running)
+        _add_terms(running, problems)
         _begin(running)
         # Also those without a term: what the files say of their end is not asked from now on.
         refresh(running, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
@@ -102,8 +110,8 @@ def open_books(
     return Opened(balances, closed)
 
 
-def _check_issues(running: Operation) -> None:
-    """Raise BadInput for issues without a date: they have no place in the order of closing."""
+def _without_date(running: Operation) -> list[str]:
+    """Return a sentence about issues without a date: they have no place in the order of closing."""
     found = running.connection.rows(
         """
         SELECT issue_id FROM issues WHERE account_id = :account_id AND date IS NULL
@@ -111,8 +119,11 @@ def _check_issues(running: Operation) -> None:
         """,
         account_id=running.account_id,
     )
-    if found:
-        _refuse([f"issue {issue_id} has no date" for (issue_id,) in found])
+    if not found:
+        return []
+    named = ", ".join(str(issue_id) for (issue_id,) in found[:_NAMED_MAX])
+    count = _counted(len(found), "issue")
+    return [f"date is empty, and issues close in its order: {count}, such as {named}"]
 
 
 def _close_past(running: Operation) -> int:
@@ -133,20 +144,22 @@ def _close_past(running: Operation) -> int:
     )
 
 
-def _add_terms(running: Operation) -> None:
+def _add_terms(running: Operation, problems: list[str]) -> None:
     """Add the opening terms of all subscriptions, and what of them was received.
 
-    Raises BadInput, which names the subscriptions whose numbers contradict each other.
+    Raises BadInput for ``problems``, and for numbers of subscriptions that contradict each other, a
+    sentence for each kind.
     """
     term_id = next_ids(running.connection, running.account_id, "terms")
     revenue_id = next_ids(running.connection, running.account_id, "revenue")
-    problems: list[str] = []
+    contradictions: dict[Contradiction, list[str]] = {}
     for batch in _batches(running):
         terms: list[tuple[int | str | None, ...]] = []
         revenue: list[tuple[int | str | None, ...]] = []
         for subscription_id, issues, copies, paid, unearned, months in batch:
-            for part in _parts(subscription_id, issues, paid, unearned, problems):
-                is_paid = part.price > 0
+            numbers = issues, paid, unearned
+            for part in _parts(subscription_id, numbers, contradictions):
+                is_paid = part.is_paid
                 is_unlimited = part.issues == UNLIMITED
                 terms.append(
                     (
@@ -163,16 +176,30 @@ def _add_terms(running: Operation) -> None:
                         running.today if is_unlimited else None,
                     )
                 )
-                if is_paid:
+                if part.price:
                     revenue.append((revenue_id, term_id, "received", part.price, running.today))
                     revenue_id += 1
                 term_id += 1
-        if not problems:
+        if not contradictions:
             same = {"account_id": running.account_id}
             running.connection.insert_many("terms", _TERM, terms, **same)
             running.connection.insert_many("revenue", _REVENUE, revenue, **same)
+    if contradictions:
+        problems += [_told(kind, named) for kind, named in contradictions.items()]
     if problems:
-        _refuse(problems)
+        problems.append("the books stay closed; load corrected rows first")
+        raise BadInput("\n".join(problems))
+
+
+def _told(kind: Contradiction, named: list[str]) -> str:
+    """Return the sentence about those whose numbers contradict each other in the same way."""
+    return (
+        f"{kind}: {_counted(len(named), 'subscription')}, such as {'; '.join(named[:_NAMED_MAX])}"
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _batches(running: Operation) -> Iterator[list[Row]]:
@@ -198,24 +225,19 @@ def _batches(running: Operation) -> Iterator[list[Row]]:
 
 def _parts(
     subscription_id: int,
-    issues: int | None,
-    paid: int | None,
-    unearned: str | None,
-    problems: list[str],
+    numbers: tuple[int | None, int | None, str | None],
+    contradictions: dict[Contradiction, list[str]],
 ) -> list[OpeningTerm]:
+    """Return the opening terms of a subscription, or note how its numbers contradict each other."""
     try:
-        return opening_terms(issues, paid, unearned)
-    except ValueError as error:
-        problems.append(f"subscription {subscription_id}: {error}")
+        return opening_terms(*numbers)
+    except ContradictionError as error:
+        said = ", ".join(
+            f"{name} {'empty' if value is None else value}"
+            for name, value in zip(_NUMBERS, numbers, strict=True)
+        )
+        contradictions.setdefault(error.kind, []).append(f"{subscription_id} ({said})")
         return []
-
-
-def _refuse(problems: list[str]) -> None:
-    more = len(problems) - _SHOWN_MAX
-    shown = problems[:_SHOWN_MAX]
-    if more > 0:
-        shown.append(f"and {more} more")
-    raise BadInput("\n".join([*shown, "the books stay closed; load corrected rows first"]))
 
 
 def _begin(running: Operation) -> None:
@@ -249,8 +271,10 @@ def _balances(running: Operation) -> list[Balance]:
         for row in running.connection.rows(
             """
             SELECT p.publication_id, coalesce(p.name, ''), count(DISTINCT t.subscription_id),
-                coalesce(sum(CASE WHEN t.price > 0 AND t.issues > 0 THEN t.issues END), 0),
-                coalesce(sum(CASE WHEN t.price = 0 AND t.issues > 0 THEN t.issues END), 0),
+                coalesce(sum(CASE WHEN t.paid_on IS NOT NULL AND t.issues > 0
+                    THEN t.issues END), 0),
+                coalesce(sum(CASE WHEN t.paid_on IS NULL AND t.issues > 0
+                    THEN t.issues END), 0),
                 count(CASE WHEN t.issues < 0 THEN 1 END), coalesce(sum(t.price), 0)
             FROM publications AS p
             LEFT JOIN subscriptions AS s

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from masthead.circulation.amounts import CENTS_MAX, decimal, shortest
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
 from masthead.store.books import paying
+from masthead.store.books.history import history_until
 from masthead.store.books.ids import next_ids
 from masthead.store.books.lining import Lines, insert
 from masthead.store.books.offering import Offer, offer_of
@@ -134,7 +135,8 @@ def _known(books: Operation, order: Order) -> Placed | None:
             f"order {order_id} has the reference {order.reference!r} and other content: give the "
             "other order another reference, or refund that one",
         )
-    if not order.is_paid or paid_on is not None:
+    is_history = order_id <= history_until(books.connection, books.account_id)
+    if not order.is_paid or paid_on is not None or is_history:
         return Placed(order_id, True, False, subscriber_id, (), 0)
     if paying.has_ended(books, order_id):
         return Placed(order_id, True, False, subscriber_id, (), 0, was_ended=True)

@@ -11,6 +11,7 @@ from masthead.circulation.ordering import UNLIMITED
 from masthead.circulation.shares import Spread, earned
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.earning import listed_issues
+from masthead.store.books.history import check_bookable
 from masthead.store.books.ids import next_ids
 from masthead.store.books.keys import items_of, listed
 from masthead.store.books.operation import Operation
@@ -53,7 +54,7 @@ def pay(books: Operation, order_id: int, payment_type: str | None = None) -> Pai
     """Book that an order was paid today; what was delivered from it already is earned at once.
 
     The caller refreshes the subscriptions (``ordering.finish``, ``refreshing``). Raises NotFound if
-    there is no such order, BadInput if it is paid, or nothing of it is left to pay for.
+    there is no such order, BadInput if it is history, is paid, or nothing of it is left to pay for.
     """
     row = books.connection.row(
         """
@@ -67,6 +68,7 @@ def pay(books: Operation, order_id: int, payment_type: str | None = None) -> Pai
             f"account {books.account_id} has no order {order_id}: `masthead subscriber find "
             "--order` finds one by its reference"
         )
+    check_bookable(books, order_id)
     if row[0] is not None:
         raise BadInput(f"order {order_id} was paid on {row[0]} already: nothing was changed")
     if has_ended(books, order_id):

@@ -15,7 +15,7 @@ __all__ = ["add_kinds", "decimal_of", "refresh", "renew_balances"]
 
 _REFRESHED = "books_refreshed"
 
-_IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
+_IS_PAID = "t.paid_on IS NOT NULL"
 _UNEARNED = f"""
     CASE WHEN t.issues_left > 0
         THEN t.price - t.allowed - ({earned(DELIVERED)})

@@ -17,6 +17,7 @@ from masthead.circulation.refunding import (
     taken,
 )
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.history import check_bookable
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, terms_of_order
 
@@ -58,6 +59,7 @@ def refund(
     to refund, or if the order has several items and none was named.
     """
     stored, paid_on = _find(books, order_id, item_id)
+    check_bookable(books, order_id)
     item_id = stored.order_item_id
     terms = [term for term in terms_of_order(books, order_id) if term.order_item_id == item_id]
     held = [_held(books, term) for term in terms]

@@ -81,7 +81,7 @@ _IS_UNPAID = is_beyond_credit("t", ":credit")
 _HAS_PAID = """
     EXISTS (SELECT 1 FROM terms AS p WHERE p.account_id = :account_id
         AND p.subscription_id = {row}.subscription_id AND p.issues_left <> 0
-        AND p.price > 0 AND p.paid_on IS NOT NULL)
+        AND p.paid_on IS NOT NULL)
     """
 _OLDEST_ON_CREDIT = f"""
     (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id

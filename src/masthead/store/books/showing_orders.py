@@ -5,6 +5,7 @@ from typing import NamedTuple
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.refunding import Item, paid_gross
 from masthead.errors import NotFound
+from masthead.store.books.history import history_until
 from masthead.store.books.keys import listed
 from masthead.store.database import Connection, Row
 from masthead.store.searching import ascii_lower
@@ -73,15 +74,17 @@ class ItemShown(NamedTuple):
 
 
 class OrderShown(NamedTuple):
-    """An order: its fields by name, and its items."""
+    """An order: its fields by name, its items, and whether it is of before the opening."""
 
     fields: dict[str, int | str | None]
     items: list[ItemShown]
+    is_history: bool
 
     @property
     def due(self) -> int:
-        """What is still to be paid of it, in cents with tax; 0 once it is paid."""
-        return 0 if self.fields["paid_on"] else sum(item.due for item in self.items)
+        """What is still to be paid of it, in cents with tax; 0 once it is paid, or of history."""
+        is_settled = self.fields["paid_on"] or self.is_history
+        return 0 if is_settled else sum(item.due for item in self.items)
 
 
 def show_order(
@@ -111,7 +114,7 @@ def show_order(
         ItemShown._make((*item, [term for term in terms if term.order_item_id == item[0]]))
         for item in rows
     ]
-    return OrderShown(fields, items)
+    return OrderShown(fields, items, row[0] <= history_until(connection, account_id))
 
 
 def _items(connection: Connection, account_id: int, order_id: int) -> list[Row]:

@@ -175,11 +175,13 @@ CREATE INDEX commits_without_stamp ON commits (account_id) WHERE visible_at IS N
 
 -- An account that has the row keeps its books here (mode `here`): operations change its data, and
 -- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+-- last_order_before: the newest order of before the opening; this and older ones are history.
 CREATE TABLE books (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     books_id BIGINT NOT NULL CHECK (books_id = 1),
     opened_on TEXT COLLATE "C" NOT NULL,
     opened_at TEXT COLLATE "C",
+    last_order_before BIGINT,
     PRIMARY KEY (account_id, books_id)
 );
 
@@ -737,7 +739,8 @@ CREATE UNLOGGED TABLE staged_books (
     present BIGINT NOT NULL,
     books_id BIGINT,
     opened_on TEXT COLLATE "C",
-    opened_at TEXT COLLATE "C"
+    opened_at TEXT COLLATE "C",
+    last_order_before BIGINT
 );
 CREATE INDEX staged_books_by_key
     ON staged_books (account_id, load_id, books_id);

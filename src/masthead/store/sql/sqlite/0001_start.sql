@@ -109,11 +109,13 @@ CREATE UNIQUE INDEX commits_by_visible_at ON commits (account_id, visible_at);
 
 -- An account that has the row keeps its books here (mode `here`): operations change its data, and
 -- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+-- last_order_before: the newest order of before the opening; this and older ones are history.
 CREATE TABLE books (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     books_id INTEGER NOT NULL CHECK (books_id = 1),
     opened_on TEXT NOT NULL,
     opened_at TEXT,
+    last_order_before INTEGER,
     PRIMARY KEY (account_id, books_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,38 @@
+"""Orders of before the opening: they are shown, and nothing of them is booked here.
+
+They came from files. What was paid for them is not known, and what their readers still get is in
+the opening terms of their subscriptions (circulation, "Two modes of an account").
+"""
+
+from masthead.errors import BadInput
+from masthead.store.books.operation import Operation, day_of_opening
+from masthead.store.database import Connection
+
+__all__ = ["check_bookable", "history_until"]
+
+_ALL = 2**63 - 1
+
+
+def history_until(connection: Connection, account_id: int) -> int:
+    """Return the id of the newest order that is history, -1 if none is; this and older ones are.
+
+    Of an account whose books are not open, all orders are.
+    """
+    row = connection.row(
+        "SELECT coalesce(last_order_before, -1) FROM books WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    return int(row[0]) if row else _ALL
+
+
+def check_bookable(books: Operation, order_id: int) -> None:
+    """Raise BadInput, which says what to do instead, if an order is history."""
+    if order_id > history_until(books.connection, books.account_id):
+        return
+    opened_on = day_of_opening(books.connection, books.account_id)
+    raise BadInput(
+        f"order {order_id} is of before the books were opened on {opened_on}: nothing of it was "
+        "booked here, so it can be neither paid nor refunded; what is unearned of its reader's "
+        "issues stands in the opening term of the subscription, and cancelling that with a refund "
+        "gives it back"
+    )
