@@ -111,6 +111,7 @@ class Books(Rules):
             check(first.publication in {line.publication for line in offer.lines})
             check(first.closed is None or first.main_list is not None)
             check(newest is None or first.date >= self.issues[newest].date)
+        check(not asked.of_class or 0 in [cents for _, cents in spread(net, offer.lines)])
         goes_to = [
             self.take_line(number, asked, line, cents, reader, payer, begun)
             for line, cents in spread(net, offer.lines)
@@ -156,9 +157,11 @@ class Books(Rules):
             )
         begun[wanted] = key
         found = self.subscriptions[key]
-        found.copies, found.last_bundle = line.copies, asked.bundle
-        found.last_purchase = self.items[number].purchase
-        self.add_term(Term(key, number, line.issues, cents, "paid" if cents else "free"))
+        found.last_bundle, found.last_purchase = asked.bundle, self.items[number].purchase
+        term = Term(key, number, line.issues, cents, "paid" if cents else "free", line.months)
+        term.copies, term.of_class = line.copies, asked.of_class or "complimentary"
+        term.of_class = "paid" if cents else term.of_class
+        self.add_term(term)
         return found.mailing
 
     def has_ended(self, order: int) -> bool:
@@ -206,7 +209,7 @@ class Books(Rules):
         backs = in_proportion(max(rest - unearned, 0), earned)
         for number, share, back in zip(terms, shares, backs, strict=True):
             self.book(number, None, "refunded", share + back, self.today)
-            self.take_back(number, back)
+            self.take_back_cents(number, back)
         item.refunded, item.refunded_on = item.refunded + amount, self.today
         self.end(terms)
         for key in {self.terms[number].subscription for number in terms}:
@@ -214,7 +217,7 @@ class Books(Rules):
                 self.subscriptions[key].campaign = 0
         return amount
 
-    def take_back(self, number: int, cents: int) -> None:
+    def take_back_cents(self, number: int, cents: int) -> None:
         """Take back what was earned: cent by cent, where it stands ahead of today."""
         for _ in range(cents):
             days = {row.on for row in self.revenue if row.term == number and row.on > self.today
@@ -265,13 +268,15 @@ class Books(Rules):
         check(self.subscriptions[key].cancelled_on is None)
         return self.subscriptions[key]
 
-    def extend(self, key: int, issues: int) -> None:
-        """Add a free term."""
+    def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
+        """Add a free term, of as many copies as the next one is paid for."""
         found, left = self.changeable(key), self.issues_left(key)
         check(left != UNLIMITED)
         if not left:
             found.begins_on = max(self.begins(found.publication), found.begins_on or date.min)
-        self.add_term(Term(key, None, issues, 0, "extension"))
+        number = self.next_term(key)
+        copies = self.terms[number].copies if number else found.copies
+        self.add_term(Term(key, None, issues, 0, "extension", copies=copies, of_class=of_class))
 
     def add_span(self, spans: dict[int, Span], span: Span) -> None:
         last = span.last or date.max
@@ -322,6 +327,33 @@ class Books(Rules):
     def go_back(self, key: int, resumed: date | None = None) -> None:
         self.end_span(self.aways, key, resumed)
 
+    def set_copies(self, key: int, copies: int, how: str | None = None) -> None:
+        """Change the copies of the next term: more of them are free, or what is left is converted.
+
+        Without issues left there is no such term: then grace is sent in so many copies.
+        """
+        found, number = self.changeable(key), self.next_term(key)
+        if number is None:
+            check(how is None)
+            found.copies = copies
+            return
+        term, left = self.terms[number], self.left(number)
+        if copies == term.copies + term.free_copies and how is None:
+            return
+        check(how)
+        if how == "free":
+            check(copies >= term.copies)
+            term.free_copies = copies - term.copies
+            term.free_class = "complimentary" if term.free_copies else None
+            return
+        check(left != UNLIMITED or not term.price)
+        if left != UNLIMITED and copies != term.copies:
+            parts, done = left * term.copies, len(self.delivered(number))
+            check(parts // copies)
+            term.spread_earned, term.spread_after, term.spread_parts = self.due(number), done, parts
+            term.issues = done + parts // copies
+        term.copies, term.free_copies, term.free_class = copies, 0, None
+
     def set(self, key: int, **values: int | str) -> None:
         for name, value in values.items():
             setattr(self.changeable(key), name, value)
@@ -340,6 +372,10 @@ class Books(Rules):
     # Renewals
 
     def set_effort(self, publication: int, effort: int, issues_left: int) -> None:
+        """Efforts are due in the order of their numbers."""
+        others = {e: left for (p, e), left in self.efforts.items() if p == publication}
+        check(all(left > issues_left for e, left in others.items() if e < effort))
+        check(all(left < issues_left for e, left in others.items() if e > effort))
         self.efforts[publication, effort] = issues_left
 
     def remove_effort(self, publication: int, effort: int) -> None:
@@ -349,31 +385,37 @@ class Books(Rules):
         """Note the letters that are due; return their efforts, issues left, and to whom they go."""
         letters = {}
         for key, found in sorted(self.subscriptions.items()):
-            left, terms = self.issues_left(key), self.terms_of(key)
+            left = self.issues_left(key)
             may = found.publication == publication and found.campaign and self.is_running(key)
-            if not may or not terms or left == UNLIMITED or self.is_suspended(key, self.today):
+            if not may or left == UNLIMITED or self.is_suspended(key, self.today):
+                continue
+            term = self.present_term(key)
+            if term is None or self.terms[term].ended:
                 continue
             last = self.last_regular(key) or date.max
             closed = self.issues_of(publication, closed=True)
             left = left or -sum(self.issues[issue].date > last for issue in closed)
-            running = [each for each in terms if not self.terms[each].ended
-                       and self.terms[each].kind != "extension"]  # fmt: skip
-            term = (running or terms)[-1]
-            waiting = [e for p, e in sorted(self.efforts) if p == publication
-                       and (term, e) not in self.sent]  # fmt: skip
-            if waiting and left <= self.efforts[publication, waiting[0]]:
-                self.sent[term, waiting[0]] = Sent(key, self.today)
-                letters[key] = waiting[0], left, self.writes_to(key)
+            due = [e for (p, e), point in self.efforts.items() if p == publication
+                   and point >= left]  # fmt: skip
+            if due and not any(t == term and e >= max(due) for t, e in self.sent):
+                self.sent[term, max(due)] = Sent(key, self.today)
+                letters[key] = max(due), left, self.writes_to(key)
         return letters
 
     def writes_to(self, key: int) -> int:
-        """The donor of a gift, or else the reader."""
+        """The reader, if any term was the reader's own; else who paid for the newest one."""
         found = self.subscriptions[key]
-        items = [item for n in reversed(self.terms_of(key)) if (item := self.terms[n].item)]
-        donor = self.orders[self.items[items[0]].order].subscriber if items else None
-        if not items and found.billing:
-            donor = self.addresses[found.billing].subscriber
-        return donor if donor and self.subscribers[donor] else found.subscriber
+        payers = [self.payer_of(n) for n in self.terms_of(key) if not self.is_free_copy(n)]
+        if not payers or found.subscriber in payers or not self.subscribers[payers[-1]]:
+            return found.subscriber
+        return payers[-1]
+
+    def payer_of(self, number: int) -> int:
+        """Who ordered a term; of one of the opening, who has the billing address."""
+        found = self.subscriptions[self.terms[number].subscription]
+        if item := self.terms[number].item:
+            return self.orders[self.items[item].order].subscriber
+        return self.addresses[found.billing].subscriber if found.billing else found.subscriber
 
     # The plan
 
@@ -383,8 +425,21 @@ class Books(Rules):
 
     def move_issue(self, issue: int, day: date) -> None:
         check(not self.issues[issue].closed)
-        self.check_day(self.issues[issue].publication, day)
-        self.issues[issue].date = day
+        found = self.issues[issue]
+        self.check_day(found.publication, day)
+        days = [self.issues[n].date for n in self.issues_of(found.publication) if n != issue]
+        for subscription in self.subscriptions.values():
+            begins = subscription.begins_on
+            if subscription.publication != found.publication or begins is None:
+                continue
+            is_first = begins <= found.date and not any(begins <= d < found.date for d in days)
+            if is_first and day < begins:
+                subscription.begins_on = day
+        found.date = day
+
+    def set_mailing_day(self, issue: int, day: date | None) -> None:
+        check(not self.issues[issue].closed)
+        self.issues[issue].mailed_on = day
 
     def remove_issue(self, issue: int) -> None:
         check(not self.issues[issue].closed)

@@ -11,10 +11,12 @@ import pytest
 from tests.circulation.beginning import FREE, TWO_COPIES
 from tests.circulation.doing import prepare
 from tests.circulation.faults import FAULTS
+from tests.circulation.faults_of_renewals import FAULTS_OF_RENEWALS
 from tests.circulation.model_records import Asked
 from tests.circulation.proving import proving
 from tests.circulation.shown import Differs
 from tests.circulation.story import REFUSED, tell
+from tests.circulation.story_of_renewals import STORY_OF_RENEWALS
 from tests.feed.places import place_of
 from tests.long import LONG, LONG_ON_SQLITE, ONLY_LONG, SHORT_ON_SQLITE
 
@@ -30,9 +32,11 @@ ALWAYS_FOUND = {
     "a preview changes something",
     "grace is counted twice",
     "each share is rounded",
-    "an order does not set the copies",
+    "a renewal cuts the copies that are paid for",
     "changed balances are not in the feed",
     "an operation is not in the audit log",
+    "a late reader gets an earlier effort",
+    "readers to whom all was refunded get grace",
 }
 """Faults that the short form plants too: those of the page, and some of each kind of rule."""
 
@@ -63,6 +67,34 @@ def test_the_story_finds_each_fault(
         times = FAULTS[fault](monkeypatch)
         with pytest.raises(Differs):
             tell(proof)
+        monkeypatch.undo()
+        assert times(), "the mistake was never made"
+    place.end()
+
+
+@SHORT_ON_SQLITE
+def test_the_story_of_renewals_is_what_the_model_says(place: Place) -> None:
+    """circulation, "Renewals", "Extension"; decisions, "Who was refunded"."""
+    with proving(place.begin()) as proof:
+        tell(proof, STORY_OF_RENEWALS)
+    place.end()
+
+
+@LONG_ON_SQLITE
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG)
+        for fault in FAULTS_OF_RENEWALS
+    ],
+)
+def test_the_story_of_renewals_finds_each_fault(
+    place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with proving(place.begin()) as proof:
+        times = FAULTS_OF_RENEWALS[fault](monkeypatch)
+        with pytest.raises(Differs):
+            tell(proof, STORY_OF_RENEWALS)
         monkeypatch.undo()
         assert times(), "the mistake was never made"
     place.end()

@@ -355,17 +355,6 @@ def test_the_donor_of_a_gift_gets_the_letter(desk: Desk) -> None:
     assert own["issues_left"] == 3
 
 
-def test_letters_go_in_order_one_at_a_time_and_once(desk: Desk) -> None:
-    """circulation, "Renewals"."""
-    efforts(desk, 3, 2, 0)
-    with_left(desk, 2)
-    sent = []
-    for _ in range(4):
-        sent.append({letter["effort"] for letter in letters_of(desk)})
-        done(desk, renewing.record_sent)
-    assert sent == [{1}, {2}, set(), set()]
-
-
 def test_free_copies_and_refunded_renewals_do_not_begin_the_letters_anew(desk: Desk) -> None:
     """decisions, "The present term of letters"."""
     efforts(desk, 9, 1)

@@ -12,7 +12,6 @@ from masthead.circulation.amounts import stored_cents
 from masthead.circulation.beginning import begins_on
 from masthead.circulation.duplicates import Person, alike
 from masthead.circulation.refunding import tax_of
-from masthead.circulation.renewals import Effort, due_effort
 from masthead.circulation.spans import Span, day_after, day_before, ended, overlapped
 
 _START = date(2026, 1, 1)
@@ -99,22 +98,6 @@ def test_nobody_is_in_two_groups_and_the_order_does_not_matter(
 )
 def test_a_family_is_no_duplicate(names: list[str], groups: list[list[int]]) -> None:
     assert alike(Person(n, name, "ames") for n, name in enumerate(names, 1)) == groups
-
-
-EFFORTS = st.dictionaries(st.integers(1, 6), st.integers(-4, 6), max_size=5)
-
-
-@given(EFFORTS, st.sets(st.integers(1, 6)), st.integers(-6, 8))
-def test_efforts_go_in_order_and_none_is_skipped(
-    points: dict[int, int], sent: set[int], left: int
-) -> None:
-    """circulation, "Renewals"."""
-    found = due_effort([Effort(*item) for item in points.items()], sent, left)
-    following = sorted(set(points) - sent)
-    if following and left <= points[following[0]]:
-        assert found == Effort(following[0], points[following[0]])
-    else:
-        assert found is None
 
 
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**5))

@@ -3,9 +3,11 @@
 import csv
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
+from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.reports import past_day
@@ -13,14 +15,30 @@ from masthead.cli.stores import opened
 from masthead.errors import BadInput, BadUsage
 from masthead.private import new_file
 from masthead.store import audit
-from masthead.store.books import renewing
+from masthead.store.books import catalogue, renewing
 from masthead.store.books.operation import Reading, check_mode, operation
-from masthead.store.database import Connection
+from masthead.store.database import Connection, Row
 
 __all__ = ["renewals_group"]
 
 _EFFORT = click.IntRange(1, 1_000)
 _POINT = click.IntRange(-1_000, 1_000)
+_CODE_MAX = 50
+
+
+class _KeyCode(click.ParamType[str]):
+    """A code of 1 to 50 characters, without spaces around it."""
+
+    name = "code"
+
+    def convert(
+        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
+    ) -> str:
+        """Return the code; raise BadUsage if it is none."""
+        code = str(value).strip()
+        if not 1 <= len(code) <= _CODE_MAX or not code.isprintable():
+            raise BadUsage(f"{value!r} is no key code: it has 1 to {_CODE_MAX} characters")
+        return code
 
 
 @click.group("renewals")
@@ -33,7 +51,8 @@ def efforts_group() -> None:
     """The letters of a publication: each is an effort, due at so many issues left.
 
     Effort 1 at 3 issues left, effort 2 at 1, effort 3 at 0 (with the last issue), effort 4 at -2
-    (two issues after it). They are sent in their order; none is skipped.
+    (two issues after it). Who is late gets the effort that fits what is left now, never an earlier
+    one. A letter can offer a bundle, and have a key code.
     """
 
 
@@ -47,8 +66,10 @@ def list_(publication: int | None, account: int | None, database: str) -> None:
         if publication is not None:
             renewing.check_publication(connection, account_id, publication)
         points = renewing.efforts(connection, account_id, publication)
+        bundles = catalogue.listed(connection, account_id, "bundle")
+    offers = {bundle[0]: bundle for bundle in bundles}
     for point in points:
-        click.echo(_line(point))
+        click.echo(f"{_line(point)}{_offer(offers.get(point.bundle_id))}")
     if not points:
         click.echo("no efforts: `masthead renewals efforts set` makes one")
 
@@ -57,7 +78,18 @@ def _line(point: renewing.Point) -> str:
     left = point.issues_left
     noun = "issue" if abs(left) == 1 else "issues"
     when = f"{-left} {noun} after the last one" if left < 0 else f"at {left} {noun} left"
-    return f"publication {point.publication_id}, effort {point.effort}: due {when}"
+    code = "" if point.key_code is None else f", key code {point.key_code}"
+    offer = "" if point.bundle_id is None else f", offers bundle {point.bundle_id}"
+    return f"publication {point.publication_id}, effort {point.effort}: due {when}{code}{offer}"
+
+
+def _offer(bundle: Row | None) -> str:
+    """Return what a bundle is called and what it costs; '' without one."""
+    if bundle is None:
+        return ""
+    _, name, price, tax, active = bundle
+    retired = "" if active else "; it is retired, and the letters go without it"
+    return f" ({name or ''}, {decimal(price + tax)} with tax{retired})"
 
 
 @efforts_group.command("set")
@@ -69,19 +101,27 @@ def _line(point: renewing.Point) -> str:
     required=True,
     help="When it is due; 0 and below: so many issues after the last one.",
 )
+@click.option("--bundle", "bundle_id", type=ID, help="The bundle that its letter offers.")
+@click.option("--key-code", type=_KeyCode(), help="A code in its letter, that an answer can name.")
 @dry_run
 @desk
 def set_(
     effort: int,
     publication: int,
     issues_left: int,
+    bundle_id: int | None,
+    key_code: str | None,
     account: int | None,
     database: str,
     *,
     dry_run: bool,
 ) -> None:
-    """Add effort EFFORT to a publication, or change when it is due."""
-    point = renewing.Point(publication, effort, issues_left)
+    """Add effort EFFORT to a publication, or change it.
+
+    It has afterwards what is given here: without --bundle, its letter has no offer. Efforts are due
+    in the order of their numbers, each at fewer issues left than the one before.
+    """
+    point = renewing.Point(publication, effort, issues_left, bundle_id, key_code)
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
         renewing.set_effort(books, point)
     click.echo(_line(point))
@@ -138,9 +178,10 @@ def select(
 
     With --to, the letters are written to FILE and noted as sent, both or neither; the next letter
     of a subscription comes with a later call. With --preview nothing is noted, and FILE may be left
-    out. The donor of a gift gets the letter, with the reader's name in it and without the reader's
-    code. Left out: subscriptions that are not in the campaign (`masthead subscription set
-    --campaign`), cancelled, suspended today or unlimited, and deleted readers. With --sent, the
+    out. A reader none of whose terms is the reader's own gets no letter: who paid does, with the
+    reader's name in it and without the reader's code. Left out: subscriptions that are not in the
+    campaign (`masthead subscription set --campaign`), cancelled, refunded, suspended today or
+    unlimited, and deleted readers. A letter has the offer of its effort. With --sent, the
     letters of that day are written once more, with today's addresses, and nothing is noted.
     """
     account_id = account_of(account)

@@ -54,6 +54,7 @@ Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
 RequiredDate = Annotated[dt.date, kinds.Date()]
+KeyCode = Annotated[str | None, kinds.Text(50), Missing.NULL]
 
 
 class Books(Struct):
@@ -169,11 +170,16 @@ class TemporaryAddress(Struct):
 
 
 class RenewalEffort(Struct):
-    """A publication's letter to its subscribers, due at so many issues left."""
+    """A publication's letter to its subscribers, due at so many issues left.
+
+    It offers a bundle, and has a key code that an answer can name.
+    """
 
     publication_id: Key
     effort: Key
     issues_left: Count
+    bundle_id: IdOrNull
+    key_code: KeyCode
 
 
 class RenewalSent(Struct):

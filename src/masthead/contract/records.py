@@ -381,7 +381,13 @@ TABLES = (
         subscription_id="subscriptions",
         address_id="addresses",
     ),
-    _table("renewal_efforts", RenewalEffort, key=2, publication_id="publications"),
+    _table(
+        "renewal_efforts",
+        RenewalEffort,
+        key=2,
+        publication_id="publications",
+        bundle_id="bundles",
+    ),
     _table(
         "renewals_sent",
         RenewalSent,

@@ -21,6 +21,8 @@ from masthead.store.books.reports import counting
 
 __all__ = ["pages"]
 
+_CODE_MAX = 50
+
 
 def renewals(visit: Visit) -> Response:
     """Show the letters that are due today, and the efforts of each publication."""
@@ -31,6 +33,7 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     with visit.reading() as connection:
         names = _names(connection, visit.account_id)
         points = renewing.efforts(connection, visit.account_id, None)
+        bundles = catalogue.listed(connection, visit.account_id, "bundle")
     day = visit.account.today
     counted = visit.counted(("due", day), lambda: _due(visit, day))
     return visit.page(
@@ -39,6 +42,7 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
         form=form,
         names=names,
         points=points,
+        offers={row[0]: row for row in bundles},
         counted=counted,
         in_all=sum(each.letters for each in counted.value or ()),
     )
@@ -134,23 +138,34 @@ def _names(connection: Connection, account_id: int) -> dict[int, str]:
 def _state(connection: Connection, account_id: int, key: int) -> State:
     renewing.check_publication(connection, account_id, key)
     points = renewing.efforts(connection, account_id, key)
-    return {"efforts": ", ".join(f"{each.effort} at {each.issues_left}" for each in points)}
+    return {
+        "efforts": "; ".join(
+            f"{each.effort} at {each.issues_left}"
+            + ("" if each.bundle_id is None else f", bundle {each.bundle_id}")
+            + ("" if each.key_code is None else f", key code {each.key_code}")
+            for each in points
+        )
+    }
 
 
 def _set(books: Operation, key: int, form: Form) -> str:
     effort = form.number("effort", "The effort", at_least=1, at_most=1_000)
     left = form.number("issues_left", "Issues left", at_least=-1_000, at_most=1_000)
+    bundle_id = form.number("bundle_id", "The bundle")
+    key_code = form["key_code"].strip()
     if effort is None:
         form.refuse("effort", "The number of the effort is needed.")
     if left is None and not form["remove"]:
         form.refuse("issues_left", "Say at how many issues left it is due.")
+    if len(key_code) > _CODE_MAX or not key_code.isprintable():
+        form.refuse("key_code", f"A key code has at most {_CODE_MAX} characters.")
     if not form.is_good or effort is None:
         return ""
     if form["remove"]:
         renewing.remove_effort(books, key, effort)
         return f"Effort {effort} was removed."
     assert left is not None
-    renewing.set_effort(books, renewing.Point(key, effort, left))
+    renewing.set_effort(books, renewing.Point(key, effort, left, bundle_id, key_code or None))
     return f"Effort {effort} is due at {left} issues left."
 
 
@@ -172,13 +187,20 @@ pages = [
                     "text",
                     "0 with the last issue, -2 two issues after it.",
                 ),
+                Field(
+                    "bundle_id",
+                    "Bundle that the letter offers",
+                    "number",
+                    "Its number in the catalogue; empty for a letter without an offer.",
+                ),
+                Field("key_code", "Key code", "text", "Printed in the letter."),
                 Field("remove", "Remove this effort", "check"),
             ),
             _state,
             _set,
             lambda _key, _state: "/renewals",
             lambda key, _state: f"publication {key}",
-            "Letters go in the order of their numbers; none is skipped.",
+            "Who is late gets the effort that fits what is left now, never an earlier one.",
         )
     ),
 ]

@@ -79,14 +79,19 @@ def earn_by_months(running: Operation, issue: Issue) -> None:
         publication_id=issue.publication_id,
     )
     if first_id is not None:
-        renew_balances(
-            running,
-            """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
-            WHERE m.account_id = :account_id AND m.term_id IN (
-                SELECT r.term_id FROM revenue AS r
-                WHERE r.account_id = :account_id AND r.revenue_id >= :first_id))""",
-            first_id=first_id,
-        )
+        _renew_balances_since(running, first_id)
+
+
+def _renew_balances_since(running: Operation, first_id: int) -> None:
+    """Renew the balances of all that has revenue from this id on."""
+    renew_balances(
+        running,
+        """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
+        WHERE m.account_id = :account_id AND m.term_id IN (
+            SELECT r.term_id FROM revenue AS r
+            WHERE r.account_id = :account_id AND r.revenue_id >= :first_id))""",
+        first_id=first_id,
+    )
 
 
 def take_back(running: Operation, issue: Issue, terms: str) -> None:
@@ -96,6 +101,7 @@ def take_back(running: Operation, issue: Issue, terms: str) -> None:
     they have got the issue back already. Where an earlier issue came later, their shares have
     moved: the cents between are booked where the latest of them was.
     """
+    first_id = next_ids(running.connection, running.account_id, "revenue")
     running.connection.change(
         f"""
         INSERT INTO {_INTO}
@@ -115,7 +121,7 @@ def take_back(running: Operation, issue: Issue, terms: str) -> None:
         issue_id=issue.issue_id,
         today=running.today,
         month=running.today[:_MONTH],
-        first_id=next_ids(running.connection, running.account_id, "revenue"),
+        first_id=first_id,
     )
     _settle(
         running,
@@ -127,6 +133,7 @@ def take_back(running: Operation, issue: Issue, terms: str) -> None:
         """,
         earned(DELIVERED),
     )
+    _renew_balances_since(running, first_id)
 
 
 def listed_issues(running: Reading, publication_id: int) -> list[tuple[int, str]]:

@@ -157,7 +157,7 @@ class Lines:
             copies=line.copies,
             price=line.price,
             kind=kind_of(line.price),
-            **{"class": PAID if line.price else COMPLIMENTARY},
+            **{"class": PAID if line.price else offer.item.of_class or COMPLIMENTARY},
             months=line.months or publication.unlimited_term_months if line.issues < 0 else None,
         )
         for issue_id in grace:

@@ -10,7 +10,7 @@ from masthead.store.books.issue import find_issue
 from masthead.store.books.operation import operation
 from masthead.store.database import Row, Store
 
-__all__ = ["DIGITAL", "PRINTED", "Written", "mark_written", "rows_of"]
+__all__ = ["DIGITAL", "PRINTED", "Written", "mark_written", "name_at", "rows_of"]
 
 PRINTED = (
     "keyline",
@@ -32,16 +32,24 @@ DIGITAL = ("keyline", "copies", "email", "first_name", "last_name")
 
 # Unlimited subscriptions have no last issue.
 _KEYLINE = "CAST(s.subscriber_id AS TEXT) || ' ' || coalesce(s.date_expired, '-')"
-_NAME = """
-    CASE WHEN coalesce(a.first_name, '') = '' AND coalesce(a.last_name, '') = ''
-        AND coalesce(a.company, '') = '' THEN r.{name} ELSE a.{name} END
-    """
 _FROM = """
     FROM mailing_list_entries AS e
     JOIN subscriptions AS s
         ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
     """
 _OF_LIST = "WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id"
+
+
+def name_at(part: str, subscriber: str) -> str:
+    """Return the SQL of a part of the name, ``first_name`` or ``last_name``, at an address ``a``.
+
+    It is the address's, or the subscriber's where the address names nobody, neither a person nor a
+    company: so name and address are of one place, and no name is mixed of two.
+    """
+    return f"""
+        CASE WHEN coalesce(a.first_name, '') = '' AND coalesce(a.last_name, '') = ''
+            AND coalesce(a.company, '') = '' THEN {subscriber}.{part} ELSE a.{part} END
+        """
 
 
 class Written(NamedTuple):
@@ -115,7 +123,7 @@ def rows_of(
             ORDER BY e.subscription_id
             """
     else:
-        names = ", ".join(_NAME.format(name=name) for name in PRINTED[2:4])
+        names = ", ".join(name_at(name, "r") for name in PRINTED[2:4])
         address = ", ".join(f"a.{name}" for name in PRINTED[4:])
         sql = f"""
             SELECT {_KEYLINE}, e.copies, {names}, {address} {_FROM}

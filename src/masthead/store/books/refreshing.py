@@ -7,7 +7,7 @@ Only rows in which one of them differs are written and get the operation's commi
 from masthead.store.books.forecasting import forecast
 from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation
-from masthead.store.books.serving import is_beyond_credit
+from masthead.store.books.serving import IS_PASSED_OVER
 from masthead.store.books.spreading import DELIVERED, earned
 from masthead.store.database import Value
 
@@ -26,14 +26,6 @@ _UNEARNED = f"""
     """
 """What a paid term that has issues left has not earned: one with an end by its deliveries, which is
 what has been booked; an unlimited one by what has been booked."""
-
-
-_IS_PASSED_OVER = is_beyond_credit(
-    "t",
-    """(SELECT p.credit_issues FROM subscriptions AS o JOIN publications AS p
-        ON p.account_id = :account_id AND p.publication_id = o.publication_id
-    WHERE o.account_id = :account_id AND o.subscription_id = t.subscription_id)""",
-)
 
 
 def refresh(running: Operation, subscriptions: str, **values: Value) -> int:
@@ -93,7 +85,7 @@ def renew_balances(running: Operation, keys: str, **values: Value) -> int:
                     coalesce(CAST(sum(CASE WHEN {_IS_PAID} THEN {_UNEARNED} END)
                         AS BIGINT), 0) AS cents,
                     CASE WHEN max(CASE WHEN {_IS_PAID} THEN 1 END) = 1
-                        THEN min(CASE WHEN NOT {_IS_PASSED_OVER} THEN t.term_id END)
+                        THEN min(CASE WHEN NOT {IS_PASSED_OVER} THEN t.term_id END)
                         ELSE min(t.term_id) END AS term_id
                 FROM {keys} AS k
                 LEFT JOIN terms AS t ON t.account_id = :account_id

@@ -1,14 +1,16 @@
 """Renewals: which letters are due, to whom they go, and which were sent.
 
-The statements do for all subscriptions what ``circulation.renewals.due_effort`` does for one. What
-changes something runs in an operation (``store.books.operation``) and says what it did.
+Each statement is for all subscriptions at once. What changes something runs in an operation
+(``store.books.operation``) and says what it did.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.mail_file import name_at
 from masthead.store.books.operation import Operation
+from masthead.store.books.refreshing import decimal_of
 from masthead.store.database import Connection
 
 __all__ = [
@@ -49,17 +51,27 @@ LETTER = (
     "zip_code",
     "country_name",
     "country_abbreviation",
+    "offer",
+    "offer_price",
+    "offer_tax",
+    "offer_total",
+    "key_code",
 )
-"""The columns of a letter. ``subscriber_id`` is the reader's; all from ``to_subscriber_id`` on are
-those of whoever gets the letter: the reader, or the donor of a gift."""
+"""The columns of a letter. ``subscriber_id`` is the reader's; from ``to_subscriber_id`` on they are
+those of whoever gets the letter, the reader or the payer, and at the end those of the offer."""
 
 
 class Point(NamedTuple):
-    """An effort of a publication, and the issues left at which it is due."""
+    """An effort of a publication: the issues left at which it is due, and what its letter offers.
+
+    ``bundle_id`` and ``key_code`` are None for a letter without an offer.
+    """
 
     publication_id: int
     effort: int
     issues_left: int
+    bundle_id: int | None = None
+    key_code: str | None = None
 
 
 class Due(NamedTuple):
@@ -94,7 +106,7 @@ def efforts(
     values = {} if publication_id is None else {"publication_id": publication_id}
     rows = connection.rows(
         f"""
-        SELECT publication_id, effort, issues_left FROM renewal_efforts
+        SELECT publication_id, effort, issues_left, bundle_id, key_code FROM renewal_efforts
         WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
         """,
         account_id=account_id,
@@ -104,24 +116,72 @@ def efforts(
 
 
 def set_effort(books: Operation, point: Point) -> None:
-    """Add an effort, or change the point of one. Raises NotFound without such a publication."""
+    """Add an effort, or change one: what ``point`` does not have, the effort has not any more.
+
+    Raises NotFound without such a publication, BadInput if its place among the others is not that
+    of its number, and for a bundle that is not offered or gives nothing of the publication.
+    """
     check_publication(books.connection, books.account_id, point.publication_id)
+    _check_order(books, point)
+    if point.bundle_id is not None:
+        _check_offer(books, point.publication_id, point.bundle_id)
     changed = books.connection.change(
         """
-        INSERT INTO renewal_efforts (account_id, publication_id, effort, issues_left)
-        VALUES (:account_id, :publication_id, :effort, :issues_left)
+        INSERT INTO renewal_efforts (
+            account_id, publication_id, effort, issues_left, bundle_id, key_code)
+        VALUES (:account_id, :publication_id, :effort, :issues_left, :bundle_id, :key_code)
         ON CONFLICT (account_id, publication_id, effort)
-            DO UPDATE SET issues_left = excluded.issues_left
+            DO UPDATE SET issues_left = excluded.issues_left, bundle_id = excluded.bundle_id,
+                key_code = excluded.key_code
             WHERE renewal_efforts.issues_left <> excluded.issues_left
+                OR renewal_efforts.bundle_id IS DISTINCT FROM excluded.bundle_id
+                OR renewal_efforts.key_code IS DISTINCT FROM excluded.key_code
         """,
         account_id=books.account_id,
         **point._asdict(),
     )
     if changed:
+        offer = "" if point.bundle_id is None else f", and offers bundle {point.bundle_id}"
         books.say(
             f"effort {point.effort} of publication {point.publication_id} is due at "
-            f"{point.issues_left} issues left"
+            f"{point.issues_left} issues left{offer}"
         )
+
+
+def _check_order(books: Operation, point: Point) -> None:
+    """Raise BadInput unless efforts are due in the order of their numbers."""
+    for other in efforts(books.connection, books.account_id, point.publication_id):
+        is_later = other.effort > point.effort
+        more, fewer = (point, other) if is_later else (other, point)
+        if other.effort != point.effort and more.issues_left <= fewer.issues_left:
+            raise BadInput(
+                f"effort {other.effort} is due at {other.issues_left} issues left: effort "
+                f"{point.effort}, which comes {'before' if is_later else 'after'} it, is due at "
+                f"{'more' if is_later else 'fewer'}"
+            )
+
+
+def _check_offer(books: Operation, publication_id: int, bundle_id: int) -> None:
+    row = books.connection.row(
+        """
+        SELECT b.active, EXISTS (SELECT 1 FROM bundle_lines AS l
+            WHERE l.account_id = b.account_id AND l.bundle_id = b.bundle_id
+                AND l.publication_id = :publication_id)
+        FROM bundles AS b WHERE b.account_id = :account_id AND b.bundle_id = :bundle_id
+        """,
+        account_id=books.account_id,
+        publication_id=publication_id,
+        bundle_id=bundle_id,
+    )
+    if row is None:
+        raise BadInput(
+            f"there is no bundle {bundle_id}: `masthead catalogue bundle list` lists them"
+        )
+    is_active, has_line = row
+    if not is_active:
+        raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter offers")
+    if not has_line:
+        raise BadInput(f"bundle {bundle_id} gives nothing of publication {publication_id}")
 
 
 def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
@@ -144,32 +204,23 @@ def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
 
 
 _DUE = """
-    WITH next_efforts AS (
-        SELECT s.account_id, s.subscription_id, s.subscriber_id, s.publication_id,
-            s.mailing_address_id, s.billing_address_id, s.date_expired, s.type, s.copies,
-            s.issues, t.term_id, min(e.effort) AS effort
-        FROM subscriptions AS s
+    WITH present_terms AS (
+        SELECT s.*, t.term_id FROM subscriptions AS s
         JOIN terms AS t ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
             AND t.term_id = (SELECT n.term_id FROM terms AS n
                 WHERE n.account_id = s.account_id AND n.subscription_id = s.subscription_id
-                ORDER BY CASE WHEN n.ended_at IS NULL AND n.kind <> 'extension' THEN 0 ELSE 1 END,
+                ORDER BY CASE WHEN n.kind = 'extension' THEN 2
+                        WHEN n.ended_at IS NULL AND n.issues_left <> 0 THEN 0 ELSE 1 END,
                     n.term_id DESC LIMIT 1)
-        JOIN renewal_efforts AS e
-            ON e.account_id = s.account_id AND e.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.renew_campaign_active = 1
-            AND s.cancelled_on IS NULL AND s.issues <> -1 {of_one}
+            AND s.cancelled_on IS NULL AND s.issues <> -1 AND t.ended_at IS NULL {of_one}
             AND (s.issues = 0 OR s.issues <= (SELECT max(p.issues_left) FROM renewal_efforts AS p
                 WHERE p.account_id = s.account_id AND p.publication_id = s.publication_id))
-            AND NOT EXISTS (SELECT 1 FROM renewals_sent AS r WHERE r.account_id = s.account_id
-                AND r.term_id = t.term_id AND r.effort = e.effort)
             AND NOT EXISTS (SELECT 1 FROM suspensions AS h WHERE h.account_id = s.account_id
                 AND h.subscription_id = s.subscription_id AND h.from_date <= :day
                 AND (h.to_date IS NULL OR h.to_date >= :day))
             AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = s.account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
-        GROUP BY s.account_id, s.subscription_id, s.subscriber_id, s.publication_id,
-            s.mailing_address_id, s.billing_address_id, s.date_expired, s.type, s.copies,
-            s.issues, t.term_id
     ), reckoned AS (
         SELECT n.*, CASE WHEN n.issues > 0 THEN n.issues ELSE -(
             SELECT count(*) FROM issues AS i
@@ -180,17 +231,23 @@ _DUE = """
                     WHERE x.account_id = n.account_id AND x.subscription_id = n.subscription_id
                         AND (x.is_grace = 0 OR x.term_id IS NOT NULL))
         ) END AS issues_left
-        FROM next_efforts AS n
+        FROM present_terms AS n
+    ), fitting AS (
+        SELECT k.*, (SELECT max(e.effort) FROM renewal_efforts AS e
+            WHERE e.account_id = k.account_id AND e.publication_id = k.publication_id
+                AND e.issues_left >= k.issues_left) AS effort
+        FROM reckoned AS k
     ), due AS (
-        SELECT k.*, e.issues_left AS point FROM reckoned AS k
-        JOIN renewal_efforts AS e ON e.account_id = k.account_id
-            AND e.publication_id = k.publication_id AND e.effort = k.effort
-        WHERE k.issues_left <= e.issues_left
+        SELECT f.* FROM fitting AS f
+        WHERE f.effort IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM renewals_sent AS r WHERE r.account_id = f.account_id
+                AND r.term_id = f.term_id AND r.effort >= f.effort)
     )
     """
-"""The subscriptions with a letter that is due, each with its present term and that effort. The
-present term is the newest one, without those that were ended and free copies; issues left are
-negative by those that were closed after the last regular one."""
+"""The subscriptions with a letter that is due, each with its present term and the effort that fits,
+the last one that is due at so many issues left or more. The present term is the newest one that has
+issues left, or else the newest; free copies count only where there is nothing else. One that ended
+was refunded. Issues left are negative by those that were closed after the last regular one."""
 
 
 _SENT = """
@@ -204,6 +261,18 @@ _SENT = """
     )
     """
 """The subscriptions whose letters were sent on a day, as they are now."""
+
+
+_PAYER = """
+    coalesce((SELECT o.subscriber_id FROM order_items AS i JOIN orders AS o
+            ON o.account_id = i.account_id AND o.order_id = i.order_id
+            WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id),
+        (SELECT c.subscriber_id FROM addresses AS c
+            WHERE c.account_id = d.account_id AND c.address_id = d.billing_address_id),
+        d.subscriber_id)
+    """
+"""Who paid for a term ``t`` of the subscription ``d``: who ordered it; for one of the opening, who
+has the billing address, and the reader if there is none."""
 
 
 def _due(publication_id: int | None, *, again: bool = False) -> str:
@@ -249,41 +318,53 @@ def letters(
 ) -> Iterator[tuple[int | str | None, ...]]:
     """Yield the letters due on a day (:data:`LETTER`), by publication, effort and subscription.
 
-    Who paid for the newest ordered term gets the letter, at the order's billing address. Where no
-    term was ordered, it is whoever has the subscription's billing address. If that is not the
-    reader, it is a gift; the reader gets the letter of a gift whose donor is deleted, and all
-    others, at the mailing address, or at the billing address if there is none. ``again`` yields
-    those that were sent on that day, with what is known of each now.
+    The reader gets the letter if any term was the reader's own, and else who paid for the newest
+    term (:data:`_PAYER`), unless that payer is deleted: it is the letter of a gift. The payer's
+    address is the billing address, of the order or of the subscription; the reader's is the mailing
+    address, or an own billing address if there is none. The name is the address's, or the
+    subscriber's where the address names nobody; never a part of each. ``again`` yields those that
+    were sent on that day, with what is known of each now. A bundle that is retired is not offered.
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
+    names = ", ".join(name_at(name, "w") for name in ("first_name", "last_name"))
     return connection.stream(
         f"""
         {_due(publication_id, again=again)}
         SELECT d.effort, d.publication_id, p.name, {of_reader}, d.issues_left, d.date_expired,
             d.type, d.copies, d.subscriber_id, r.first_name, r.last_name,
             CASE WHEN w.subscriber_id = d.subscriber_id THEN 0 ELSE 1 END, w.subscriber_id,
-            w.renewal_code, w.email, coalesce(a.first_name, w.first_name),
-            coalesce(a.last_name, w.last_name), a.company, a.address, a.city, a.state, a.zip_code,
-            a.country_name, a.country_abbreviation
+            w.renewal_code, w.email, {names}, a.company, a.address, a.city, a.state, a.zip_code,
+            a.country_name, a.country_abbreviation, u.name, {decimal_of("u.price")},
+            {decimal_of("u.tax")}, {decimal_of("(u.price + u.tax)")}, e.key_code
         FROM due AS d
         JOIN publications AS p
             ON p.account_id = d.account_id AND p.publication_id = d.publication_id
         JOIN subscribers AS r ON r.account_id = d.account_id AND r.subscriber_id = d.subscriber_id
+        LEFT JOIN renewal_efforts AS e ON e.account_id = d.account_id
+            AND e.publication_id = d.publication_id AND e.effort = d.effort
+        LEFT JOIN bundles AS u
+            ON u.account_id = e.account_id AND u.bundle_id = e.bundle_id AND u.active = 1
+        LEFT JOIN terms AS m ON m.account_id = d.account_id AND m.term_id = (
+            SELECT max(t.term_id) FROM terms AS t
+            WHERE t.account_id = d.account_id AND t.subscription_id = d.subscription_id
+                AND t.kind <> 'extension')
+            AND NOT EXISTS (
+                SELECT 1 FROM terms AS t WHERE t.account_id = d.account_id
+                    AND t.subscription_id = d.subscription_id AND t.kind <> 'extension'
+                    AND {_PAYER} = d.subscriber_id)
+        LEFT JOIN order_items AS i
+            ON i.account_id = m.account_id AND i.order_item_id = m.order_item_id
+        LEFT JOIN orders AS o ON o.account_id = i.account_id AND o.order_id = i.order_id
         LEFT JOIN addresses AS b
             ON b.account_id = d.account_id AND b.address_id = d.billing_address_id
-        LEFT JOIN orders AS o ON o.account_id = d.account_id AND o.order_id = (
-            SELECT i.order_id FROM terms AS t JOIN order_items AS i
-                ON i.account_id = t.account_id AND i.order_item_id = t.order_item_id
-            WHERE t.account_id = d.account_id AND t.subscription_id = d.subscription_id
-            ORDER BY t.term_id DESC LIMIT 1)
-        LEFT JOIN subscribers AS g ON g.account_id = d.account_id AND g.delete_date IS NULL
+        LEFT JOIN subscribers AS g ON g.account_id = m.account_id AND g.delete_date IS NULL
             AND g.subscriber_id = coalesce(o.subscriber_id, b.subscriber_id)
         JOIN subscribers AS w ON w.account_id = d.account_id
             AND w.subscriber_id = coalesce(g.subscriber_id, d.subscriber_id)
         LEFT JOIN addresses AS a ON a.account_id = d.account_id AND a.address_id =
-            CASE WHEN w.subscriber_id <> d.subscriber_id
-                THEN coalesce(o.billing_address_id, d.billing_address_id)
-                ELSE coalesce(d.mailing_address_id, d.billing_address_id) END
+            coalesce(CASE WHEN w.subscriber_id = d.subscriber_id THEN d.mailing_address_id
+                ELSE o.billing_address_id END,
+                CASE WHEN b.subscriber_id = w.subscriber_id THEN b.address_id END)
         ORDER BY d.publication_id, d.effort, d.subscription_id
         """,
         **_values(account_id, day, publication_id),

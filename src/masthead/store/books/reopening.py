@@ -95,29 +95,35 @@ class _Undoing:
         self._keys = self._lists.keys_in(_UNDONE)
 
     def check_terms(self) -> None:
-        """Raise BadInput, with the names, where a term has ended or moved since."""
+        """Raise BadInput, with the names, where a term has ended, moved or been converted since."""
         rows = self._connection.rows(
             f"""
-            SELECT t.term_id, t.subscription_id, t.ended_at IS NOT NULL, r.subscriber_id,
-                r.first_name, r.last_name
+            SELECT t.term_id, t.subscription_id, CASE WHEN t.ended_at >= :closed_at THEN 'ended'
+                WHEN t.moved_at >= :closed_at THEN 'merged into another subscriber'
+                ELSE 'converted to other copies' END, r.subscriber_id, r.first_name, r.last_name
             FROM {self._keys} AS k JOIN terms AS t
                 ON t.account_id = :account_id AND t.term_id = k.other
             JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-            WHERE t.ended_at >= :closed_at OR t.moved_at >= :closed_at ORDER BY t.term_id
+            JOIN mailing_list_entries AS e
+                ON e.account_id = :account_id AND e.subscription_id = k.key
+                AND e.mailing_list_id IN ({_LISTS})
+            WHERE t.ended_at >= :closed_at OR t.moved_at >= :closed_at
+                OR e.copies - e.free_copies <> t.copies
+            ORDER BY t.term_id
             """,
-            account_id=self._running.account_id,
             closed_at=self._issue.closed_at,
+            **self._values,
         )
         if not rows:
             return
         names = [
             f"term {term_id} of subscription {subscription_id} of "
             f"{' '.join(filter(None, names)) or 'subscriber'} ({subscriber_id}) was "
-            f"{'ended' if has_ended else 'merged into another subscriber'}"
-            for term_id, subscription_id, has_ended, subscriber_id, *names in rows[:_NAMED_MAX]
+            f"{what}"
+            for term_id, subscription_id, what, subscriber_id, *names in rows[:_NAMED_MAX]
         ]
         if len(rows) > _NAMED_MAX:
             names.append(f"and {len(rows) - _NAMED_MAX} more such terms")

@@ -10,6 +10,8 @@ from masthead.store.books.operation import Operation
 from masthead.store.database import Row, Value
 
 __all__ = [
+    "IS_PASSED_OVER",
+    "NEXT_TERM",
     "NOT_PAID",
     "NO_ADDRESS",
     "PASSED_OVER",
@@ -62,6 +64,12 @@ _GRACE_SINCE = f"""
     (SELECT count(*) {_RECEIVED.format(row="c")}
         AND g.is_grace = 1 AND g.term_id IS NULL AND i.date > c.last_regular)
     """
+_WAS_REFUNDED = """
+    (SELECT w.ended_at FROM terms AS w WHERE w.account_id = :account_id
+        AND w.subscription_id = c.subscription_id AND w.kind <> 'extension'
+        ORDER BY w.term_id DESC LIMIT 1) IS NOT NULL
+    """
+"""Whether the newest term of a reader who has no issue left was given back."""
 NOT_PAID = """
     SELECT u.subscription_id FROM terms AS u WHERE u.account_id = :account_id
         AND u.price > 0 AND u.paid_on IS NULL AND u.issues_left <> 0
@@ -83,6 +91,20 @@ _HAS_PAID = """
         AND p.subscription_id = {row}.subscription_id AND p.issues_left <> 0
         AND p.paid_on IS NOT NULL)
     """
+_CREDIT = """(SELECT p.credit_issues FROM subscriptions AS o JOIN publications AS p
+    ON p.account_id = :account_id AND p.publication_id = o.publication_id
+    WHERE o.account_id = :account_id AND o.subscription_id = t.subscription_id)"""
+IS_PASSED_OVER = is_beyond_credit("t", _CREDIT)
+"""Whether the term ``t`` would be passed over if any other one is paid."""
+
+NEXT_TERM = f"""
+    SELECT CASE WHEN max(CASE WHEN t.paid_on IS NOT NULL THEN 1 END) = 1
+        THEN min(CASE WHEN NOT {IS_PASSED_OVER} THEN t.term_id END) ELSE min(t.term_id) END
+    FROM terms AS t WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
+        AND t.issues_left <> 0
+    """
+"""The term out of which the next issue of a subscription comes."""
+
 _OLDEST_ON_CREDIT = f"""
     (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
         AND o.subscription_id = s.subscription_id AND o.issues_left <> 0
@@ -141,7 +163,7 @@ class Serving:
             {of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
                 AND s.date_expired >= :since{{more}}) AS c
             WHERE c.last_regular >= :since AND c.last_regular < :day
-                AND {_GRACE_SINCE} < {grace.issues:d}
+                AND {_GRACE_SINCE} < {grace.issues:d} AND NOT {_WAS_REFUNDED}
             """
         self._has_grace = grace.issues > 0
 

@@ -654,15 +654,21 @@ CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
 
--- An effort is due at so many issues left; 0 and below: so many issues after the last one.
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
+-- offers a bundle.
 CREATE TABLE renewal_efforts (
     account_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,
     effort BIGINT NOT NULL,
     issues_left BIGINT NOT NULL,
+    bundle_id BIGINT,
+    key_code TEXT COLLATE "C",
     PRIMARY KEY (account_id, publication_id, effort),
-    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
 );
+CREATE INDEX renewal_efforts_by_bundle
+    ON renewal_efforts (account_id, bundle_id) WHERE bundle_id IS NOT NULL;
 
 CREATE TABLE renewals_sent (
     account_id BIGINT NOT NULL,
@@ -1153,7 +1159,9 @@ CREATE UNLOGGED TABLE staged_renewal_efforts (
     present BIGINT NOT NULL,
     publication_id BIGINT,
     effort BIGINT,
-    issues_left BIGINT
+    issues_left BIGINT,
+    bundle_id BIGINT,
+    key_code TEXT COLLATE "C"
 );
 CREATE INDEX staged_renewal_efforts_by_key
     ON staged_renewal_efforts (account_id, load_id, publication_id, effort);

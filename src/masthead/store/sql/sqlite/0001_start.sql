@@ -573,15 +573,21 @@ CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
 
--- An effort is due at so many issues left; 0 and below: so many issues after the last one.
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
+-- offers a bundle.
 CREATE TABLE renewal_efforts (
     account_id INTEGER NOT NULL,
     publication_id INTEGER NOT NULL,
     effort INTEGER NOT NULL,
     issues_left INTEGER NOT NULL,
+    bundle_id INTEGER,
+    key_code TEXT,
     PRIMARY KEY (account_id, publication_id, effort),
-    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX renewal_efforts_by_bundle
+    ON renewal_efforts (account_id, bundle_id) WHERE bundle_id IS NOT NULL;
 
 CREATE TABLE renewals_sent (
     account_id INTEGER NOT NULL,
@@ -715,6 +721,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('temporary_addresses', 'temporary_addresses_by_subscription', '100000 100000 2'),
     ('temporary_addresses', 'temporary_addresses_by_address', '100000 100000 1'),
     ('renewal_efforts', 'renewal_efforts', '100 100 5 1'),
+    ('renewal_efforts', 'renewal_efforts_by_bundle', '100 100 2'),
     ('renewals_sent', 'renewals_sent', '5000000 5000000 3 1'),
     ('renewals_sent', 'renewals_sent_by_subscription', '5000000 5000000 5'),
     ('purchases', 'purchases', '1000000 1000000 1'),

@@ -1,0 +1,76 @@
+"""Letters and cancelling in a sequence that touches each of their rules: see ``story``."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from tests.circulation.beginning import LONG, ONE_PRINTED
+from tests.circulation.model_records import Asked
+from tests.circulation.story import REFUSED, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["STORY_OF_RENEWALS"]
+
+TIDE, EBB = 1, 2
+
+
+def _order(payer: int, bundle: int, recipient: int | None = None) -> Step:
+    asked = (Asked(bundle, recipient=recipient),)
+    return "order", {"payer": payer, "address": None, "asked": asked, "is_paid": True}
+
+
+def _effort(effort: int, issues_left: int, *, is_refused: bool = False) -> Step:
+    name = f"{REFUSED} set_effort" if is_refused else "set_effort"
+    return name, {"publication": TIDE, "effort": effort, "issues_left": issues_left}
+
+
+def _close(issue: int) -> Step:
+    return "close", {"issue": issue, "grace_issues": 2, "since": date(2026, 1, 1)}
+
+
+def _no(name: str, **given: Any) -> Step:
+    return f"{REFUSED} {name}", given
+
+
+LETTERS: Step = ("select", {"publication": TIDE})
+
+STORY_OF_RENEWALS: Sequence[Step] = [
+    _effort(1, 5),
+    _effort(3, 0),
+    _effort(2, 5, is_refused=True),
+    _effort(2, 3),
+    _effort(2, 0, is_refused=True),
+    # Gifts of reader 1: for subscription 5, which has nothing else, and for a new one of reader 2.
+    # A long term for subscription 1, which has others.
+    _order(1, ONE_PRINTED, recipient=4),
+    _order(1, ONE_PRINTED, recipient=2),
+    _order(1, LONG),
+    # With three left it is the second effort, and the next call has nothing more; nor do free
+    # copies bring back the first one.
+    LETTERS,
+    LETTERS,
+    ("extend", {"key": 5, "issues": 2}),
+    LETTERS,
+    _close(3),
+    _close(4),
+    _close(5),
+    LETTERS,
+    # The reader pays for a term, so that the letters are the reader's, also after another gift.
+    _order(2, ONE_PRINTED),
+    _order(1, ONE_PRINTED, recipient=2),
+    _close(6),
+    LETTERS,
+    # What is left of the long term is given back: neither letter nor grace, even in the campaign.
+    ("refund", {"order": 3, "item_id": 3}),
+    ("set", {"key": 1, "campaign": 1}),
+    LETTERS,
+    _close(7),
+    # Who is not in the campaign gets neither, either.
+    ("set", {"key": 5, "campaign": 0}),
+    ("plan", {"publication": TIDE, "day": date(2026, 8, 1)}),
+    _close(12),
+    LETTERS,
+]
