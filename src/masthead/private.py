@@ -5,11 +5,12 @@ folders that are not replaced keep their mode.
 """
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["make_file", "make_folder", "new_file", "sync"]
+__all__ = ["make_file", "make_folder", "new_file", "share", "sync"]
 
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
@@ -38,6 +39,15 @@ def new_file(path: Path, *, encoding: str = "utf-8", errors: str | None = None) 
     """
     path.unlink(missing_ok=True)
     return open(path, "x", encoding=encoding, errors=errors, newline="", opener=_open)
+
+
+def share(path: Path, folder: Path) -> None:
+    """Let those read a file or folder who may read ``folder``, and only its owner write to it.
+
+    Raises OSError.
+    """
+    mode = folder.stat().st_mode
+    path.chmod(mode & (stat.S_ISGID | 0o755 if path.is_dir() else 0o644))
 
 
 def sync(path: Path) -> None:

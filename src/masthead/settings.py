@@ -136,8 +136,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=0,
-            description="Wrong guesses in an hour after which all logins of an account are; 0: no "
-            "limit.",
+            description="Wrong guesses in an hour, at emails or at renewal codes, after which all "
+            "of an account are, but emails that have opened before; 0: no limit.",
         ),
     ] = 600
     behind_proxy: Annotated[

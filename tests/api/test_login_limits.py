@@ -27,7 +27,7 @@ FOUND = '{"authenticated":true'
 
 @pytest.fixture
 def database(store: Store, tmp_path: Path) -> Iterator[str]:
-    """A publisher with one subscriber, in a database of the test's own."""
+    """A publisher with two subscribers, in a database of the test's own."""
     url = store.new_database("limits")
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=url)
     records = write_ndjson(
@@ -39,7 +39,8 @@ def database(store: Store, tmp_path: Path) -> Iterator[str]:
                     "renewal_code": "AB3DE",
                     "email": "ada@example.org",
                     "password": "right",
-                }
+                },
+                {"subscriber_id": 2, "email": "ben@example.org", "password": "right"},
             ],
             "addresses": [{"address_id": 1, "subscriber_id": 1, "zip_code": "97301"}],
         },
@@ -116,14 +117,49 @@ def test_nothing_to_guess_with_is_no_guess(database: str) -> None:
         assert attempt(caller, "ada@example.org", "right").text.startswith(FOUND)
 
 
-def test_an_account_is_refused_after_wrong_guesses_at_many_logins(database: str) -> None:
-    """decisions, "Limits of the login check"."""
+def test_renewal_codes_are_refused_after_wrong_guesses_at_many_and_emails_are_not(
+    database: str,
+) -> None:
+    """decisions, "A guarded account": a code is short, so none passes that has opened before."""
     with calling(database, "--account-failures", "20") as (caller, _):
+        assert attempt(caller, "AB3DE", "97301").text.startswith(FOUND)
         for number in range(20):
             assert attempt(caller, f"login {number}", "97301").text == NO
-        assert_refused(attempt(caller, "ada@example.org", "right"), at_most_s=3600)
+        assert_refused(attempt(caller, "AB3DE", "97301"), at_most_s=3600)
+        for email in ("ada@example.org", "ben@example.org"):
+            assert attempt(caller, email, "right").text.startswith(FOUND)
         # What is no login goes on.
         assert caller.ask("/2/subscribers/").status_code == 200
+
+
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=ONLY_LONG)])
+def test_who_has_logged_in_before_does_so_while_a_stranger_guesses_at_emails(
+    database: str, workers: str
+) -> None:
+    """decisions, "A guarded account": everything else gets the same refusal."""
+    options = ("--account-failures", "20", "--login-failures", "3", "--workers", workers)
+    with calling(database, *options) as (caller, server):
+        assert attempt(caller, "Ada@example.org", "right").text.startswith(FOUND)
+        for number in range(20):
+            assert attempt(caller, f"nobody{number}@example.org", "x").text == NO
+        for _ in range(3):
+            assert attempt(caller, "ada@example.org", "right").text.startswith(FOUND)
+            assert attempt(caller, "AB3DE", "97301").text.startswith(FOUND)
+        for email, password in (
+            ("nobody@example.org", "x"),
+            ("ada@example.org", "wrong"),
+            ("ada@example.org", "wrong"),
+            ("ben@example.org", "right"),
+        ):
+            assert_refused(attempt(caller, email, password), at_most_s=3600)
+        assert attempt(caller, "ada@example.org", "right").text.startswith(FOUND)
+        for number in range(2):
+            assert_refused(attempt(caller, "ada@example.org", f"{number}"), at_most_s=3600)
+        # That were three guesses at this email: the right one comes too late.
+        assert_refused(attempt(caller, "ada@example.org", "right"), at_most_s=3600)
+        assert server.stop() == 0
+        for told in ("nobody", "ada", "example.org", "right"):
+            assert told not in server.output()
 
 
 def test_workers_and_the_next_server_count_together(database: str) -> None:

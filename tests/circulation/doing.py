@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["ADA", "Office", "prepare"]
 
 ADA = Deed("ada", "proof")
-BETWEEN_US = 10_000_000
-"""Between two operations, so that each has its own second."""
+BETWEEN_US = 1
+"""Between two operations: many are within a second, so that only numbers tell what came first."""
 
 
 class Office(Desk):

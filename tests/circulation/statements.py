@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from masthead.databases.postgresql import PostgresConnection
 from masthead.databases.sqlite import SqliteConnection
+from masthead.store.postgresql_connection import PostgresStoreConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ __all__ = ["Counting", "counting"]
 _SENDING = {
     SqliteConnection: ("rows", "_stream", "insert_many"),
     PostgresConnection: ("_run", "script", "_stream", "insert_many"),
+    PostgresStoreConnection: ("change_many",),
 }
 """The methods through which all statements go, those too that begin and end transactions."""
 

@@ -146,3 +146,28 @@ def test_a_mirrors_copy_is_its_owners_alone(account: str, files: Path) -> None:
     with closing(apsw.Connection(f"{folder}/copy.db")) as connection:
         connection.execute("BEGIN IMMEDIATE; ROLLBACK")
         assert assert_private(folder) == ["copy.db", "copy.db-shm", "copy.db-wal"]
+
+
+def test_a_copy_of_parquet_files_is_its_owners_alone_until_its_folder_is_opened(
+    account: str, files: Path
+) -> None:
+    """decisions, "Who may read the files": also what is not written anew, and nobody may write."""
+    loaded = ("import", files / "files", "--account=1", *rejects(files / "bad"))
+    masthead(*loaded, database=account)
+    folder = files / "copy"
+    with serving(account) as server:
+        words = ("mirror", server.url, "--to", f"parquet://{folder}/", "--once")
+        settings = {"MASTHEAD_API_KEY": "key", "MASTHEAD_API_LOGIN": "login"}
+        done = run(*words, database="sqlite:///none.db", settings=settings, cwd=files)
+        assert done.returncode == 0, done.stderr
+        assert "orders.parquet" in assert_private(folder)
+        before = (folder / "current").resolve()
+        folder.chmod(0o770)
+        (files / "orders.csv").write_text("order_id,import_name\n1,Newly\n")
+        masthead("import", files / "orders.csv", "--account=1", database=account)
+        done = run(*words, database="sqlite:///none.db", settings=settings, cwd=files)
+        assert done.returncode == 0, done.stderr
+    version = (folder / "current").resolve()
+    assert version != before
+    assert {mode(path) for path in (version, version.parent)} == {0o750}
+    assert {mode(path) for path in version.iterdir()} == {0o640}

@@ -42,7 +42,13 @@ GLOBAL_TABLES = {
 
 # What a file does not have: it has no replica and is on no node, its counters are in another file,
 # its one writer needs no locks, and the rows of a load are in temporary tables.
-COUNTERS = ("login_failures", "key_uses", "operator_sessions", "request_counts")
+COUNTERS = (
+    "login_failures",
+    "login_successes",
+    "key_uses",
+    "operator_sessions",
+    "request_counts",
+)
 # What servers have no right on, since the console alone uses it.
 OF_THE_CONSOLE = {"operators", "operator_sessions"}
 # What no operation of the interface shows (circulation, "What is stored in addition").

@@ -384,6 +384,8 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
         ("epochs.history", "UPDATE"),
         ("heartbeat.beat_at", "UPDATE"),
         *(("login_failures", right) for right in ("INSERT", "UPDATE", "DELETE")),
+        *(("login_successes", right) for right in ("INSERT", "DELETE")),
+        ("login_successes.succeeded_at", "UPDATE"),
         ("key_uses", "INSERT"),
         ("key_uses.used_at", "UPDATE"),
         *(("request_counts", right) for right in ("INSERT", "DELETE")),

@@ -14,7 +14,7 @@ import pytest
 
 from masthead.errors import StoreUnavailable
 from masthead.store import logins, open_store
-from masthead.store.logins import ACCOUNT_US, LOGIN_US, Limits, attempt_of
+from masthead.store.logins import ACCOUNT_US, KNOWN_US, LOGIN_US, Limits, attempt_of
 from tests.store.conftest import ON_SQLITE, opening
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Door:
         """Return how long the next guess at the login has to wait."""
         attempt = attempt_of(self._store.secret, account_id, login, "right")
         with self._store.counters() as counters:
-            return logins.wait_us(counters, self._limits, attempt, self._store.clock())
+            return logins.standing_of(counters, self._limits, attempt, self._store.clock()).wait_us
 
     def fail(self, *guesses: str, login: str = "ada", account_id: int = 1) -> None:
         """Guess wrong."""
@@ -148,7 +148,7 @@ def failures(store: OpenStore) -> list[tuple[int, str, str, int]]:
 def test_neither_login_nor_password_is_kept(opened: OpenStore) -> None:
     """decisions, "Limits of the login check": keyed hashes, which nobody can try out."""
     Door(opened).fail("correct horse", login="ada@example.org")
-    ((_, login, guess, _),) = failures(opened)
+    ((_, login, guess, *_),) = failures(opened)
     assert len(login) == len(guess) == 64
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MASTHEAD_SECRET_KEY", "0" * 64)
@@ -213,3 +213,119 @@ def test_a_counter_file_that_was_removed_is_made_anew(tmp_path: Path) -> None:
         Door(opened).fail("a", "b", "c")
     (tmp_path / "x.db-logins").unlink()
     assert Door(open_store(url)).wait() == 0
+
+
+# A guarded account: guesses at emails have failed as often as the account allows.
+
+
+class Reader:
+    """Whoever logs in with an email, at a store whose account 1 may be guarded."""
+
+    def __init__(self, store: OpenStore, limits: Limits = LIMITS) -> None:
+        """Know where."""
+        self._store = store
+        self._limits = limits
+
+    def log_in(self, email: str, password: str = "right") -> str:
+        """Log in; the password "right" is right. Return "in", "no" or "later"."""
+        store, limits = self._store, self._limits
+        attempt = attempt_of(store.secret, 1, email, password)
+        with store.counters() as counters:
+            now = store.clock()
+            standing = logins.standing_of(counters, limits, attempt, now)
+            if standing.by_login_us:
+                return "later"
+            is_guarded = bool(standing.by_account_us)
+            passes = not is_guarded or logins.may_pass(counters, limits, attempt, standing, now)
+            if password != "right" or not passes:
+                if is_guarded:
+                    logins.count_guarded(counters, limits, attempt, now, passes=passes)
+                    return "later"
+                logins.count_failure(counters, limits, attempt, now)
+                return "no"
+        logins.note_success(store, limits, attempt, standing)
+        return "in"
+
+    def guard(self) -> None:
+        """Guess at other emails until the account is guarded."""
+        for number in range(self._limits.per_account):
+            assert self.log_in(f"nobody{number}@example.org", "x") == "no"
+
+
+def test_an_email_that_has_opened_before_opens_while_its_account_is_guarded(
+    opened: OpenStore, clock: Clock
+) -> None:
+    """decisions, "A guarded account": within a year."""
+    reader = Reader(opened)
+    assert reader.log_in("ada@example.org") == "in"
+    clock.now += KNOWN_US - 1
+    reader.guard()
+    assert reader.log_in("ADA@example.org") == "in"
+    assert reader.log_in("ben@example.org") == "later"
+    clock.now += ACCOUNT_US
+    assert reader.log_in("ben@example.org") == "in"
+    clock.now += KNOWN_US
+    reader.guard()
+    assert reader.log_in("ada@example.org") == "later"
+
+
+def test_guesses_at_an_email_that_has_opened_count_while_its_account_is_guarded(
+    opened: OpenStore, clock: Clock
+) -> None:
+    """decisions, "A guarded account": for the email as at other times, and for all of them."""
+    reader = Reader(opened)
+    for email in ("ada@example.org", "ben@example.org", "cy@example.org"):
+        assert reader.log_in(email) == "in"
+    reader.guard()
+    for guess in "aabbcd":
+        assert reader.log_in("ada@example.org", guess) == "later"
+    assert reader.log_in("ada@example.org") == "later"
+    assert reader.log_in("ben@example.org") == "in"
+    clock.now += LOGIN_US
+    assert reader.log_in("ada@example.org") == "in"
+    for guess in "ab":
+        assert reader.log_in("ben@example.org", guess) == "later"
+    for email in ("ada@example.org", "ben@example.org", "cy@example.org"):
+        assert reader.log_in(email) == "later"
+
+
+def test_what_a_guarded_account_counts_shows_nothing_afterwards(
+    opened: OpenStore, clock: Clock
+) -> None:
+    """decisions, "The same answer for an unknown login"."""
+    reader = Reader(opened, Limits(per_login=3, per_account=9))
+    assert reader.log_in("ada@example.org") == "in"
+    reader.guard()
+    clock.now += ACCOUNT_US - 1
+    for email in ("ada@example.org", "nobody@example.org"):
+        for guess in "abcdefg":
+            assert reader.log_in(email, guess) == "later"
+    clock.now += 1
+    for email in ("ada@example.org", "nobody@example.org"):
+        for guess in "hij":
+            assert reader.log_in(email, guess) == "no"
+        assert reader.log_in(email, "k") == "later"
+
+
+def test_what_is_kept_does_not_grow_with_the_guesses(opened: OpenStore) -> None:
+    """decisions, "A guarded account": one row for all that is refused anyway."""
+    reader = Reader(opened)
+    reader.guard()
+    for number in range(30):
+        assert reader.log_in(f"other{number}@example.org", "x") == "later"
+    assert len(failures(opened)) == LIMITS.per_account + 1
+
+
+def test_a_success_is_noted_once_a_day(opened: OpenStore, clock: Clock) -> None:
+    """A login costs no write, but for the first one of a day."""
+    reader = Reader(opened)
+    lender = opened.counters if opened.dialect == "sqlite" else opened.writer
+    noted = []
+    for _ in range(3):
+        assert reader.log_in("ada@example.org") == "in"
+        with lender() as database:
+            noted.append(database.rows("SELECT succeeded_at FROM login_successes"))
+        clock.now += 13 * 3_600 * SECOND_US
+    assert noted == [[(clock.now - 39 * 3_600 * SECOND_US,)]] * 2 + [
+        [(clock.now - 13 * 3_600 * SECOND_US,)]
+    ]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 EVERY_TABLE = (*TENANTS_TABLES_OF_A_SERVER, *GLOBAL_TABLES, *STAGING_TABLES, "heartbeat", "nodes")
 # What a server may write is not of the contract; each of these is looked at below.
 WRITTEN = {"commits", "account_locks", "epochs", "heartbeat", "login_failures", "key_uses"}
-WRITTEN |= {"request_counts"}
-DELETED = {"login_failures", "request_counts"}
+WRITTEN |= {"login_successes", "request_counts"}
+DELETED = {"login_failures", "login_successes", "request_counts"}
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,10 @@ def owned(store: Store) -> Iterator[str]:
                 database.lock_account(account_id)
                 commits.begin_commit(database, account_id)
                 database.change(
-                    "INSERT INTO login_failures VALUES (:id, 'login', 'guess', 1)", id=account_id
+                    "INSERT INTO login_failures VALUES (:id, 'login', 'guess', 1, 'code')",
+                    id=account_id,
                 )
+                database.change("INSERT INTO login_successes VALUES (:id, 'x', 1)", id=account_id)
                 database.change("INSERT INTO key_uses VALUES (:id, 'pair', 1)", id=account_id)
                 database.change(
                     "INSERT INTO request_counts VALUES (:id, '2026-01-01', 'orders', 1, 0, 1)",
@@ -118,8 +120,10 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         "UPDATE request_counts SET operation = 'other'",
         # Of another account.
         "INSERT INTO commits (account_id, commit_id) VALUES (2, 99)",
-        "INSERT INTO login_failures VALUES (2, 'other', 'other', 1)",
+        "INSERT INTO login_failures VALUES (2, 'other', 'other', 1, 'code')",
         pytest.param("UPDATE login_failures SET account_id = 2", marks=ONE_SERVER),
+        "INSERT INTO login_successes VALUES (2, 'other', 1)",
+        "UPDATE login_successes SET login = 'other'",
         "INSERT INTO key_uses VALUES (2, 'other', 1)",
         "INSERT INTO request_counts VALUES (2, '2026-01-01', 'other', 1, 0, 1)",
     ],
@@ -138,6 +142,8 @@ def test_a_server_stamps_and_counts_for_its_account_and_no_more(
         f"UPDATE commits SET visible_at = {START_US} WHERE visible_at IS NULL",
         "UPDATE epochs SET epoch_at = 1, history = 'other'",
         "UPDATE login_failures SET failed_at = 2",
+        "UPDATE login_successes SET succeeded_at = 2",
+        "DELETE FROM login_successes",
         "UPDATE key_uses SET used_at = 2",
         "UPDATE request_counts SET requests = 2",
         "DELETE FROM login_failures",
@@ -259,7 +265,7 @@ def test_a_server_counts_wrong_guesses_and_the_uses_of_pairs(
         with served.counters() as counters:
             counters.set_tenant(1)
             logins.count_failure(counters, logins.Limits(1, 0), attempt, clock.now)
-            assert logins.wait_us(counters, logins.Limits(1, 0), attempt, clock.now)
+            assert logins.standing_of(counters, logins.Limits(1, 0), attempt, clock.now).wait_us
         # Those of the window before are deleted.
         clock.now += logins.ACCOUNT_US + 1
     uses = keys.Uses()

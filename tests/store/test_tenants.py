@@ -132,6 +132,8 @@ def shared(owned: OpenStore) -> Iterator[OpenStore]:
             with opened.counters() as counters:
                 counters.set_tenant(account_id)
                 logins.count_failure(counters, logins.Limits(), attempt, 1)
+            attempt = logins.attempt_of(opened.secret, account_id, "ada@example.org", "right")
+            logins.note_success(opened, logins.Limits(), attempt, logins.Standing())
         yield opened
 
 
@@ -181,9 +183,11 @@ def test_before_it_speaks_for_an_account_a_connection_sees_no_credentials(
 WRITING = {
     "a commit": "INSERT INTO commits (account_id, commit_id) VALUES (1, 99)",
     "a stamp": "UPDATE commits SET visible_at = 1",
-    "a failure": "INSERT INTO login_failures VALUES (1, 'login', 'guess', 1)",
+    "a failure": "INSERT INTO login_failures VALUES (1, 'login', 'guess', 1, 'code')",
     "a later failure": "UPDATE login_failures SET failed_at = 1",
     "no failure": "DELETE FROM login_failures",
+    "a success": "INSERT INTO login_successes VALUES (1, 'login', 1)",
+    "no success": "DELETE FROM login_successes",
     "a use": "INSERT INTO key_uses VALUES (1, 'hash', 1)",
     "a later use": "UPDATE key_uses SET used_at = 1",
     "a request": "INSERT INTO request_counts VALUES (1, '2026-01-01', 'orders', 1, 0, 1)",

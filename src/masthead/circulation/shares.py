@@ -34,10 +34,11 @@ def earned(cents: int, whole: int, done: int, spread: Spread = EVENLY) -> int:
     """
     if done >= whole:
         return cents - spread.allowed
+    done = max(done, 0)
     if done < spread.after:
-        return spread.earned * max(done, 0) // spread.after
+        return spread.earned * done // spread.after
     rest = cents - spread.allowed - spread.earned
-    more = max(done - spread.after, 0)
+    more = done - spread.after
     if spread.parts is None:
         return spread.earned + rest * more // (whole - spread.after)
     return spread.earned + rest * more * spread.copies // spread.parts

@@ -5,6 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
+from masthead.contract.printable import printable
 
 __all__ = ["Cell", "Chart", "Column", "Kind", "Report", "Row", "Series", "lines", "written"]
 
@@ -76,7 +77,10 @@ def written(value: Cell, kind: Kind) -> str:
 def lines(report: Report) -> list[str]:
     """Return the table as lines of text: its title, a header, the rows, totals, and the notes."""
     rows = [
-        [written(cell, column.kind) for cell, column in zip(row, report.columns, strict=True)]
+        [
+            printable(written(cell, column.kind))
+            for cell, column in zip(row, report.columns, strict=True)
+        ]
         for row in (*report.rows, *report.totals)
     ]
     names = [column.name for column in report.columns]
@@ -90,8 +94,8 @@ def lines(report: Report) -> list[str]:
         return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
-    found = [report.title, "", line(names), rule]
+    found = [printable(report.title), "", line(names), rule]
     found += map(line, rows[: len(report.rows)])
     if report.totals:
         found += [rule, *map(line, rows[len(report.rows) :])]
-    return [*found, *([""] if report.notes else []), *report.notes]
+    return [*found, *([""] if report.notes else []), *map(printable, report.notes)]

@@ -1,18 +1,18 @@
 """The command line.
 
 The exit status is 0 for success, 1 for invalid data and failures, 2 for invalid usage. Errors are
-printed as a sentence, without a traceback. Characters that the encoding of a stream lacks are
-printed as backslash escapes; data is UTF-8, whatever the locale (decisions, "Encoding of output").
+printed as a sentence, without a traceback. Characters that the encoding of a stream lacks, and
+those that a terminal acts on, are printed as backslash escapes; data is UTF-8, whatever the locale
+(decisions, "Encoding of output", "Control characters").
 """
 
-import io
-import sys
 from importlib import import_module
 from typing import Any
 
 import click
 
 from masthead import __version__
+from masthead.cli.streams import replace_streams
 from masthead.errors import BadUsage, MastheadError
 
 __all__ = ["cli", "main"]
@@ -126,7 +126,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command of ``sys.argv``."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None if it is closed
-            stream.reconfigure(errors="backslashreplace")
+    replace_streams()
     cli(prog_name="masthead")

@@ -14,6 +14,7 @@ from masthead.cli.options import Command, setting
 from masthead.cli.stores import found, made, opened
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.moments import check_time_zone, format_second
+from masthead.contract.printable import printable
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, BadUsage
 from masthead.store import Store
@@ -118,7 +119,7 @@ def list_(database: str) -> None:
         rows = store_accounts.accounts(connection)
         for account_id, company_name, _, _, active, api_active, *_ in rows:
             state = "active" if active and api_active else "inactive"
-            click.echo(f"{account_id}\t{company_name or ''}\t{state}")
+            click.echo(f"{account_id}\t{printable(company_name or '')}\t{state}")
 
 
 @accounts.command()
@@ -138,7 +139,7 @@ def _show(store: Store, account_id: int) -> None:
         shown.append(("former_key_until", _second(pair.ends_at)))
         shown.append(("former_key_last_used", _second(pair.used_at)))
     for name, value in shown:
-        click.echo(f"{name}: {'' if value is None else value}")
+        click.echo(f"{name}: {'' if value is None else printable(value)}")
 
 
 def _second(at_us: int | None) -> str | None:

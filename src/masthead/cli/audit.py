@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from masthead.circulation.amounts import decimal
 from masthead.cli.desk import Amount
+from masthead.contract.printable import printable
 from masthead.loading.limits import Limit
 from masthead.store.audit import Deed
 
@@ -59,10 +60,7 @@ def _shown(value: object) -> str:
         return value.text
     if not isinstance(value, int | Path) or isinstance(value, bool):
         return _HIDDEN
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in str(value)
-    )
+    return printable(value)
 
 
 def _user_name() -> str:

@@ -9,7 +9,7 @@ from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.cli.stores import found
 from masthead.loading.erasures import read_erasures
-from masthead.store.backups import back_up, restore_backup
+from masthead.store.backups import Restored, back_up, restore_backup
 
 __all__ = ["backup", "restore"]
 
@@ -71,7 +71,8 @@ def restore(
     No server and no import may run, and the secret key must be the one of the backup. If the
     restore fails, the database is unchanged. Every client of the change feed has to load everything
     again. The erased subscribers and the audit log of the replaced database are carried over:
-    subscribers who were erased after the backup are erased again.
+    subscribers who were erased after the backup are erased again. So is who may come in: API
+    credentials, accounts that are switched off, operators with their roles and passwords.
     """
     named = [erasure for each in erasures for erasure in read_erasures(*each)]
     with progress() as bars:
@@ -96,19 +97,51 @@ def restore(
         ids = ", ".join(map(str, sorted(subscriber_ids)))
         subscribers = "subscriber" if len(subscriber_ids) == 1 else "subscribers"
         click.echo(f"account {account_id}: erased again: {subscribers} {ids}")
+    for account_id, what in restored.carried.changed.items():
+        click.echo(f"account {account_id}: as in the database that was replaced: {', '.join(what)}")
+    for account_id in restored.carried.closed:
+        click.echo(
+            f"account {account_id}: removed after the backup, so it is switched off now, without "
+            f"API credentials and operators: `masthead accounts remove {account_id}` removes it"
+        )
     if restored.audit_entries:
         records = "record" if restored.audit_entries == 1 else "records"
         click.echo(f"{restored.audit_entries} {records} of who did what carried over")
-    if restored.unread:
-        click.echo(
-            "Neither the list of the erased nor the record of who did what could be carried over "
-            f"from the database that was replaced: {restored.unread}",
-            err=True,
-        )
-    elif not restored.replaced and not named:
+    _warn(restored, has_list=bool(named))
+
+
+def _warn(restored: Restored, *, has_list: bool) -> None:
+    """Say what may have come back with the backup."""
+    lists, admitted, stamps = restored.unread
+    if not restored.replaced:
+        lists = admitted = stamps = "there was none"
+    if not restored.replaced and not has_list:
         click.echo(
             "No list of the erased was carried over: there was no database. Import the latest "
             "erasures.csv",
+            err=True,
+        )
+    elif restored.replaced and lists:
+        click.echo(
+            "Neither the list of the erased nor the record of who did what could be carried over "
+            f"from the database that was replaced: {lists}",
+            err=True,
+        )
+    if admitted:
+        click.echo(
+            "Who may come in is as it was when the backup was made, since it could not be read "
+            f"from a database that was replaced: {admitted}. API credentials that were changed, "
+            "accounts that were switched off, and operators who were removed or got another role "
+            "or password may be valid again: look at `masthead accounts list` and `masthead "
+            "operators list`, and say `masthead accounts rotate-key` or `masthead operators set` "
+            "where they changed. All sessions of the console have ended",
+            err=True,
+        )
+    if stamps:
+        click.echo(
+            "The new epoch begins at the time of this machine. If its clock was ahead when data "
+            "were loaded that the backup lacks, say `masthead feed new-epoch --after TIME` with "
+            "the latest time of that clock",
             err=True,
         )
 

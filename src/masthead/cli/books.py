@@ -6,6 +6,7 @@ from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store import Store
 from masthead.store.books.opening import Balance, open_books
@@ -74,7 +75,7 @@ def _show(balances: list[Balance]) -> None:
 
 def _line(each: Balance) -> tuple[str, ...]:
     counts = (each.subscriptions, each.paid_issues, each.free_issues, each.unlimited)
-    return (each.name, *map(str, counts), decimal(each.unearned))
+    return (printable(each.name), *map(str, counts), decimal(each.unearned))
 
 
 def _total(balances: list[Balance]) -> Balance:

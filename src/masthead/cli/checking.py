@@ -1,6 +1,7 @@
 """``masthead check``: comparing a service with the interface."""
 
 import math
+import sys
 from collections.abc import Sequence
 
 import click
@@ -11,6 +12,8 @@ from rich.table import Table
 from masthead.checker import CHECKS, Finding, Report, check
 from masthead.cli.options import credentials, setting
 from masthead.cli.progress import progress
+from masthead.cli.streams import echo_json, own_terminal
+from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
 
 __all__ = ["check_command"]
@@ -61,7 +64,7 @@ def check_command(
         except BadInput as error:
             raise BadUsage(str(error)) from None
     if form == "json":
-        click.echo(msgspec.json.encode(_as_json(report)))
+        echo_json(msgspec.json.encode(_as_json(report)))
     else:
         _print(report)
     if report.ended:
@@ -89,7 +92,7 @@ def _record(finding: Finding) -> dict[str, str]:
 
 
 def _print(report: Report) -> None:
-    console = Console(highlight=False, markup=False)
+    console = Console(file=own_terminal(sys.stdout), highlight=False, markup=False)
     for title, findings in (
         ("Differences from the interface", report.differences),
         ("Notes on what the interface leaves open", report.notes),
@@ -97,7 +100,7 @@ def _print(report: Report) -> None:
         if findings:
             console.print(_table(title, findings))
     for title, reason in report.not_tried.items():
-        console.print(f"not tried: {title} ({reason})")
+        console.print(f"not tried: {title} ({printable(reason)})")
     console.print(
         f"{report.checks} checks, {report.requests} requests; differences: "
         f"{len(report.differences)}, notes: {len(report.notes)}, "
@@ -110,5 +113,6 @@ def _table(title: str, findings: Sequence[Finding]) -> Table:
     for heading in ("Interface", "Request", "Field", "What"):
         table.add_column(heading, overflow="fold")
     for finding in findings:
-        table.add_row(finding.section, finding.request, finding.field, finding.text)
+        cells = (finding.section, finding.request, finding.field, finding.text)
+        table.add_row(*map(printable, cells))
     return table

@@ -1,11 +1,13 @@
-"""Durations as values of options."""
+"""Durations and times as values of options."""
 
 from re import fullmatch
 from typing import ClassVar
 
 import click
 
-__all__ = ["Duration"]
+from masthead.contract.moments import parse_moment
+
+__all__ = ["Duration", "Moment"]
 
 
 class Duration(click.ParamType[int]):
@@ -30,3 +32,20 @@ class Duration(click.ParamType[int]):
         if seconds < self._at_least:
             self.fail(f"{value!r} is too short: take {self._at_least}s or more", param, ctx)
         return seconds
+
+
+class Moment(click.ParamType[int]):
+    """A time as the change feed takes it, converted to microseconds since 1970."""
+
+    name = "time"
+
+    def convert(
+        self, value: str | int, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Return the microseconds."""
+        if isinstance(value, int):
+            return value
+        try:
+            return parse_moment(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a time such as 2026-11-20T08:30:00Z", param, ctx)

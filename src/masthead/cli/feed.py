@@ -3,6 +3,7 @@
 import click
 
 from masthead.cli.audit import deed
+from masthead.cli.durations import Moment
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.store import epochs
@@ -16,12 +17,20 @@ def feed() -> None:
 
 
 @feed.command("new-epoch")
+@click.option(
+    "--after",
+    type=Moment(),
+    metavar="TIME",
+    help="A time that clients may have, such as 2026-11-20T08:30:00Z, where the clock was ahead of "
+    "the right time before: the epoch begins after it.",
+)
 @setting("database")
-def new_epoch(database: str) -> None:
+def new_epoch(after: int | None, database: str) -> None:
     """Let every client of the change feed load everything again, after restoring a backup.
 
     Clients may have changes that the backup lacks. A changed_since from before the new epoch gets
-    410, at once, also from running servers.
+    410, at once, also from running servers. The epoch begins now, or after the newest change if
+    that is later.
     """
-    count = epochs.start_epochs(opened(database), by=deed())
+    count = epochs.start_epochs(opened(database), after_us=after or 0, by=deed())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

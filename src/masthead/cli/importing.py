@@ -12,6 +12,7 @@ from masthead.cli.limits import LimitOfRows
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.cli.stores import made
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage, MastheadError
 from masthead.loading.deliveries import Ready, check_account_folder, deliveries, ready_deliveries
 from masthead.loading.guess import guess_mapping
@@ -168,14 +169,14 @@ def _import(store: Store, ready: Ready, options: Options) -> Loaded:
 
         def advance(file: Input, done: int) -> None:
             if file.path not in tasks:
-                tasks[file.path] = bars.add_task(file.path.name, total=file.size)
+                tasks[file.path] = bars.add_task(printable(file.path.name), total=file.size)
             bars.update(tasks[file.path], completed=done)
 
         def tell(doing: str) -> None:
             bars.update(last, description=doing)
 
         def note(sentence: str) -> None:
-            bars.console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+            bars.console.print(printable(sentence), markup=False, highlight=False, soft_wrap=True)
 
         last = bars.add_task("", total=None)
         return load(

@@ -8,6 +8,7 @@ from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.store.books import closing
@@ -18,7 +19,11 @@ from masthead.store.books.reopening import reopen_issue
 
 __all__ = ["issue"]
 
-_WHY = {"unpaid": "its order is not paid", "no address": "it has no address"}
+_WHY = {
+    "unpaid": "its order is not paid",
+    "no address": "it has no address",
+    "passed over": "an order is not paid, and a later one that is paid was delivered instead",
+}
 
 
 @click.group("issue")
@@ -52,7 +57,7 @@ def list_command(
             state = f"closed {each.closed_at}, {which}{file}"
         number = "" if each.number is None else f"no. {each.number}"
         parts = (str(each.issue_id), each.publication, each.name, number, each.date, state)
-        click.echo("\t".join(parts))
+        click.echo("\t".join(map(printable, parts)))
 
 
 @issue.command("close")
@@ -186,7 +191,7 @@ def _show(made: closing.MailingList) -> None:
     if made.mailing_list_id is None:
         click.echo("nobody is to get the issue now: no list was made")
     else:
-        click.echo(f"list {made.mailing_list_id}, {made.name}: {made.entries} entries")
+        click.echo(f"list {made.mailing_list_id}, {printable(made.name)}: {made.entries} entries")
     for run in made.runs:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
         click.echo(f"  {run.type}, {how}: {run.entries} entries, {run.copies} copies")

@@ -5,7 +5,9 @@ import msgspec
 
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
+from masthead.cli.streams import echo_json
 from masthead.contract.moments import format_second
+from masthead.contract.printable import printable
 from masthead.store import loads
 from masthead.store.loads import Load
 
@@ -32,7 +34,7 @@ def loads_command(form: str, account: int | None, database: str) -> None:
     """
     for load in loads.loads(opened(database), account):
         if form == "json":
-            click.echo(msgspec.json.encode(_record(load)))
+            echo_json(msgspec.json.encode(_record(load)))
         else:
             click.echo(_line(load))
 
@@ -61,9 +63,9 @@ def _line(load: Load) -> str:
         sums["set aside"] = load.rejected
         what.append(", ".join(f"{count} {name}" for name, count in sums.items()))
     if load.command:
-        what.append(f"{load.command} (by {load.user_name})")
+        what.append(printable(f"{load.command} (by {load.user_name})"))
     if load.reason:
-        what.append(load.reason)
+        what.append(printable(load.reason))
     return "  ".join(what)
 
 

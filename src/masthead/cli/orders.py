@@ -12,6 +12,7 @@ from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.order_files import (
     PROBLEMS_SHOWN_MAX,
@@ -22,7 +23,7 @@ from masthead.loading.order_files import (
 )
 from masthead.store.books import ordering, paying, refunding, showing_orders
 from masthead.store.books.operation import operation
-from masthead.store.books.people import FIELDS
+from masthead.store.books.readers import FIELDS
 
 __all__ = ["order_group"]
 
@@ -74,6 +75,7 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @click.option("--tax", type=Amount(), help="Another tax than the bundle's.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new subscription in any case.")
 @click.option("--first-issue", type=ID, help="Begin with this issue, by its id.")
+@click.option("--class", "of_class", help="Of which class free copies are, such as staff.")
 @click.option("--paid", "is_paid", is_flag=True, help="It is paid today.")
 @click.option("--payment-type", help="How it is paid: check, card, invoice.")
 @click.option("--fulfilled", "is_fulfilled", is_flag=True, help="The products were handed over.")
@@ -132,9 +134,9 @@ def _items(
             "into a file for `masthead order import`"
         )
     recipient = _person(given, _PREFIX)
-    of_bundle = {"is_new": given["is_new"], "first_issue": given["first_issue"]}
+    of_bundle = {name: given[name] for name in ("is_new", "first_issue", "of_class")}
     if products and not bundles and any(of_bundle.values()):
-        raise BadUsage("--new and --first-issue are for bundles")
+        raise BadUsage("--new, --first-issue and --class are for bundles")
     own = {"price": given["price"], "tax": given["tax"]}
     return (
         *(Item(bundle_id=each, recipient=recipient, **of_bundle, **own) for each in bundles),
@@ -209,11 +211,12 @@ def import_(
     orders, problems = read_orders(paths, allow_truncated=allow_truncated)
     placed: list[ordering.Placed] = []
     with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:
-        for each in orders:
-            try:
-                placed.append(ordering.place(books, each.order))
-            except RefusedOrder as error:
-                problems.append(_problem(each, error))
+        results = ordering.place_many(books, [each.order for each in orders])
+        for each, result in zip(orders, results, strict=True):
+            if isinstance(result, RefusedOrder):
+                problems.append(_problem(each, result))
+            else:
+                placed.append(result)
         if problems:
             raise listed(problems)
         ordering.finish(books, placed)
@@ -259,7 +262,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         found = showing_orders.show_order(connection, account_id, order_id, reference=reference)
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
-        click.echo(f"{name}: {text}")
+        click.echo(f"{name}: {printable(text)}")
     if found.is_history:
         click.echo("history: of before the books were opened; it is neither paid nor refunded here")
     elif not found.fields["paid_on"] and found.due != stored_cents(
@@ -270,7 +273,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         what = (
             f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
         )
-        line = f"item {item.order_item_id}: {what} {item.name or ''}".rstrip()
+        line = f"item {item.order_item_id}: {what} {printable(item.name or '')}".rstrip()
         line += f", {_amount(item.grand_total)} of which tax {_amount(item.tax_total)}"
         if item.refund_date:
             line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
@@ -289,7 +292,7 @@ def _term_line(term: showing_orders.TermShown) -> str:
     unearned = term.received - term.earned - term.refunded
     line = (
         f"term {term.term_id}: subscription {term.subscription_id} of subscriber "
-        f"{term.subscriber_id}, {term.publication or 'publication'}, {left}, "
+        f"{term.subscriber_id}, {printable(term.publication or 'publication')}, {left}, "
         f"{decimal(term.price)} {paid}"
     )
     if term.received:

@@ -8,7 +8,9 @@ import msgspec
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
+from masthead.cli.streams import echo_json
 from masthead.contract.moments import format_second, parse_moment
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import audit, erasing
@@ -64,7 +66,7 @@ def subscriber_data_command(subscriber: int, account: int | None, database: str)
     """Print all data of a subscriber as a JSON object."""
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
-    click.echo(subscriber_data(opened(database), account, subscriber, by=deed()).encode())
+    echo_json(subscriber_data(opened(database), account, subscriber, by=deed()).encode())
 
 
 @click.command("audit")
@@ -93,7 +95,10 @@ def audit_command(since: str | None, form: str, account: int | None, database: s
             at = format_second(entry.at)
             if form == "json":
                 record = {**entry._asdict(), "at": at}
-                click.echo(msgspec.json.encode(record))
+                echo_json(msgspec.json.encode(record))
             else:
                 whose = "" if entry.account_id is None else f"account {entry.account_id}: "
-                click.echo(f"{at}  {entry.user_name}  {entry.command}  {whose}{entry.summary}")
+                click.echo(
+                    f"{at}  {printable(entry.user_name)}  {printable(entry.command)}  {whose}"
+                    f"{printable(entry.summary)}"
+                )

@@ -1,7 +1,5 @@
 """``masthead renewals``: efforts, select."""
 
-import csv
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +10,12 @@ from masthead.cli.audit import deed
 from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.reports import past_day
 from masthead.cli.stores import opened
-from masthead.errors import BadInput, BadUsage
-from masthead.private import new_file
+from masthead.errors import BadUsage
+from masthead.loading.letter_files import copy_letters, send_letters
 from masthead.store import audit
 from masthead.store.books import catalogue, renewing
 from masthead.store.books.operation import Reading, check_mode, operation
-from masthead.store.database import Connection, Row
+from masthead.store.database import Row
 
 __all__ = ["renewals_group"]
 
@@ -176,21 +174,20 @@ def select(
 ) -> None:
     """List whom to write to: each subscription whose next letter is due, once.
 
-    With --to, the letters are written to FILE and noted as sent, both or neither; the next letter
-    of a subscription comes with a later call. With --preview nothing is noted, and FILE may be left
-    out. A reader none of whose terms is the reader's own gets no letter: who paid does, with the
-    reader's name in it and without the reader's code. Left out: subscriptions that are not in the
-    campaign (`masthead subscription set --campaign`), cancelled, refunded, suspended today or
-    unlimited, and deleted readers. A letter has the offer of its effort. With --sent, the
-    letters of that day are written once more, with today's addresses, and nothing is noted.
+    With --to, the letters are written to FILE and noted as sent, both or neither, also if it is
+    killed: the next call with the same FILE finishes or removes what is left in FILE.unfinished.
+    The next letter of a subscription comes with a later call. With --preview nothing is noted, and
+    FILE may be left out. A letter has the offer of its effort. It goes to the reader, or to who
+    paid where no term is the reader's own, then without the reader's code. Left out: subscriptions
+    that are not in the campaign (`masthead subscription set --campaign`), cancelled, refunded,
+    suspended today or unlimited, and deleted readers. With --sent, the letters of that day are
+    written once more, with today's addresses, and nothing is noted.
     """
     account_id = account_of(account)
     if file is None and not preview:
         raise BadUsage("say where the letters go (--to FILE), or --preview")
     if preview and sent_on is not None:
         raise BadUsage("letters that were sent have no preview: leave out --preview")
-    if file is not None and file.exists():
-        raise BadInput(f"{file} exists already: its letters are not replaced, name another file")
     if preview or sent_on is not None:
         store = opened(database)
         with reading(database, account_id) as connection:
@@ -201,40 +198,19 @@ def select(
         audit.record_reading(store, deed(), f"letters of renewal {what}", account_id=account_id)
         with reading(database, account_id) as connection:
             again = sent_on is not None
-            due = _written(connection, account_id, day, publication, file, again=again)
+            due = copy_letters(connection, account_id, file, day, publication, again=again)
     else:
-        with operation(opened(database), account_id, deed()) as books:
-            due = _written(books.connection, account_id, books.today, publication, file)
-            renewing.record_sent(books, publication)
+        assert file is not None
+        sent = send_letters(opened(database), account_id, file, publication, by=deed())
+        if sent.is_finished:
+            click.echo(
+                f"{file} has the letters of a call that was broken off, which were noted as sent; "
+                "nothing else was selected"
+            )
+            return
+        due = sent.due
     for publication_id, effort, letters in due:
         click.echo(f"publication {publication_id}, effort {effort}: {letters} letters")
     click.echo(f"{sum(each.letters for each in due)} letters in all")
     if preview:
         click.echo("nothing was recorded: this was a preview")
-
-
-def _written(
-    connection: Connection,
-    account_id: int,
-    today: str,
-    publication: int | None,
-    file: Path | None,
-    *,
-    again: bool = False,
-) -> list[renewing.Due]:
-    """Write the letters that are due into the file, if there is one; return their numbers."""
-    if publication is not None:
-        renewing.check_publication(connection, account_id, publication)
-    due = renewing.due(connection, account_id, today, publication, again=again)
-    if file is not None:
-        unfinished = file.with_name(f"{file.name}.unfinished")
-        with new_file(unfinished) as out:
-            writer = csv.writer(out)
-            writer.writerow(renewing.LETTER)
-            writer.writerows(
-                renewing.letters(connection, account_id, today, publication, again=again)
-            )
-            out.flush()
-            os.fsync(out.fileno())
-        unfinished.replace(file)
-    return due

@@ -8,6 +8,7 @@ from masthead.circulation.amounts import decimal, stored_cents
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.store import audit
 from masthead.store.books import finding, joining, looking
 from masthead.store.books.operation import operation
@@ -64,7 +65,7 @@ def _line(found: finding.Found) -> str:
     parts = [str(found.subscriber_id), name, found.email or "", found.renewal_code or "", address]
     if found.delete_date:
         parts.append(f"deleted {found.delete_date[:10]}")
-    return "\t".join(parts)
+    return "\t".join(map(printable, parts))
 
 
 @subscriber_group.command("show")
@@ -76,9 +77,9 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
     with reading(database, account_id) as connection:
         found = looking.look_at_subscriber(connection, account_id, subscriber_id)
     for name, value in found.fields.items():
-        click.echo(f"{name}: {'' if value is None else value}")
+        click.echo(f"{name}: {'' if value is None else printable(value)}")
     for address in found.addresses:
-        click.echo(f"address {address.address_id}: {address.line}")
+        click.echo(f"address {address.address_id}: {printable(address.line)}")
     for (
         subscription_id,
         publication,
@@ -92,8 +93,8 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
         until = f", until {last_day}" if last_day else ""
         ended = f", cancelled on {cancelled}" if cancelled else ""
         click.echo(
-            f"subscription {subscription_id}: {publication or ''}, {type_ or ''}, copies "
-            f"{copies or 0}, {left}{until}{ended}"
+            f"subscription {subscription_id}: {printable(publication or '')}, {type_ or ''}, "
+            f"copies {copies or 0}, {left}{until}{ended}"
         )
     for order_id, ordered, total, paid_on, is_history in found.orders:
         paid = f"paid on {paid_on}" if paid_on else "no payment noted"

@@ -130,7 +130,7 @@ class Term(Struct):
     months: IntegerOrNull
     starts_on: DateOrNull
     ended_at: DateTimeOrNull
-    moved_at: DateTimeOrNull
+    moved_after: IdOrNull
     free_copies: Cents
     free_class: TextOrNull
     allowed: Cents

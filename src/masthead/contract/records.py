@@ -75,7 +75,7 @@ class Publication(Struct):
 
 
 class Issue(Struct):
-    """An issue of a publication; ``closed_at`` (UTC) is null until it is closed."""
+    """An issue of a publication; ``closed_at`` is null until it is closed."""
 
     issue_id: Key
     publication_id: Key
@@ -196,7 +196,10 @@ class OrderRecord(Struct):
 
 
 class OrderItemRecord(Struct):
-    """A bundle or a product of an order."""
+    """A bundle or a product of an order.
+
+    ``is_dropped`` of a product that ended before the order was paid, so that nothing came for it.
+    """
 
     order_item_id: Key
     order_id: Key
@@ -209,6 +212,7 @@ class OrderItemRecord(Struct):
     grand_total: Number
     purchase_id: IdOrNull
     refunded: Cents
+    is_dropped: Flag
 
 
 class MailingListEntryRecord(Struct):
@@ -248,7 +252,7 @@ class AccountRecord(Struct):
 
 
 class ErasureRecord(Struct):
-    """An erased subscriber, and when the data was erased (UTC)."""
+    """An erased subscriber, and when the data was erased, in the account's time zone."""
 
     subscriber_id: Key
     erased_at: DateTimeOrNull

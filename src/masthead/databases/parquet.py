@@ -5,6 +5,9 @@ transaction copies the tables that it writes to into a temporary database, write
 next version, and puts the link in place of the old one by one rename. What did not change is linked
 from the version before. So whoever lists or reads a version sees all of a transaction or nothing,
 and a killed one leaves the link as it was. The next transaction removes its remains.
+
+Who may read the folder may read all that a version has, whatever the umask: others than its owner
+only where somebody has changed the folder's mode (decisions, "Who may read the files").
 """
 
 import fcntl
@@ -32,7 +35,7 @@ from masthead.databases.connection import (
 from masthead.databases.duckdb import DuckdbConnection
 from masthead.databases.urls import PARQUET_CURRENT
 from masthead.errors import BadUsage
-from masthead.private import make_file, sync
+from masthead.private import make_file, make_folder, share, sync
 
 __all__ = ["OLD_VERSIONS_STAY_S", "ParquetConnection"]
 
@@ -220,9 +223,12 @@ class ParquetConnection(RowsAndStreams):
         if not work.is_changed():
             return
         versions = self._folder / _VERSIONS
-        versions.mkdir(exist_ok=True)
+        make_folder(versions)
         version = versions / str(number)
-        work.write_version().rename(version)
+        made = work.write_version()
+        for path in (versions, made, *made.iterdir()):
+            share(path, self._folder)
+        made.rename(version)
         sync(versions)
         link = work.folder / PARQUET_CURRENT
         link.symlink_to(version.relative_to(self._folder))
@@ -271,7 +277,7 @@ class _Work:
     def write_version(self) -> Path:
         """Write a folder with a file of each table, durably, and return it."""
         version = self.folder / "version"
-        version.mkdir()
+        make_folder(version)
         for table in self.tables():
             path = version / f"{table}{_ENDING}"
             if table in self._views:

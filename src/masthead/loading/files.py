@@ -31,7 +31,7 @@ from masthead.errors import BadInput
 from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, Batch, Said
 from masthead.loading.checks import SECRET
 from masthead.loading.ndjson import JsonNumber, UnreadableValue
-from masthead.loading.regular_files import check_regular
+from masthead.loading.regular_files import check_name, check_regular
 from masthead.loading.sources import FORMATS, complete, header_of, source_batches, stem_and_format
 from masthead.store.staging import Problem
 
@@ -126,6 +126,7 @@ def found_in(paths: Sequence[Path], is_wanted: Callable[[Path], bool]) -> list[t
         else:
             raise BadInput(f"{path}: there is no such file or folder")
     for path in found:
+        check_name(path)
         check_regular(path)
     names = Counter(path.name for path in found)
     return [(path, path.name if names[path.name] == 1 else str(path)) for path in found]

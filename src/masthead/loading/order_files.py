@@ -11,7 +11,9 @@ from typing import NamedTuple
 from masthead.circulation.amounts import cents_of
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.contract.kinds import Bool, Identifier, Kind, Text
+from masthead.contract.printable import printable
 from masthead.errors import BadInput
+from masthead.loading.regular_files import check_name
 from masthead.loading.sources import source_batches
 
 __all__ = ["COLUMNS", "PROBLEMS_SHOWN_MAX", "OrderRows", "Problem", "listed", "read_orders"]
@@ -70,11 +72,7 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         """Return the problem as a line of a message."""
-        sentence = "".join(
-            each if each.isprintable() else each.encode("unicode_escape").decode()
-            for each in self.sentence
-        )
-        return f"{self.label}:{self.line}: {self.column}: {sentence}"
+        return f"{self.label}:{self.line}: {self.column}: {printable(self.sentence)}"
 
 
 class OrderRows(NamedTuple):
@@ -112,6 +110,7 @@ def read_orders(
     for path in paths:
         if not path.exists():
             raise BadInput(f"{path}: there is no such file")
+        check_name(path)
         orders += _read(path, problems, allow_truncated=allow_truncated)
     if any(problem.line == _HEADER for problem in problems):
         raise listed(problems)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from masthead.contract.printable import printable
 from masthead.loading.mapping_files import Input
 from masthead.loading.mapping_rows import MappedFile
 from masthead.store.natural_keys import NaturalKeys
@@ -34,7 +35,7 @@ def with_keys(
 
 def listed(files: Sequence[Input], shown: Iterable[Problem], count: int, advice: str) -> str:
     """Return the message of a refused load: the first of ``count`` problems, and the ``advice``."""
-    lines = [f"{_place(files, problem)}: {_printable(problem.sentence)}" for problem in shown]
+    lines = [f"{_place(files, problem)}: {printable(problem.sentence)}" for problem in shown]
     more = count - PROBLEMS_SHOWN_MAX
     if more > 0:
         lines.append(f"and {more} more {'problem' if more == 1 else 'problems'}")
@@ -45,14 +46,6 @@ def first_place(files: Sequence[Input], first: Problem, count: int) -> str:
     """Return where the first of ``count`` problems is, without the value that it shows."""
     counted = "1 problem" if count == 1 else f"the first of {count} problems"
     return f"{_place(files, first)}: {counted}"
-
-
-def _printable(sentence: str) -> str:
-    """Return the sentence without characters of a value that a terminal would act on."""
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in sentence
-    )
 
 
 def _place(files: Sequence[Input], problem: Problem) -> str:

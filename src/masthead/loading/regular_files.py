@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from masthead.contract.printable import printable
 from masthead.errors import BadInput
 
-__all__ = ["check_regular", "is_regular", "open_regular"]
+__all__ = ["check_name", "check_regular", "is_regular", "open_regular"]
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
@@ -36,6 +37,15 @@ def is_regular(path: Path) -> bool:
 def check_regular(path: Path) -> None:
     """Raise BadInput if a file that is there is none that is loaded: a link, a device, a pipe."""
     _refuse(path, path.lstat(), path.parent.stat())
+
+
+def check_name(path: Path) -> None:
+    """Raise BadInput for a file whose name has control characters.
+
+    It would stand in messages, in the record of loads and in the names of other files.
+    """
+    if (shown := printable(path.name)) != path.name:
+        raise BadInput(f"{path.parent / shown}: its name has control characters: rename the file")
 
 
 @contextmanager

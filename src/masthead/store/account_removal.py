@@ -29,7 +29,13 @@ OF_AN_ACCOUNT = (
 """The tables with rows of an account, without ``accounts``, in the order in which they are emptied:
 a row goes before those that it refers to."""
 
-COUNTERS = ("login_failures", "key_uses", "operator_sessions", "request_counts")
+COUNTERS = (
+    "login_failures",
+    "login_successes",
+    "key_uses",
+    "operator_sessions",
+    "request_counts",
+)
 """The tables of what servers count, which an embedded database has in another file."""
 
 STAGED = (*(table.name for table in TABLES), "erasures", "problems", "keys", "natural_keys")

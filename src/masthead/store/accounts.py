@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from masthead.contract import shapes
+from masthead.contract.moments import second_in
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, commits, epochs, migrations
@@ -23,6 +24,7 @@ __all__ = [
     "rekey",
     "rotate_key",
     "save_accounts",
+    "second_of",
     "set_account",
     "settings_of",
 ]
@@ -78,6 +80,15 @@ def settings_of(connection: Connection, account_id: int) -> Settings:
     if found is None:
         raise NotFound(f"there is no account {account_id}: `masthead accounts list` shows them all")
     return found
+
+
+def second_of(connection: Connection, account_id: int) -> str:
+    """Return ``YYYY-MM-DD hh:mm:ss``: what time it is for an account, by the database's clock.
+
+    In UTC for an account that is not there.
+    """
+    found = _found(connection, account_id) or {"time_zone": "UTC"}
+    return second_in(str(found["time_zone"]), connection.now())
 
 
 def _found(connection: Connection, account_id: Value) -> Settings | None:

@@ -5,22 +5,25 @@ A backup is one file, a SQLite database without a log. PostgreSQL has tools of i
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from re import compile as pattern
 from secrets import token_hex
-from typing import Literal, NamedTuple
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeVar
 
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
 from masthead.private import sync
-from masthead.store import audit, commits, epochs, erasing, migrations
+from masthead.store import admission, audit, commits, epochs, erasing, migrations
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
 
-__all__ = ["Restored", "back_up", "restore_backup"]
+__all__ = ["Restored", "Unread", "back_up", "restore_backup"]
+
+_Found = TypeVar("_Found")
 
 Advance = Callable[[int, int], None]
 """Is called with the number of pages copied so far, and of all pages."""
@@ -33,30 +36,45 @@ _SHARED_LOCK = (510, 0x40000002)
 (SQLite's file format, "Lock-Byte Page")."""
 
 
+class Unread(NamedTuple):
+    """Why something could not be read from the replaced database; None: it could.
+
+    ``lists``: the list of the erased and the audit log. ``admitted``: who may come in. ``stamps``:
+    the times that clients may have.
+    """
+
+    lists: str | None = None
+    admitted: str | None = None
+    stamps: str | None = None
+
+
 class Restored(NamedTuple):
     """What a restore did.
 
     ``accounts`` is their number. ``erased`` has the ids of subscribers, by account, who are on the
     list of the erased now but were not in the backup. ``audit_entries`` is how many were copied
-    from the replaced database. ``unread`` is the reason why nothing could be copied from it; None:
-    it could, or there was none (``replaced`` is False). ``removed`` are files that killed backups
-    and restores had left.
+    from the replaced database. ``carried`` is what came from it of who may come in. ``unread`` says
+    what could not be read from it; if there was none, ``replaced`` is False. ``removed`` are files
+    that killed backups and restores had left.
     """
 
     accounts: int
     erased: dict[int, list[int]]
     audit_entries: int
-    unread: str | None
+    carried: admission.Carried
+    unread: Unread
     replaced: bool
     removed: list[Path]
 
 
 class _Kept(NamedTuple):
-    """What is copied from the replaced database to the restored one."""
+    """What is copied from the replaced database to the restored one; None: nothing is."""
 
     erasures: Sequence[erasing.Erasure] = ()
     audit_entries: Sequence[audit.Entry] = ()
-    unread: str | None = None
+    admitted: admission.Admitted | None = None
+    stamps: Mapping[int, int] = MappingProxyType({})
+    unread: Unread = Unread()
 
 
 def back_up(
@@ -94,9 +112,11 @@ def restore_backup(
     """Replace the database by a backup, in a new epoch.
 
     The list of the erased and the audit entries are copied from the replaced database, and the
-    subscribers on that list, or in ``erasures``, are blanked again. The database is replaced only
-    when its successor is checked, migrated, in its epoch and without any trace of the erased
-    (decisions, "Restored backups" and "Restored backups: the erased").
+    subscribers on that list, or in ``erasures``, are blanked again. Those come in whom the replaced
+    database let in; if that is not known, all sessions end. The epoch begins after its newest
+    stamp. The database is replaced only when its successor is checked, migrated, in its epoch and
+    without any trace of the erased (decisions, "Restored backups", "Restored backups: the erased"
+    and "Restored backups: who may come in").
 
     Raises BadUsage if there is a database and ``replace`` is not set, BadInput if ``source`` is not
     a backup, MastheadError if the database is open elsewhere or cannot be read or written. If its
@@ -113,11 +133,11 @@ def restore_backup(
         pass  # only to raise before the long part
     state = _state(path)
     kept = _kept_by(path, store) if is_there else _Kept()
-    if kept.unread and not (erasures or even_if_unreadable):
+    if kept.unread.lists and not (erasures or even_if_unreadable):
         raise MastheadError(
-            f"the list of the erased cannot be read from {path} ({kept.unread}), and without it "
-            "those come back who were erased after the backup was made: name the latest list with "
-            "--erasures ACCOUNT FILE, or say --even-if-unreadable to do without"
+            f"the list of the erased cannot be read from {path} ({kept.unread.lists}), and without "
+            "it those come back who were erased after the backup was made: name the latest list "
+            "with --erasures ACCOUNT FILE, or say --even-if-unreadable to do without"
         )
     removed = _remove_unfinished(path.parent)
     with _beside(path, "restore") as made:
@@ -126,8 +146,9 @@ def restore_backup(
         prepared = SqliteStore(made, store.clock, store.secret)
         _check_schema(prepared, source)
         prepared.migrate()
-        accounts = epochs.start_epochs(prepared, by=by)
+        accounts = epochs.start_epochs(prepared, known=kept.stamps, by=by)
         erased, copied = _carry_over(prepared, kept, erasures, by)
+        carried = _carry_admission_over(prepared, kept, by)
         with prepared.writer() as database:
             # Moves everything from the log into the one file that replaces the database.
             database.rows("PRAGMA journal_mode = DELETE")
@@ -139,8 +160,11 @@ def restore_backup(
                 )
             # Before the file is replaced: SQLite would read the old log as that of the new file.
             _remove(path, _COMPANIONS)
+            if kept.admitted is None:
+                # Those of operators as the backup has them, who may have been removed since.
+                admission.end_sessions(store)
             _put(made, path)
-    return Restored(accounts, erased, copied, kept.unread, is_there, removed)
+    return Restored(accounts, erased, copied, carried, kept.unread, is_there, removed)
 
 
 def _check_schema(prepared: Store, source: Path) -> None:
@@ -157,15 +181,53 @@ def _check_schema(prepared: Store, source: Path) -> None:
 def _kept_by(path: Path, store: Store) -> _Kept:
     """Read what is copied from a database of this schema, an earlier or a later one."""
     replaced = SqliteStore(path, store.clock, store.secret)
+    with closing(replaced):
+        lists, no_lists = _read(replaced, ("erasures", "audit"), _lists_of)
+        own, no_admitted = _read(replaced, admission.TABLES, _admitted_by)
+        stamps, no_stamps = _read(replaced, ("commits", "removed_accounts"), epochs.stamps_of)
+    erased, entries = lists or ((), ())
+    return _Kept(erased, entries, own, stamps or {}, Unread(no_lists, no_admitted, no_stamps))
+
+
+def _read(
+    replaced: SqliteStore, tables: Iterable[str], read: Callable[[Connection], _Found]
+) -> tuple[_Found | None, str | None]:
+    """Return what is found in some tables, or why it is not."""
     try:
-        with closing(replaced), replaced.reader() as database:
-            for table in ("erasures", "audit"):
+        with replaced.reader() as database:
+            for table in tables:
                 ((found,), *_) = database.rows(f"PRAGMA integrity_check({table})")
                 if found != "ok":
-                    return _Kept(unread=f"its table {table} is damaged")
-            return _Kept(erasing.erasures(database), list(audit.entries(database)))
+                    return None, f"its table {table} is damaged"
+            return read(database), None
     except (MastheadError, SqliteConnection.driver_error) as error:
-        return _Kept(unread=str(error))
+        return None, str(error)
+
+
+def _lists_of(database: Connection) -> tuple[list[erasing.Erasure], list[audit.Entry]]:
+    return erasing.erasures(database), list(audit.entries(database))
+
+
+def _admitted_by(database: Connection) -> admission.Admitted:
+    if not migrations.has_own_secret(database):
+        raise MastheadError("its secret key is another one")
+    return admission.admitted_by(database)
+
+
+def _carry_admission_over(store: Store, kept: _Kept, by: audit.Deed | None) -> admission.Carried:
+    """Let those come in whom the replaced database let in; without it, end all sessions."""
+    with store.writer() as database, database.transaction():
+        if kept.admitted is None:
+            database.change("UPDATE operators SET sessions_from = :now", now=database.now())
+            return admission.Carried({}, [])
+        carried = admission.carry_over(database, kept.admitted)
+        for account_id, what in carried.changed.items():
+            summary = f"carried over from the replaced database: {', '.join(what)}"
+            audit.record(database, by, summary, account_id=account_id)
+        for account_id in carried.closed:
+            summary = "switched off: the account was removed after the backup"
+            audit.record(database, by, summary, account_id=account_id)
+    return carried
 
 
 def _carry_over(

@@ -193,7 +193,7 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     That commit has no stamp, or a stamp of that time or later. Stamps increase with the ids, so the
     commit with the first such stamp has the lowest id. Raises AccountGone if there is no account.
     """
-    found = connection.row(
+    found = connection.rows(
         """
         SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
             epoch_at, history,
@@ -207,9 +207,9 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
         account_id=account_id,
         since=since_us,
     )
-    if found is None:
+    if not found:
         raise AccountGone(f"there is no account {account_id}: it was removed")
-    newest_stamp, epoch_at, history, first_without, first_since = found
+    ((newest_stamp, epoch_at, history, first_without, first_since),) = found
     news = [found for found in (first_without, first_since) if found is not None]
     return Position(
         newest_stamp or 0, epoch_at, history, first_without is not None, min(news, default=None)

@@ -6,7 +6,7 @@ differ are chosen by ``Connection.dialect``.
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -75,6 +75,9 @@ class Connection(databases.Connection, Protocol):
 
         To plan takes longer than most look-ups.
         """
+
+    def change_many(self, sql: str, many: Sequence[Mapping[str, Value]], /) -> None:
+        """Run a statement that writes for each of ``many`` values, within a transaction."""
 
     def analyze(self, table: str, /) -> None:
         """Update the planner's statistics of ``table``, on PostgreSQL, outside a transaction."""

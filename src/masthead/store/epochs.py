@@ -9,8 +9,10 @@ kept with the account's epoch, and compared before each load and each response o
 distributed database the history is that of the node which holds the account.
 """
 
+from collections.abc import Mapping
 from math import inf
 from time import monotonic
+from types import MappingProxyType
 from typing import NamedTuple
 
 from masthead.errors import StoreUnavailable
@@ -25,6 +27,7 @@ __all__ = [
     "follow_history",
     "history_of",
     "note_history",
+    "stamps_of",
     "start_epoch",
     "start_epochs",
 ]
@@ -38,29 +41,69 @@ _HISTORY = """
     """
 
 
-def start_epochs(store: Store, *, by: audit.Deed | None = None) -> int:
-    """Start a new epoch in all accounts, in one transaction; return how many there are."""
+def start_epochs(
+    store: Store,
+    *,
+    known: Mapping[int, int] = MappingProxyType({}),
+    after_us: int = 0,
+    by: audit.Deed | None = None,
+) -> int:
+    """Start a new epoch in all accounts, in one transaction; return how many there are.
+
+    ``known`` has stamps, by account, that clients know and the database may lack
+    (:func:`stamps_of`); ``after_us`` is one for all accounts.
+    """
     with store.writer() as connection, connection.transaction():
         found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
         # First, since each may wait long for a load, and servers wait for those who stamp.
         for (account_id,) in found:
             connection.lock_account(account_id)
         for (account_id,) in found:
-            start_epoch(connection, account_id)
+            start_epoch(connection, account_id, max(after_us, known.get(account_id, 0)))
+        for account_id in known.keys() - {account_id for (account_id,) in found}:
+            _keep_stamp(connection, account_id, known[account_id])
         accounts = "account" if len(found) == 1 else "accounts"
         audit.record(connection, by, f"a new epoch began in {len(found)} {accounts}")
     return len(found)
 
 
-def start_epoch(connection: Connection, account_id: int) -> None:
+def stamps_of(connection: Connection) -> dict[int, int]:
+    """Return the newest stamp of each account, also of those that were removed."""
+    rows = connection.rows(
+        """
+        SELECT account_id, max(stamp) FROM (
+            SELECT account_id, max(visible_at) AS stamp FROM commits
+            WHERE visible_at IS NOT NULL GROUP BY account_id
+            UNION ALL SELECT account_id, newest_stamp FROM removed_accounts) AS found
+        GROUP BY account_id
+        """
+    )
+    return dict(rows)
+
+
+def _keep_stamp(connection: Connection, account_id: int, stamp: int) -> None:
+    """Keep the newest stamp of an account that is not there, for one that gets its number."""
+    connection.change(
+        """
+        INSERT INTO removed_accounts (account_id, newest_stamp) VALUES (:account_id, :stamp)
+        ON CONFLICT (account_id) DO UPDATE SET newest_stamp = excluded.newest_stamp
+        WHERE removed_accounts.newest_stamp < excluded.newest_stamp
+        """,
+        account_id=account_id,
+        stamp=stamp,
+    )
+
+
+def start_epoch(connection: Connection, account_id: int, known_us: int = 0) -> None:
     """Start an epoch in the caller's transaction, which has locked the account.
 
     It starts at the next whole second, so that the time of a client that drops fractions is inside
-    it (architecture, "The change feed").
+    it (architecture, "The change feed"). That is after each time that clients have: the newest
+    stamp, or ``known_us``, plus a microsecond.
     """
     commits.stamp_waiting(connection, account_id)
-    newest = commits.position_of(connection, account_id).newest_stamp
-    epoch_at = -(-max(connection.now(), newest + 1) // _SECOND_US) * _SECOND_US
+    newest = max(known_us, commits.position_of(connection, account_id).newest_stamp)
+    epoch_at = -(-max(connection.now(), newest + 2) // _SECOND_US) * _SECOND_US
     commit_id = commits.begin_commit(connection, account_id)
     commits.stamp(connection, account_id, commit_id, epoch_at)
     connection.change(

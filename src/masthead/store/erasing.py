@@ -9,7 +9,6 @@ again changes nothing (decisions, "Personal data: erasing" and "Personal data: l
 from typing import NamedTuple
 
 from masthead.contract.kinds import Bit
-from masthead.contract.moments import format_second
 from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
 from masthead.errors import NotFound
@@ -27,7 +26,10 @@ _ERASED = "erased_subscribers"
 
 
 class Erasure(NamedTuple):
-    """An erased subscriber, and since when: ``YYYY-MM-DD hh:mm:ss`` in UTC; None: since now."""
+    """An erased subscriber, and since when: ``YYYY-MM-DD hh:mm:ss``, in the account's time zone.
+
+    None: since now.
+    """
 
     account_id: int
     subscriber_id: int
@@ -87,7 +89,7 @@ def add(connection: Connection, erasure: Erasure) -> bool:
             """,
             account_id=erasure.account_id,
             subscriber_id=erasure.subscriber_id,
-            erased_at=erasure.erased_at or format_second(connection.now()),
+            erased_at=erasure.erased_at or accounts.second_of(connection, erasure.account_id),
         )
     )
 
@@ -210,7 +212,7 @@ def _find_erased(staging: Staging) -> bool:
     erased = "SELECT subscriber_id AS key, erased_at AS text FROM erasures AS e"
     count = staging.keep(_ERASED, f"{erased} WHERE account_id = :account_id", ("key", "text"))
     if ERASURES.name in staging.tables:
-        now = format_second(staging.connection.now())
+        now = accounts.second_of(staging.connection, staging.account_id)
         staged = staging.rows_of(ERASURES.name)
         count += staging.keep(
             _ERASED,

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from masthead.contract.moments import format_second
+from masthead.contract.printable import printable
 from masthead.databases.connection import DatabaseLocked
 from masthead.errors import BadRows, MastheadError, StoreUnavailable
 from masthead.store import accounts, audit
@@ -107,8 +108,8 @@ def _reason(error: Exception) -> str:
 
 
 def _storable(text: str) -> str:
-    """Return a text without what no database holds, such as half a character of a file's name."""
-    return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")
+    """Return a text as a line, without what no database holds, such as half a character."""
+    return printable(text.encode("utf-8", "backslashreplace").decode())
 
 
 def _json(value: object) -> str:

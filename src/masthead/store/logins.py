@@ -5,46 +5,95 @@ The same wrong guess counts once in a window, so a device that repeats an old pa
 its user out. Windows slide, and refused attempts are not counted, so a lock ends by itself
 (decisions, "Limits of the login check").
 
+An account has a count for each kind of login. When too many guesses at emails have failed, the
+account is guarded: an email that has opened before still opens with the right password, and all
+else gets one and the same refusal (decisions, "A guarded account").
+
 Failures are stored in the counters, which loads do not lock: a load never delays a login.
 """
 
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Literal, NamedTuple
 
-from masthead.store.database import Connection
+from masthead.errors import StoreUnavailable
+from masthead.store.database import Connection, Store
 from masthead.store.secret import Secret
 
-__all__ = ["Attempt", "Limits", "attempt_of", "count_failure", "wait_us"]
+__all__ = [
+    "ACCOUNT_US",
+    "KNOWN_US",
+    "LOGIN_US",
+    "Attempt",
+    "Limits",
+    "Standing",
+    "attempt_of",
+    "count_failure",
+    "count_guarded",
+    "may_pass",
+    "note_success",
+    "standing_of",
+]
 
 LOGIN_US = 15 * 60 * 1_000_000
 ACCOUNT_US = 60 * 60 * 1_000_000
 """The windows in which the failures of a login, and those of an account, are counted."""
 
+KNOWN_US = 365 * 86_400 * 1_000_000
+"""How long an email counts as one that has opened."""
+
+_NOTED_US = 86_400 * 1_000_000
+"""How often that is noted, at most."""
+
+Kind = Literal["email", "code", "operator", "guarded", "unknown"]
+"""What is counted together: guesses at emails, at renewal codes, at names of operators, at emails
+that have opened before while their account is guarded, and at all other emails then. The last ones
+are one row, which no limit reads."""
+
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_WAIT = """
-    SELECT max(by_login), max(by_account) FROM (
-        SELECT failed_at AS by_login, CAST(NULL AS BIGINT) AS by_account FROM (
+_STANDING = """
+    SELECT max(by_login), max(by_account), max(succeeded_at) FROM (
+        SELECT failed_at AS by_login, CAST(NULL AS BIGINT) AS by_account,
+            CAST(NULL AS BIGINT) AS succeeded_at FROM (
             SELECT failed_at FROM login_failures
             WHERE account_id = :account_id AND login = :login
                 AND failed_at > :login_since AND failed_at <= :now
             ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset) AS l
         UNION ALL
-        SELECT NULL, failed_at FROM (
+        SELECT NULL, failed_at, NULL FROM (
             SELECT failed_at FROM login_failures
-            WHERE account_id = :account_id AND failed_at > :account_since AND failed_at <= :now
+            WHERE account_id = :account_id AND kind = :kind
+                AND failed_at > :account_since AND failed_at <= :now
             ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset) AS a
+        UNION ALL
+        SELECT NULL, NULL, succeeded_at FROM login_successes
+        WHERE account_id = :account_id AND login = :login AND succeeded_at > :known_since
     ) AS found
     """
-"""One query of the account's table, so that a distributed database asks only the account's node."""
+"""One query of the account's tables, so that a distributed database asks its node alone."""
 
-_COUNT = (
-    "DELETE FROM login_failures WHERE account_id = :account_id AND failed_at <= :account_since",
+_FORGET = """
+    DELETE FROM login_failures
+    WHERE account_id = :account_id AND kind = :kind AND failed_at <= :account_since
     """
-    INSERT INTO login_failures (account_id, login, guess, failed_at)
-    VALUES (:account_id, :login, :guess, :now)
-    ON CONFLICT (account_id, guess) DO UPDATE SET failed_at = excluded.failed_at
+_COUNT = """
+    INSERT INTO login_failures (account_id, login, guess, failed_at, kind)
+    VALUES (:account_id, :login, :guess, :now, :kind)
+    ON CONFLICT (account_id, guess) DO UPDATE SET failed_at =
+        CASE WHEN login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
+        THEN excluded.failed_at ELSE login_failures.failed_at END
     WHERE login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
-    """,
-)
+        OR login_failures.kind IN ('guarded', 'unknown')
+    """
+"""While an account is guarded, each refusal writes a row: else its time would tell something."""
+
+_FORGET_SUCCESSES = """
+    DELETE FROM login_successes WHERE account_id = :account_id AND succeeded_at <= :known_since
+    """
+_NOTE_SUCCESS = """
+    INSERT INTO login_successes (account_id, login, succeeded_at)
+    VALUES (:account_id, :login, :now)
+    ON CONFLICT (account_id, login) DO UPDATE SET succeeded_at = excluded.succeeded_at
+    """
 
 
 class Limits(NamedTuple):
@@ -55,11 +104,29 @@ class Limits(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """An account, and the keyed hashes of a login and of the login with its password."""
+    """An account, the kind of a login, and keyed hashes of it and of it with its password."""
 
     account_id: int
+    kind: Kind
     login: str
     guess: str
+
+
+class Standing(NamedTuple):
+    """The microseconds until an attempt is allowed, by its login and by its account; 0: now.
+
+    ``succeeded_at`` is when a reader has logged in with this email before, in microseconds since
+    1970; None if that is not known.
+    """
+
+    by_login_us: int = 0
+    by_account_us: int = 0
+    succeeded_at: int | None = None
+
+    @property
+    def wait_us(self) -> int:
+        """The microseconds until the attempt is allowed."""
+        return max(self.by_login_us, self.by_account_us)
 
 
 def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> Attempt:
@@ -67,41 +134,100 @@ def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> At
     login = login.translate(_ASCII_LOWER)
     return Attempt(
         account_id,
+        "email" if "@" in login else "code",
         secret.fingerprint("login", account_id, login),
         secret.fingerprint("guess", account_id, login, password),
     )
 
 
-def wait_us(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> int:
-    """Return the microseconds until the attempt is allowed; 0: it is allowed now."""
+def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> Standing:
+    """Return when the attempt is allowed, and when its login has opened before."""
     if limits == (0, 0):
-        return 0
+        return Standing()
     # With a limit of n, the n-th newest failure in the window; if there is one, it is reached.
-    ((by_login, by_account),) = counters.rows(
-        _WAIT,
+    ((by_login, by_account, succeeded_at),) = counters.rows(
+        _STANDING,
         **_window(now),
+        known_since=now - KNOWN_US,
         account_id=attempt.account_id,
+        kind=attempt.kind,
         login=attempt.login,
         login_offset=max(limits.per_login, 1) - 1,
         account_offset=max(limits.per_account, 1) - 1,
     )
-    waits = [0]
-    if limits.per_login and by_login is not None:
-        waits.append(by_login + LOGIN_US - now)
-    if limits.per_account and by_account is not None:
-        waits.append(by_account + ACCOUNT_US - now)
-    return max(waits)
+    is_login_locked = limits.per_login and by_login is not None
+    is_account_locked = limits.per_account and by_account is not None
+    return Standing(
+        by_login + LOGIN_US - now if is_login_locked else 0,
+        by_account + ACCOUNT_US - now if is_account_locked else 0,
+        succeeded_at,
+    )
 
 
 def count_failure(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> None:
-    """Count a wrong guess, and delete those that are older than all windows."""
+    """Count a wrong guess, and delete those of its kind that are older than all windows."""
     if limits == (0, 0):
         return
-    values = {**_window(now), **attempt._asdict()}
-    for statement in _COUNT:
-        counters.rows(
-            statement, **{name: value for name, value in values.items() if f":{name}" in statement}
-        )
+    window = _window(now)
+    counters.rows(
+        _FORGET,
+        account_id=attempt.account_id,
+        kind=attempt.kind,
+        account_since=window["account_since"],
+    )
+    counters.rows(_COUNT, **attempt._asdict(), now=now, login_since=window["login_since"])
+
+
+def may_pass(
+    counters: Connection, limits: Limits, attempt: Attempt, standing: Standing, now: int
+) -> bool:
+    """Return whether the right password opens, though the attempt's account is guarded.
+
+    It does for an email that has opened before, until as many guesses at such emails have failed
+    meanwhile as the limits allow.
+    """
+    guarded = standing_of(counters, limits, _guarded(attempt), now)
+    return standing.succeeded_at is not None and not guarded.wait_us
+
+
+def count_guarded(
+    counters: Connection, limits: Limits, attempt: Attempt, now: int, *, passes: bool
+) -> None:
+    """Count what a guarded account has refused, if the right password would have passed.
+
+    For any other attempt one row is written, the same for all of an account: else the time of a
+    response would tell whether an email has opened before.
+    """
+    counted = attempt._replace(kind="unknown", login="", guess="")
+    count_failure(counters, limits, _guarded(attempt) if passes else counted, now)
+
+
+def note_success(store: Store, limits: Limits, attempt: Attempt, standing: Standing) -> None:
+    """Note that the attempt's email has opened, once a day; forget those that have not for a year.
+
+    A renewal code is not noted: it is short, so that more guesses at them would find one. A reader
+    whose success cannot be noted is let in all the same.
+    """
+    at, now = standing.succeeded_at, store.clock()
+    if not limits.per_account or attempt.kind != "email":
+        return
+    if at is not None and now - _NOTED_US < at <= now:
+        return
+    account_id = attempt.account_id
+    with suppress(StoreUnavailable), store.counters() as counters:
+        counters.set_tenant(account_id)
+        counters.rows(_FORGET_SUCCESSES, account_id=account_id, known_since=now - KNOWN_US)
+        counters.rows(_NOTE_SUCCESS, account_id=account_id, login=attempt.login, now=now)
+
+
+def _guarded(attempt: Attempt) -> Attempt:
+    """Return the attempt as it is counted while its account is guarded, apart from all others.
+
+    So nothing that is counted then shows afterwards which emails have opened before.
+    """
+    return attempt._replace(
+        kind="guarded", login=f"guarded {attempt.login}", guess=f"guarded {attempt.guess}"
+    )
 
 
 def _window(now: int) -> dict[str, int]:

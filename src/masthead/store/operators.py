@@ -200,7 +200,7 @@ def wait_us(store: Store, account_id: int, name: str) -> int:
     """Return the microseconds until a sign-in with the name is allowed; 0: now."""
     attempt = _attempt(store, account_id, name, "")
     with store.counters() as counters:
-        return logins.wait_us(counters, LIMITS, attempt, store.clock())
+        return logins.standing_of(counters, LIMITS, attempt, store.clock()).wait_us
 
 
 def sign_in(store: Store, account_id: int, name: str, password: str) -> str | None:
@@ -331,6 +331,7 @@ def _digest(token: str) -> str:
 def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.Attempt:
     # No subscriber's login has a line end in it.
     attempt = logins.attempt_of(store.secret, account_id, f"operator\n{name}", password)
+    attempt = attempt._replace(kind="operator")
     with store.reader() as connection:
         connection.set_tenant(account_id)
         if operators_of(connection, account_id):

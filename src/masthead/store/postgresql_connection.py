@@ -76,6 +76,9 @@ _IN_INDEX_ORDER = {
 They last as long as their reader, so they use no parallel workers, of which there are few."""
 
 
+_MANY = 200
+"""So many statements are sent before the results of the first are read."""
+
 _COMMIT = Statement(b"COMMIT")
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
 _BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
@@ -126,6 +129,14 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement does not stay prepared, so it is planned each time."""
         return self._run(statement_of(sql, values, stays=False)).rows
+
+    def change_many(self, sql: str, many: Sequence[Mapping[str, Value]], /) -> None:
+        """Run a statement that writes for each of the values, some hundreds in one message."""
+        assert self._is_in_transaction()
+        for first in range(0, len(many), _MANY):
+            part = many[first : first + _MANY]
+            with self._translating():
+                self._connection.exchange([statement_of(sql, values) for values in part])
 
     def _run(self, statement: Statement) -> Found:
         if self._is_in_transaction():

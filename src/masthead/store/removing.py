@@ -8,7 +8,6 @@ to a row that would go is refused. A subscriber's row stays and gets a ``delete_
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from masthead.contract.moments import format_second
 from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, commits, deletions
@@ -209,7 +208,7 @@ class Removal:
     def _remove(self, table: Table, commit_id: int) -> int:
         staging = self._staging
         if table.name == _SUBSCRIBERS:
-            now = format_second(staging.connection.now())
+            now = accounts.second_of(staging.connection, staging.account_id)
             return staging.change(
                 f"""
                 UPDATE subscribers SET delete_date = '{now}', removed_at = '{now}',

@@ -1,7 +1,7 @@
 """The embedded database: a file, its secret key, and a second file for what servers count."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from math import inf
 from pathlib import Path
@@ -43,6 +43,11 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows."""
         return self.rows(sql, **values)
+
+    def change_many(self, sql: str, many: Sequence[Mapping[str, Value]], /) -> None:
+        """Run a statement that writes for each of the values."""
+        for values in many:
+            self.rows(sql, **values)
 
     def analyze(self, table: str, /) -> None:
         """Do nothing: the migrations contain the statistics that the planner needs."""

@@ -39,7 +39,8 @@ def authenticate_subscriber(request: Request) -> Response:
     """Interface, operation 3: the subscriber that login and password match, if there is one.
 
     For the rules, see decisions, "Login check". The response is 429 after too many failures,
-    whether or not the login exists (decisions, "Limits of the login check").
+    whether or not the login exists (decisions, "Limits of the login check"). While many guesses
+    fail, an email that has opened before still opens (decisions, "A guarded account").
     """
     login, password = (
         str(request.parameters.get("login", "")),
@@ -52,18 +53,26 @@ def authenticate_subscriber(request: Request) -> Response:
     attempt = logins.attempt_of(store.secret, request.account_id, login, password)
     with store.counters() as counters:
         counters.set_tenant(request.account_id)
-        wait_us = logins.wait_us(counters, limits, attempt, store.clock())
-    if wait_us:
-        count_login_check("limited")
-        request.reason = LOGIN_LIMIT
-        return _too_many(wait_us)
+        standing = logins.standing_of(counters, limits, attempt, store.clock())
+        is_guarded = bool(standing.by_account_us) and attempt.kind == "email"
+        if standing.by_login_us or (standing.by_account_us and not is_guarded):
+            return _too_many(request, standing.wait_us)
+        passes = not is_guarded or logins.may_pass(
+            counters, limits, attempt, standing, store.clock()
+        )
     found = _best_match(request, login, password)
-    count_login_check("authenticated" if found else "refused")
-    if found is None:
+    if found is None or not passes:
         with store.counters() as counters:
             counters.set_tenant(request.account_id)
-            logins.count_failure(counters, limits, attempt, store.clock())
+            now = store.clock()
+            if is_guarded:
+                logins.count_guarded(counters, limits, attempt, now, passes=passes)
+                return _too_many(request, standing.by_account_us)
+            logins.count_failure(counters, limits, attempt, now)
+        count_login_check("refused")
         return encoded({"authenticated": False})
+    logins.note_success(store, limits, attempt, standing)
+    count_login_check("authenticated")
     subscriber = _make_subscriber(*found[:5], _received(request, found.subscriber_id))
     return encoded({"authenticated": True, "subscribers": subscriber})
 
@@ -76,7 +85,9 @@ def _received(request: Request, subscriber_id: int) -> list[Struct]:
     ]
 
 
-def _too_many(wait_us: int) -> Response:
+def _too_many(request: Request, wait_us: int) -> Response:
+    count_login_check("limited")
+    request.reason = LOGIN_LIMIT
     wait_s = -(-wait_us // 1_000_000)
     sentence = f"too many logins have failed: try again in {wait_s} seconds"
     return error(429, sentence, {"Retry-After": str(wait_s)})

@@ -9,22 +9,10 @@ from masthead.circulation.spans import Ending, ended, overlapped
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
+from masthead.store.books.readers import FIELDS, readers_by, remember_address
 from masthead.store.books.subscription import changeable, end_span, spans, the_one
 
 __all__ = ["FIELDS", "add_address", "go_back", "move", "move_for_a_while", "own_address"]
-
-FIELDS = (
-    "first_name",
-    "last_name",
-    "company",
-    "address",
-    "city",
-    "state",
-    "zip_code",
-    "country_name",
-    "country_abbreviation",
-)
-"""The columns of a new address; all are texts, None where there is none."""
 
 _TEMPORARY = "temporary_addresses"
 
@@ -36,34 +24,24 @@ def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str |
     is the subscriber's. Raises BadInput if the subscriber is deleted: an erased one stays blank.
     """
     given = {name: values.get(name) or None for name in FIELDS}
-    ((first_name, last_name, deleted),) = books.connection.rows(
-        """
-        SELECT first_name, last_name, delete_date FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-        """,
-        account_id=books.account_id,
-        subscriber_id=subscriber_id,
-    )
-    if deleted is not None:
+    (reader,) = readers_by(books, "subscriber_id", [subscriber_id])[subscriber_id]
+    if reader.delete_date is not None:
         raise BadInput(
-            f"subscriber {subscriber_id} was deleted on {deleted[:10]} and gets no address"
+            f"subscriber {subscriber_id} was deleted on {reader.delete_date[:10]} and gets no "
+            "address"
         )
     if not any(given[name] for name in ("first_name", "last_name", "company")):
-        given["first_name"], given["last_name"] = first_name, last_name
-    address_id = next_ids(books.connection, books.account_id, "addresses")
-    books.connection.change(
-        f"""
-        INSERT INTO addresses
-            (account_id, address_id, subscriber_id, verified, commit_id, {", ".join(FIELDS)})
-        VALUES (:account_id, :address_id, :subscriber_id, 0, :commit_id,
-            {", ".join(f":{name}" for name in FIELDS)})
-        """,
-        account_id=books.account_id,
+        given["first_name"], given["last_name"] = reader.first_name, reader.last_name
+    address_id = books.new_id("addresses")
+    row = books.add(
+        "addresses",
         address_id=address_id,
         subscriber_id=subscriber_id,
+        verified=0,
         commit_id=books.commit_id,
         **given,
     )
+    remember_address(books, row)
     return address_id
 
 

@@ -138,7 +138,7 @@ def _refund_item(books: Operation, order_id: int, item_id: int, cents: int) -> N
         account_id=books.account_id,
         item_id=item_id,
         cents=cents,
-        at=books.local_now,
+        at=books.now,
     )
     books.connection.change(
         """

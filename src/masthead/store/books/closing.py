@@ -209,7 +209,7 @@ class _Delivery:
             since=self._grace.since,
             grace_issues=self._grace.issues,
             parent=self._parent,
-            created=self._running.local_now,
+            created=self._running.now,
             commit_id=self._running.commit_id,
         )
 

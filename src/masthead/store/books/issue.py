@@ -19,7 +19,7 @@ _FROM = """
 
 
 class Issue(NamedTuple):
-    """An issue; ``closed_at`` and ``file_written_at`` are times in UTC, None before that.
+    """An issue; ``closed_at`` and ``file_written_at`` are times of the account, None before that.
 
     ``mailing_list_id`` is its main list; None too for one that was closed when the books were
     opened. ``date``, ``closes_on``, when it is meant to be closed, and ``mailed_on``, when it goes

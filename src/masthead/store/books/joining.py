@@ -35,11 +35,13 @@ def join(books: Operation, kept: int, gone: int) -> Joined:
         _check(books, subscriber_id)
     books.connection.change(
         """
-        UPDATE terms SET moved_at = :now WHERE account_id = :account_id AND subscription_id IN (
+        UPDATE terms SET moved_after = (
+            SELECT coalesce(max(l.mailing_list_id), 0) FROM list_downloads AS l
+            WHERE l.account_id = :account_id)
+        WHERE account_id = :account_id AND subscription_id IN (
             SELECT s.subscription_id FROM subscriptions AS s
             WHERE s.account_id = :account_id AND s.subscriber_id = :gone)
         """,
-        now=books.now,
         account_id=books.account_id,
         gone=gone,
     )

@@ -11,6 +11,7 @@ from masthead.circulation.ordering import Item, RefusedOrder
 from masthead.errors import BadInput
 from masthead.store.books.classes import check_class
 from masthead.store.books.operation import Operation
+from masthead.store.database import Row
 
 __all__ = ["Line", "Offer", "offer_of"]
 
@@ -44,14 +45,7 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
     wanted = item.bundle_id if item.product_id is None else item.product_id
     if wanted is None or (item.bundle_id is not None and item.product_id is not None):
         raise RefusedOrder("bundle_id", "an item is either a bundle or a product", number)
-    row = books.connection.row(
-        f"""
-        SELECT active, price, tax FROM {what}s
-        WHERE account_id = :account_id AND {what}_id = :wanted
-        """,
-        account_id=books.account_id,
-        wanted=wanted,
-    )
+    row = _row(books, what, wanted)
     if row is None:
         raise RefusedOrder(
             f"{what}_id",
@@ -76,14 +70,7 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         if item.is_new or item.first_issue is not None or item.of_class is not None:
             raise RefusedOrder("first_issue", "a product begins no subscription", number)
         return Offer(item, net, tax, ())
-    lines = books.connection.rows(
-        """
-        SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
-        WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
-        """,
-        account_id=books.account_id,
-        bundle_id=wanted,
-    )
+    lines = _lines(books, wanted)
     if not lines:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
     prices = spread(net, [line[4] for line in lines])
@@ -112,3 +99,33 @@ def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]
         return item._replace(of_class=check_class(books, item.of_class))
     except BadInput as error:
         raise RefusedOrder("class", str(error), number) from error
+
+
+def _row(books: Operation, what: str, wanted: int) -> Row | None:
+    memory = books.memory(f"{what}s")
+    if wanted not in memory:
+        memory[wanted] = books.direct.row(
+            f"""
+            SELECT active, price, tax FROM {what}s
+            WHERE account_id = :account_id AND {what}_id = :wanted
+            """,
+            account_id=books.account_id,
+            wanted=wanted,
+        )
+    found: Row | None = memory[wanted]
+    return found
+
+
+def _lines(books: Operation, bundle_id: int) -> Sequence[Row]:
+    memory = books.memory("bundle_lines")
+    if bundle_id not in memory:
+        memory[bundle_id] = books.direct.rows(
+            """
+            SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
+            WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
+            """,
+            account_id=books.account_id,
+            bundle_id=bundle_id,
+        )
+    found: Sequence[Row] = memory[bundle_id]
+    return found

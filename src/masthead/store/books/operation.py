@@ -6,12 +6,14 @@ are those of the store's clock; no command takes a date for now.
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Literal
+from typing import Any, Literal
 
-from masthead.contract.moments import date_in, format_second, second_in
+from masthead.contract.moments import date_in, second_in
 from masthead.errors import MastheadError
 from masthead.store import accounts, audit, commits, deletions
-from masthead.store.database import Connection, Store
+from masthead.store.books.ids import next_ids
+from masthead.store.books.pending import Pending, Record
+from masthead.store.database import Connection, Store, Value
 
 __all__ = [
     "Mode",
@@ -45,27 +47,83 @@ class _DryRunError(Exception):
 class Reading:
     """What a query of the books needs: the account, the connection, and what time it is.
 
-    ``today`` (``YYYY-MM-DD``) and ``local_now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time
-    zone, ``now`` is the same second in UTC.
+    ``today`` (``YYYY-MM-DD``) and ``now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time zone,
+    as are all days and times of the books. What came first is told by numbers, and by no time: of
+    two operations within a second, or in the hour that a clock is set back, times say nothing.
+    ``direct`` is the connection as it is; an operation writes what it has yet to write before it
+    gives its ``connection``.
     """
 
     def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
         time_zone = str(accounts.settings_of(connection, account_id)["time_zone"])
         moment_us = store.clock()
-        self.connection = connection
+        self.direct = connection
         self.account_id = account_id
         self.today = date_in(time_zone, moment_us)
-        self.now = format_second(moment_us)
-        self.local_now = second_in(time_zone, moment_us)
+        self.now = second_in(time_zone, moment_us)
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, for any statement."""
+        return self.direct
 
 
 class Operation(Reading):
-    """A running operation: also its commit, which changed rows of the feed's entities get."""
+    """A running operation: also its commit, which changed rows of the feed's entities get.
+
+    Whole rows are handed over (:meth:`add`) and written together, and what has been looked up can
+    be kept meanwhile (:meth:`memory`). Whoever uses :attr:`connection` sees all rows that were
+    handed over, and can write any: all that was kept is then forgotten. So only what is done for
+    each of many orders needs to know about this.
+    """
 
     def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
         super().__init__(store, connection, account_id)
         self.commit_id = commits.begin_commit(connection, account_id)
         self.summary: str | None = None
+        self._pending = Pending(connection, account_id)
+        self._memory: dict[str, dict[Any, Any]] = {}
+        self._next_ids: dict[str, int] = {}
+
+    @property
+    def connection(self) -> Connection:
+        """The connection, for any statement: everything that was handed over is written."""
+        self.write()
+        return self.direct
+
+    def write(self) -> None:
+        """Write everything that was handed over."""
+        self._pending.write()
+        self._memory.clear()
+        self._next_ids.clear()
+
+    def add(self, table: str, **row: Value) -> Record:
+        """Have a row inserted; return it, which may be changed as long as it is in a memory."""
+        self._pending.add(table, row)
+        return row
+
+    def change_later(self, sql: str, **values: Value) -> None:
+        """Have a row changed that is there; ``sql`` may use ``:account_id``."""
+        self._pending.change(sql, values)
+
+    def new_id(self, table: str) -> int:
+        """Return the id of a new row, which is then handed over; it is asked for once.
+
+        The account is locked, so nobody else takes ids. Statements that give ids to many rows ask
+        :func:`store.books.ids.next_ids`.
+        """
+        found = self._next_ids.get(table)
+        if found is None:
+            found = next_ids(self.direct, self.account_id, table)
+        self._next_ids[table] = found + 1
+        return found
+
+    def memory(self, name: str) -> dict[Any, Any]:
+        """Return a dictionary of what was looked up, and of rows that were handed over since.
+
+        It is empty again as soon as :attr:`connection` has been used.
+        """
+        return self._memory.setdefault(name, {})
 
     def say(self, summary: str) -> None:
         """Set the text of the audit entry: what changed, without personal data but ids.
@@ -98,6 +156,8 @@ def operation(
             check_mode(connection, account_id, mode)
             running = Operation(store, connection, account_id)
             yield running
+            # Also in a dry run, so that it is refused whatever the database refuses.
+            running.write()
             if dry_run:
                 raise _DryRunError
             if not _has_rows(running):

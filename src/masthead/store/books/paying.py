@@ -8,16 +8,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.circulation.ordering import UNLIMITED
-from masthead.circulation.shares import Spread, earned
+from masthead.circulation.shares import EVENLY, Spread, earned
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.earning import listed_issues
 from masthead.store.books.history import check_bookable
-from masthead.store.books.ids import next_ids
 from masthead.store.books.keys import items_of, listed
 from masthead.store.books.operation import Operation
 from masthead.store.books.spreading import months_served
 
-__all__ = ["Paid", "Term", "add_revenue", "book", "has_ended", "pay", "terms_of_order"]
+__all__ = ["Paid", "Term", "add_revenue", "book", "has_ended", "pay", "receipts", "terms_of_order"]
 
 
 class Paid(NamedTuple):
@@ -42,7 +41,7 @@ class Term(NamedTuple):
     months: int | None
     starts_on: str | None
     ended_at: str | None
-    spread: Spread
+    spread: Spread = EVENLY
 
     @property
     def is_due(self) -> bool:
@@ -118,10 +117,7 @@ def terms_of_order(books: Operation, order_id: int) -> list[Term]:
 def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
     """Do the booking of :func:`pay`, without its checks."""
     due = [term for term in terms_of_order(books, order_id) if term.is_due]
-    rows = []
-    for term in due:
-        rows.append((term.term_id, "received", term.price, books.today))
-        rows.append((term.term_id, "earned", _earned(books, term), books.today))
+    rows = receipts(books, due)
     add_revenue(books, rows)
     which = {"account_id": books.account_id, "order_id": order_id}
     for term in due:
@@ -162,6 +158,18 @@ def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
     )
 
 
+def receipts(books: Operation, due: Iterable[Term]) -> list[tuple[int, str, int, str]]:
+    """Return the rows of :func:`add_revenue` for terms that are paid today."""
+    return [
+        row
+        for term in due
+        for row in (
+            (term.term_id, "received", term.price, books.today),
+            (term.term_id, "earned", _earned(books, term), books.today),
+        )
+    ]
+
+
 def _earned(books: Operation, term: Term) -> int:
     """Return what a term has earned that is paid today, by what was delivered from it."""
     if term.issues != UNLIMITED:
@@ -183,13 +191,13 @@ def _earned(books: Operation, term: Term) -> int:
 
 def add_revenue(books: Operation, rows: Iterable[tuple[int, str, int, str]]) -> None:
     """Book term, kind and cents of each row to its day; what is 0 is not written."""
-    booked = [row for row in rows if row[2]]
-    if not booked:
-        return
-    first = next_ids(books.connection, books.account_id, "revenue")
-    books.connection.insert_many(
-        "revenue",
-        ("revenue_id", "term_id", "kind", "cents", "booked_on"),
-        [(first + n, *row) for n, row in enumerate(booked)],
-        account_id=books.account_id,
-    )
+    for term_id, kind, cents, day in rows:
+        if cents:
+            books.add(
+                "revenue",
+                revenue_id=books.new_id("revenue"),
+                term_id=term_id,
+                kind=kind,
+                cents=cents,
+                booked_on=day,
+            )

@@ -4,23 +4,26 @@ Every look-up is by an index. The functions run in an operation (``store.books.o
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from masthead.circulation.ordering import Person, RefusedOrder
 from masthead.contract.records import TABLES_BY_NAME
-from masthead.store.books.addressing import FIELDS, add_address
-from masthead.store.books.ids import next_ids
+from masthead.store.books.addressing import add_address
 from masthead.store.books.operation import Operation
+from masthead.store.books.readers import addresses_of, readers_by, remember
 from masthead.store.searching import ascii_lower
 from masthead.store.staging import DERIVED
 
-__all__ = ["FIELDS", "Resolved", "resolve"]
+__all__ = ["Resolved", "look_up", "resolve"]
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Without I, O, 0 and 1, which are mistaken for each other on paper."""
 
 _CODE_LENGTH = 5
+_CODES = 50
+"""So many codes are made at once, of which those that somebody has are not used."""
+
 _COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["subscribers"].columns}
 _ADDRESS_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["addresses"].columns}
 
@@ -52,7 +55,7 @@ def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
         found = _by_email(books, person, prefix)
     is_new = found is None
     subscriber_id = _add(books, person, prefix) if found is None else found
-    addresses = _addresses(books, subscriber_id)
+    addresses = addresses_of(books, [subscriber_id])[subscriber_id]
     named = _named(books, person, prefix, subscriber_id, addresses)
     newest = max((*addresses, *([named] if named is not None else ())), default=None)
     return Resolved(subscriber_id, named, newest, is_new)
@@ -70,27 +73,32 @@ def _check_texts(person: Person, prefix: str) -> None:
                 raise RefusedOrder(f"{prefix}{name}", f"{prefix}{name} {error}") from error
 
 
+def look_up(books: Operation, people: Iterable[Person]) -> None:
+    """Look up many people by few statements, for the calls of :func:`resolve` that follow."""
+    people = list(people)
+    emails = [ascii_lower(each.email) for each in people if each.email]
+    ids = [each.subscriber_id for each in people if each.subscriber_id is not None]
+    found = readers_by(books, "email_lower", emails)
+    ids += [each.subscriber_id for email in emails for each in found[email]]
+    readers_by(books, "subscriber_id", ids)
+    addresses_of(books, ids)
+
+
 def _by_id(books: Operation, person: Person, prefix: str) -> int:
-    row = books.connection.row(
-        """
-        SELECT delete_date FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-        """,
-        account_id=books.account_id,
-        subscriber_id=person.subscriber_id,
-    )
-    if row is None:
+    assert person.subscriber_id is not None
+    found = readers_by(books, "subscriber_id", [person.subscriber_id])[person.subscriber_id]
+    if not found:
         raise RefusedOrder(
             f"{prefix}subscriber_id",
             f"account {books.account_id} has no subscriber {person.subscriber_id}: `masthead "
             "subscriber find` finds one by name or email",
         )
-    if row[0] is not None:
+    if found[0].delete_date is not None:
         raise RefusedOrder(
             f"{prefix}subscriber_id",
-            f"subscriber {person.subscriber_id} was deleted on {row[0][:10]} and orders nothing",
+            f"subscriber {person.subscriber_id} was deleted on {found[0].delete_date[:10]} and "
+            "orders nothing",
         )
-    assert person.subscriber_id is not None
     return person.subscriber_id
 
 
@@ -101,19 +109,18 @@ def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
     """
     if not person.email:
         return None
-    rows = books.connection.rows(
-        """
-        SELECT subscriber_id, first_name_folded, last_name_folded FROM subscribers
-        WHERE account_id = :account_id AND email_lower = :email AND delete_date IS NULL
-        """,
-        account_id=books.account_id,
-        email=ascii_lower(person.email),
-    )
+    email = ascii_lower(person.email)
     names = person.first_name.casefold(), person.last_name.casefold()
     same = sorted(
-        subscriber_id
-        for subscriber_id, *stored in rows
-        if all(not name or name == (has or "") for name, has in zip(names, stored, strict=True))
+        each.subscriber_id
+        for each in readers_by(books, "email_lower", [email])[email]
+        if each.delete_date is None
+        and all(
+            not name or name == (has or "")
+            for name, has in zip(
+                names, (each.first_name_folded, each.last_name_folded), strict=True
+            )
+        )
     )
     if len(same) > 1 and not all(names):
         raise RefusedOrder(
@@ -132,9 +139,8 @@ def _add(books: Operation, person: Person, prefix: str) -> int:
             f"nobody {'gets' if prefix else 'pays for'} it: name a subscriber by the id, or "
             "somebody new by email address or last name",
         )
-    subscriber_id = next_ids(books.connection, books.account_id, "subscribers")
+    subscriber_id = books.new_id("subscribers")
     values: dict[str, int | str | None] = {
-        "account_id": books.account_id,
         "subscriber_id": subscriber_id,
         "renewal_code": _new_code(books),
         "email": person.email or None,
@@ -145,42 +151,29 @@ def _add(books: Operation, person: Person, prefix: str) -> int:
     }
     for name, (source, make) in DERIVED["subscribers"].items():
         values[name] = make(values[source])
-    books.connection.change(
-        f"INSERT INTO subscribers ({', '.join(values)}) VALUES (:{', :'.join(values)})", **values
-    )
+    remember(books, books.add("subscribers", **values))
     return subscriber_id
 
 
 def _new_code(books: Operation) -> str:
     """Return a renewal code that nobody has."""
-    while True:
-        code = "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
-        if not books.connection.row(
-            """
-            SELECT 1 FROM subscribers
-            WHERE account_id = :account_id AND renewal_code_lower = :code
+    codes = books.memory("renewal codes")
+    while not codes:
+        made = {
+            "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+            for _ in range(_CODES)
+        }
+        values = {f"v{number}": ascii_lower(each) for number, each in enumerate(made)}
+        taken = books.direct.rows(
+            f"""
+            SELECT renewal_code_lower FROM subscribers
+            WHERE account_id = :account_id AND renewal_code_lower IN (:{", :".join(values)})
             """,
             account_id=books.account_id,
-            code=ascii_lower(code),
-        ):
-            return code
-
-
-def _addresses(books: Operation, subscriber_id: int) -> dict[int, Mapping[str, str]]:
-    """Return the fields of each address of a subscriber, without those that are empty, by id."""
-    # Without ORDER BY and LIMIT, for which a planner might read the addresses of all.
-    rows = books.connection.rows(
-        f"""
-        SELECT address_id, {", ".join(FIELDS)} FROM addresses
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-        """,
-        account_id=books.account_id,
-        subscriber_id=subscriber_id,
-    )
-    return {
-        address_id: {name: text for name, text in zip(FIELDS, fields, strict=True) if text}
-        for address_id, *fields in rows
-    }
+            **values,
+        )
+        codes |= {each: each for each in made if (ascii_lower(each),) not in taken}
+    return str(codes.popitem()[0])
 
 
 def _named(

@@ -47,6 +47,7 @@ class _Stored(NamedTuple):
     tax: int
     refunded: int
     refund_date: str | None
+    is_dropped: int
 
 
 def refund(
@@ -63,7 +64,7 @@ def refund(
     item_id = stored.order_item_id
     terms = [term for term in terms_of_order(books, order_id) if term.order_item_id == item_id]
     held = [_held(books, term) for term in terms]
-    is_paid = paid_on is not None and (bool(terms) or not _was_dropped(stored, paid_on))
+    is_paid = paid_on is not None and (bool(terms) or not stored.is_dropped)
     if terms:
         paid_net = sum(term.price for term in terms if term.paid_on is not None)
     else:
@@ -98,7 +99,7 @@ def refund(
         back = taken_back(max(-each.earned, 0), _earned_ahead(books, term), books.today)
         rows += [(term.term_id, "earned", -part, day) for day, part in back]
     add_revenue(books, rows)
-    _end(books, order_id, item_id, cents)
+    _end(books, order_id, item_id, cents, is_dropped=paid_on is None and not terms)
     _leave_campaign(books, terms, is_all_back=is_paid and cents == most)
     unearned = sum(each.unearned for each in held)
     lost = [term.issues_left for term in terms if term.ended_at is None]
@@ -118,12 +119,6 @@ def _net_of_product(item: Item) -> int:
     return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
-def _was_dropped(stored: _Stored, paid_on: str) -> bool:
-    """Return whether a product had ended when its order was paid, so that nothing came for it."""
-    ended = stored.refund_date
-    return ended is not None and not stored.refunded and ended[:10] <= paid_on
-
-
 def _has_ended(stored: _Stored, terms: list[Term]) -> bool:
     if not terms:
         return stored.refund_date is not None
@@ -135,7 +130,7 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
     rows = books.connection.rows(
         """
         SELECT o.paid_on, i.order_item_id, i.product_id, i.sub_total, i.tax_total, i.refunded,
-            i.refund_date
+            i.refund_date, i.is_dropped
         FROM orders AS o
         LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
         WHERE o.account_id = :account_id AND o.order_id = :order_id
@@ -161,9 +156,15 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
             f"order {order_id} has no item {item_id}: `masthead order show {order_id}` lists them"
         )
     (row,) = (row for row in rows if row[1] == item_id)
-    paid_on, _, product_id, net, tax, refunded, refund_date = row
+    paid_on, _, product_id, net, tax, refunded, refund_date, is_dropped = row
     found = _Stored(
-        item_id, product_id, stored_cents(net), stored_cents(tax), refunded, refund_date
+        item_id,
+        product_id,
+        stored_cents(net),
+        stored_cents(tax),
+        refunded,
+        refund_date,
+        is_dropped,
     )
     return found, paid_on
 
@@ -220,7 +221,7 @@ def _leave_campaign(books: Operation, terms: list[Term], *, is_all_back: bool) -
         )
 
 
-def _end(books: Operation, order_id: int, item_id: int, cents: int) -> None:
+def _end(books: Operation, order_id: int, item_id: int, cents: int, *, is_dropped: bool) -> None:
     """End the terms of an item, and note the refund in it."""
     which = {"account_id": books.account_id, "item_id": item_id}
     books.connection.change(
@@ -233,11 +234,13 @@ def _end(books: Operation, order_id: int, item_id: int, cents: int) -> None:
     )
     books.connection.change(
         """
-        UPDATE order_items SET refunded = refunded + :cents, refund_date = :at
+        UPDATE order_items SET refunded = refunded + :cents, refund_date = :at,
+            is_dropped = CASE WHEN :is_dropped = 1 THEN 1 ELSE is_dropped END
         WHERE account_id = :account_id AND order_item_id = :item_id
         """,
         cents=cents,
-        at=books.local_now,
+        at=books.now,
+        is_dropped=int(is_dropped),
         **which,
     )
     books.connection.change(

@@ -19,6 +19,7 @@ __all__ = [
     "check_publication",
     "due",
     "efforts",
+    "is_noted",
     "letters",
     "record_sent",
     "remove_effort",
@@ -59,6 +60,9 @@ LETTER = (
 )
 """The columns of a letter. ``subscriber_id`` is the reader's; from ``to_subscriber_id`` on they are
 those of whoever gets the letter, the reader or the payer, and at the end those of the offer."""
+
+
+_FILE_WITH = "file with SHA-256 "
 
 
 class Point(NamedTuple):
@@ -371,8 +375,13 @@ def letters(
     )
 
 
-def record_sent(books: Operation, publication_id: int | None = None) -> int:
-    """Note that the letters which are due today are sent; return how many."""
+def record_sent(
+    books: Operation, publication_id: int | None = None, digest: str | None = None
+) -> int:
+    """Note that the letters which are due today are sent; return how many.
+
+    ``digest`` is the SHA-256 of their file, by which :func:`is_noted` knows it.
+    """
     sent = books.connection.change(
         f"""
         INSERT INTO renewals_sent (account_id, term_id, effort, subscription_id, sent_on)
@@ -383,5 +392,17 @@ def record_sent(books: Operation, publication_id: int | None = None) -> int:
     )
     if sent:
         whose = "" if publication_id is None else f" of publication {publication_id}"
-        books.say(f"{sent} letters of renewal{whose} were written out")
+        file = "" if digest is None else f", into the {_FILE_WITH}{digest}"
+        books.say(f"{sent} letters of renewal{whose} were written out{file}")
     return sent
+
+
+def is_noted(connection: Connection, account_id: int, digest: str) -> bool:
+    """Return whether the letters of a file were noted as sent, by the audit log."""
+    return bool(
+        connection.row(
+            "SELECT 1 FROM audit WHERE account_id = :account_id AND summary LIKE :ending",
+            account_id=account_id,
+            ending=f"% letters of renewal%, into the {_FILE_WITH}{digest}",
+        )
+    )

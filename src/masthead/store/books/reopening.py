@@ -69,8 +69,7 @@ def _check(running: Operation, issue: Issue) -> None:
         raise BadInput(f"{issue.title} is not the latest closed issue: that is {newest.title}")
     if issue.file_written_at:
         raise BadInput(
-            f"the file of {issue.title} was written at {issue.file_written_at} (UTC): it stays "
-            "closed"
+            f"the file of {issue.title} was written at {issue.file_written_at}: it stays closed"
         )
 
 
@@ -95,11 +94,15 @@ class _Undoing:
         self._keys = self._lists.keys_in(_UNDONE)
 
     def check_terms(self) -> None:
-        """Raise BadInput, with the names, where a term has ended, moved or been converted since."""
+        """Raise BadInput, with the names, where a term has ended, moved or been converted since.
+
+        What has ended gets no issue, so it has ended after the closing. A closing makes a list, so
+        that the numbers of lists tell what came after it, also within a second.
+        """
         rows = self._connection.rows(
             f"""
-            SELECT t.term_id, t.subscription_id, CASE WHEN t.ended_at >= :closed_at THEN 'ended'
-                WHEN t.moved_at >= :closed_at THEN 'merged into another subscriber'
+            SELECT t.term_id, t.subscription_id, CASE WHEN t.ended_at IS NOT NULL THEN 'ended'
+                WHEN t.moved_after >= :main_list_id THEN 'merged into another subscriber'
                 ELSE 'converted to other copies' END, r.subscriber_id, r.first_name, r.last_name
             FROM {self._keys} AS k JOIN terms AS t
                 ON t.account_id = :account_id AND t.term_id = k.other
@@ -110,11 +113,10 @@ class _Undoing:
             JOIN mailing_list_entries AS e
                 ON e.account_id = :account_id AND e.subscription_id = k.key
                 AND e.mailing_list_id IN ({_LISTS})
-            WHERE t.ended_at >= :closed_at OR t.moved_at >= :closed_at
+            WHERE t.ended_at IS NOT NULL OR t.moved_after >= :main_list_id
                 OR e.copies - e.free_copies <> t.copies
             ORDER BY t.term_id
             """,
-            closed_at=self._issue.closed_at,
             **self._values,
         )
         if not rows:

@@ -1,18 +1,30 @@
 -- The counters of an embedded database: a file of its own, so that a load, which holds the
 -- database's one writer, delays no login. On PostgreSQL these tables are in the database.
 
--- login, guess: keyed hashes. failed_at: microseconds since 1970 in UTC.
+-- login, guess: keyed hashes. failed_at: microseconds since 1970 in UTC. kind: what of an account
+-- is counted together, see logins.py.
 CREATE TABLE IF NOT EXISTS login_failures (
     account_id INTEGER NOT NULL,
     login TEXT NOT NULL,
     guess TEXT NOT NULL,
     failed_at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
     PRIMARY KEY (account_id, guess)
 ) STRICT;
 CREATE INDEX IF NOT EXISTS login_failures_by_login
     ON login_failures (account_id, login, failed_at);
 -- Narrow, since an account's whole hour is read by it.
-CREATE INDEX IF NOT EXISTS login_failures_by_time ON login_failures (account_id, failed_at);
+CREATE INDEX IF NOT EXISTS login_failures_by_time ON login_failures (account_id, kind, failed_at);
+
+-- Emails with which readers have logged in, by keyed hash, and when last.
+CREATE TABLE IF NOT EXISTS login_successes (
+    account_id INTEGER NOT NULL,
+    login TEXT NOT NULL,
+    succeeded_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, login)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS login_successes_by_time
+    ON login_successes (account_id, succeeded_at);
 
 -- When each pair of an account was last used, in microseconds since 1970 in UTC.
 CREATE TABLE IF NOT EXISTS key_uses (

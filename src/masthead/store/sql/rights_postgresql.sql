@@ -70,7 +70,7 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, '
         'epochs, '
-        'login_failures, key_uses, request_counts, commits, publications, issues, '
+        'login_failures, login_successes, key_uses, request_counts, commits, publications, issues, '
         'subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
@@ -82,6 +82,8 @@ BEGIN
         'GRANT INSERT (account_id, commit_id), UPDATE (visible_at) ON commits TO %I', server);
     EXECUTE format('GRANT UPDATE (epoch_at, history) ON epochs TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE, DELETE ON login_failures TO %I', server);
+    EXECUTE format(
+        'GRANT INSERT, UPDATE (succeeded_at), DELETE ON login_successes TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE (used_at) ON key_uses TO %I', server);
     EXECUTE format(
         'GRANT INSERT, UPDATE (requests, errors, last_at), DELETE ON request_counts TO %I',

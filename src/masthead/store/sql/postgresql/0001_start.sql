@@ -123,16 +123,26 @@ CREATE TABLE epochs (
 -- is moved from one to another has lost nothing.
 CREATE TABLE nodes (node TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
--- Failed logins. login, guess: keyed hashes.
+-- Failed logins. login, guess: keyed hashes. kind: what of an account is counted together.
 CREATE TABLE login_failures (
     account_id BIGINT NOT NULL,
     login TEXT COLLATE "C" NOT NULL,
     guess TEXT COLLATE "C" NOT NULL,
     failed_at BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (account_id, guess)
 );
 CREATE INDEX login_failures_by_login ON login_failures (account_id, login, failed_at);
-CREATE INDEX login_failures_by_time ON login_failures (account_id, failed_at);
+CREATE INDEX login_failures_by_time ON login_failures (account_id, kind, failed_at);
+
+-- Emails with which readers have logged in, by keyed hash, and when last.
+CREATE TABLE login_successes (
+    account_id BIGINT NOT NULL,
+    login TEXT COLLATE "C" NOT NULL,
+    succeeded_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, login)
+);
+CREATE INDEX login_successes_by_time ON login_successes (account_id, succeeded_at);
 
 -- When each pair was last used.
 CREATE TABLE key_uses (
@@ -174,7 +184,8 @@ CREATE UNIQUE INDEX commits_by_visible_at ON commits (account_id, visible_at);
 CREATE INDEX commits_without_stamp ON commits (account_id) WHERE visible_at IS NULL;
 
 -- An account that has the row keeps its books here (mode `here`): operations change its data, and
--- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+-- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in the
+-- time zone of the account.
 -- last_order_before: the newest order of before the opening; this and older ones are history.
 CREATE TABLE books (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
@@ -522,6 +533,7 @@ CREATE INDEX purchases_by_shipping_address
 CREATE INDEX purchases_by_billing_address
     ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
+-- is_dropped: a product that ended before its order was paid, so that nothing came for it.
 CREATE TABLE order_items (
     account_id BIGINT NOT NULL,
     order_item_id BIGINT NOT NULL,
@@ -535,6 +547,7 @@ CREATE TABLE order_items (
     grand_total TEXT COLLATE "C" NOT NULL DEFAULT '0',
     purchase_id BIGINT,
     refunded BIGINT NOT NULL DEFAULT 0,
+    is_dropped BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, order_item_id),
     CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
     FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
@@ -545,7 +558,7 @@ CREATE INDEX order_items_by_purchase
     ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
 
 -- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
--- cancelled; moved_at: when its subscription came to another subscriber. free_copies come beside the
+-- cancelled; moved_after: the newest list when its subscription came to another subscriber. free_copies come beside the
 -- copies, in a class of their own. allowed: the cents that an allowance has given back. What the
 -- first spread_after issues did not earn, which is spread_earned, is spread over spread_parts: the
 -- issues times the copies that were left then; NULL is those of the whole term.
@@ -564,7 +577,7 @@ CREATE TABLE terms (
     months BIGINT,
     starts_on TEXT COLLATE "C",
     ended_at TEXT COLLATE "C",
-    moved_at TEXT COLLATE "C",
+    moved_after BIGINT,
     free_copies BIGINT NOT NULL DEFAULT 0,
     free_class TEXT COLLATE "C",
     allowed BIGINT NOT NULL DEFAULT 0,
@@ -714,7 +727,8 @@ CREATE TABLE deletions (
 );
 CREATE INDEX deletions_by_commit ON deletions (account_id, entity, commit_id, record_id);
 
--- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss in UTC. It
+-- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss, in the
+-- time zone of the account. It
 -- refers to no row of subscribers: it holds also for a subscriber whom only a later load adds.
 CREATE TABLE erasures (
     account_id BIGINT NOT NULL,
@@ -1055,7 +1069,8 @@ CREATE UNLOGGED TABLE staged_order_items (
     tax_total TEXT COLLATE "C",
     grand_total TEXT COLLATE "C",
     purchase_id BIGINT,
-    refunded BIGINT
+    refunded BIGINT,
+    is_dropped BIGINT
 );
 CREATE INDEX staged_order_items_by_key
     ON staged_order_items (account_id, load_id, order_item_id);
@@ -1079,7 +1094,7 @@ CREATE UNLOGGED TABLE staged_terms (
     months BIGINT,
     starts_on TEXT COLLATE "C",
     ended_at TEXT COLLATE "C",
-    moved_at TEXT COLLATE "C",
+    moved_after BIGINT,
     free_copies BIGINT,
     free_class TEXT COLLATE "C",
     allowed BIGINT,
@@ -1262,6 +1277,7 @@ BEGIN
         'account_locks',
         'epochs',
         'login_failures',
+        'login_successes',
         'key_uses',
         'operators',
         'operator_sessions',

@@ -108,7 +108,8 @@ CREATE TABLE commits (
 CREATE UNIQUE INDEX commits_by_visible_at ON commits (account_id, visible_at);
 
 -- An account that has the row keeps its books here (mode `here`): operations change its data, and
--- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in UTC.
+-- files no longer do. opened_at, like all times of the books: YYYY-MM-DD hh:mm:ss in the
+-- time zone of the account.
 -- last_order_before: the newest order of before the opening; this and older ones are history.
 CREATE TABLE books (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
@@ -441,6 +442,7 @@ CREATE INDEX purchases_by_shipping_address
 CREATE INDEX purchases_by_billing_address
     ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
+-- is_dropped: a product that ended before its order was paid, so that nothing came for it.
 CREATE TABLE order_items (
     account_id INTEGER NOT NULL,
     order_item_id INTEGER NOT NULL,
@@ -454,6 +456,7 @@ CREATE TABLE order_items (
     grand_total TEXT NOT NULL DEFAULT '0',
     purchase_id INTEGER,
     refunded INTEGER NOT NULL DEFAULT 0,
+    is_dropped INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, order_item_id),
     CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
     FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
@@ -464,7 +467,7 @@ CREATE INDEX order_items_by_purchase
     ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
 
 -- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
--- cancelled; moved_at: when its subscription came to another subscriber. free_copies come beside the
+-- cancelled; moved_after: the newest list when its subscription came to another subscriber. free_copies come beside the
 -- copies, in a class of their own. allowed: the cents that an allowance has given back. What the
 -- first spread_after issues did not earn, which is spread_earned, is spread over spread_parts: the
 -- issues times the copies that were left then; NULL is those of the whole term.
@@ -483,7 +486,7 @@ CREATE TABLE terms (
     months INTEGER,
     starts_on TEXT,
     ended_at TEXT,
-    moved_at TEXT,
+    moved_after INTEGER,
     free_copies INTEGER NOT NULL DEFAULT 0,
     free_class TEXT,
     allowed INTEGER NOT NULL DEFAULT 0,
@@ -633,7 +636,8 @@ CREATE TABLE deletions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deletions_by_commit ON deletions (account_id, entity, commit_id);
 
--- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss in UTC. It
+-- Whose personal data are kept blank, whatever is loaded. erased_at: YYYY-MM-DD hh:mm:ss, in the
+-- time zone of the account. It
 -- refers to no row of subscribers: it holds also for a subscriber whom only a later load adds.
 CREATE TABLE erasures (
     account_id INTEGER NOT NULL,

@@ -1,0 +1,198 @@
+"""The file of renewal letters, which is there if and only if its letters are noted as sent.
+
+The file is complete beside its place before the transaction that notes the letters ends, with its
+digest in the audit log, and gets its name after that. So a call that was broken off can be finished
+by the next one: what lies there was noted, or it was not (decisions, "The letters' file").
+"""
+
+import csv
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from masthead.errors import BadInput
+from masthead.private import new_file, sync
+from masthead.store import Store, audit
+from masthead.store.books import renewing
+from masthead.store.books.operation import Operation, operation
+from masthead.store.database import Connection
+
+__all__ = ["Sent", "copy_letters", "send_letters"]
+
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+_MODE = 0o600
+
+
+class Sent(NamedTuple):
+    """The letters of a file, by publication and effort.
+
+    ``is_finished``: they were noted by a call that was broken off, and the file has them now; no
+    other letters were looked for. Then ``due`` is empty.
+    """
+
+    due: list[renewing.Due]
+    is_finished: bool = False
+
+
+def send_letters(
+    store: Store,
+    account_id: int,
+    path: Path,
+    publication: int | None = None,
+    *,
+    by: audit.Deed | None = None,
+) -> Sent:
+    """Write the letters that are due today, and note them as sent: both or neither.
+
+    A file that a call left unfinished gets its name if its letters are noted, and is removed if
+    not. Raises what ``operation`` does, NotFound without such a publication, BadInput if the file
+    is there, if it cannot be written, or while another command writes it.
+    """
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    with _told(path), _only_writer(path, unfinished) as file:
+        try:
+            with operation(store, account_id, by) as books:
+                # In a transaction that has the lock, so that no other one is still to commit.
+                sent = Sent([], is_finished=_is_noted(books, file))
+                if not sent.is_finished:
+                    sent = Sent(_due(books.connection, account_id, books.today, publication))
+                    file.truncate(0)
+                    _write(file, books.connection, account_id, books.today, publication)
+                    sync(unfinished.parent)
+                    renewing.record_sent(books, publication, _digest(file))
+        except BaseException:
+            _settle(store, account_id, file, unfinished, path)
+            raise
+        _give_name(unfinished, path)
+    return sent
+
+
+def copy_letters(
+    connection: Connection,
+    account_id: int,
+    path: Path | None,
+    day: str,
+    publication: int | None = None,
+    *,
+    again: bool = False,
+) -> list[renewing.Due]:
+    """Return the letters that are due on a day, or with ``again`` were sent on it.
+
+    They are written into a file too, if a path is given; nothing is noted. Raises NotFound without
+    such a publication, BadInput if the file cannot be written.
+    """
+    due = _due(connection, account_id, day, publication, again=again)
+    if path is not None:
+        unfinished = path.with_name(f"{path.name}.copy.unfinished")
+        with _told(path):
+            _check_free(path)
+            try:
+                with new_file(unfinished) as file:
+                    _write(file, connection, account_id, day, publication, again=again)
+                _give_name(unfinished, path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+    return due
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _only_writer(path: Path, unfinished: Path) -> Iterator[IO[str]]:
+    """Open what lies beside the file, or an empty file, and keep others from it meanwhile."""
+    is_own = False
+    while not is_own:
+        _check_free(path)
+        opened = os.open(unfinished, _FLAGS, _MODE)
+        with os.fdopen(opened, "r+", encoding="utf-8", newline="") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BadInput(f"{path}: another command is writing this file") from None
+            # The one who had it may have given it its name before it was locked here.
+            with suppress(FileNotFoundError):
+                is_own = os.path.samestat(os.fstat(file.fileno()), os.lstat(unfinished))
+            if is_own:
+                os.fchmod(file.fileno(), _MODE)
+                yield file
+
+
+def _check_free(path: Path) -> None:
+    if path.exists():
+        raise BadInput(f"{path} exists already: its letters are not replaced, name another file")
+
+
+def _is_noted(books: Operation, file: IO[str]) -> bool:
+    return renewing.is_noted(books.connection, books.account_id, _digest(file))
+
+
+def _settle(store: Store, account_id: int, file: IO[str], unfinished: Path, path: Path) -> None:
+    """Give a file its name if its letters were noted before the operation failed, or remove it.
+
+    Where the database cannot tell, it stays for the next call.
+    """
+    is_noted = False
+    if os.fstat(file.fileno()).st_size:
+        try:
+            with operation(store, account_id, None, dry_run=True) as books:
+                is_noted = _is_noted(books, file)
+        except Exception:  # noqa: BLE001 - the first error is told
+            return
+    if is_noted:
+        _give_name(unfinished, path)
+    else:
+        unfinished.unlink()
+
+
+def _give_name(unfinished: Path, path: Path) -> None:
+    unfinished.replace(path)
+    sync(path.parent)
+
+
+def _digest(file: IO[str]) -> str:
+    """Return the SHA-256 of all that is in the file."""
+    file.seek(0)
+    return hashlib.file_digest(file.buffer, "sha256").hexdigest()  # type: ignore[attr-defined]
+
+
+def _due(
+    connection: Connection,
+    account_id: int,
+    day: str,
+    publication: int | None,
+    *,
+    again: bool = False,
+) -> list[renewing.Due]:
+    if publication is not None:
+        renewing.check_publication(connection, account_id, publication)
+    return renewing.due(connection, account_id, day, publication, again=again)
+
+
+def _write(
+    file: IO[str],
+    connection: Connection,
+    account_id: int,
+    day: str,
+    publication: int | None,
+    *,
+    again: bool = False,
+) -> None:
+    rows: Iterator[Sequence[int | str | None]] = renewing.letters(
+        connection, account_id, day, publication, again=again
+    )
+    file.seek(0)
+    writer = csv.writer(file)
+    writer.writerow(renewing.LETTER)
+    writer.writerows(rows)
+    file.flush()
+    os.fsync(file.fileno())

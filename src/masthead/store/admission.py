@@ -1,0 +1,120 @@
+"""Who may come in: of all accounts, as a restore carries it from one database to another.
+
+It is what an operator or a publisher has ended since the backup was made, and what must not be
+valid again: API credentials, accounts that were switched off, operators, their roles and passwords
+(decisions, "Restored backups: who may come in").
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from masthead.store.database import Connection, Row, Store
+
+__all__ = ["TABLES", "Admitted", "Carried", "admitted_by", "carry_over", "end_sessions"]
+
+TABLES = ("accounts", "api_keys", "operators", "secret_key")
+"""The tables that are read."""
+
+_SETTINGS = {
+    "switched on or off": ("active", "api_active"),
+    "API credentials": ("api_key", "api_login"),
+    "the settings of a master, of password_md5 and of renewal codes": (
+        *("is_master", "hide_password_md5", "renewal_code_login"),
+    ),
+}
+_COLUMNS = tuple(name for names in _SETTINGS.values() for name in names)
+_PAIR = ("key_hash", "login_hash", "account_id", "ends_at")
+_OPERATOR = (
+    *("account_id", "operator_id", "name", "name_lower", "role", "password_hash", "sessions_from"),
+)
+
+
+class Admitted(NamedTuple):
+    """The settings of each account, all pairs that open one, and all operators."""
+
+    settings: dict[int, Row]
+    pairs: list[Row]
+    operators: list[Row]
+
+
+class Carried(NamedTuple):
+    """What has changed in which account, and the accounts that were closed."""
+
+    changed: dict[int, list[str]]
+    closed: list[int]
+
+
+def admitted_by(connection: Connection) -> Admitted:
+    """Return who may come in by a database."""
+    accounts = connection.rows(f"SELECT account_id, {', '.join(_COLUMNS)} FROM accounts")
+    return Admitted(
+        {row[0]: row[1:] for row in accounts},
+        connection.rows(f"SELECT {', '.join(_PAIR)} FROM api_keys ORDER BY key_hash"),
+        connection.rows(
+            f"SELECT {', '.join(_OPERATOR)} FROM operators ORDER BY account_id, operator_id"
+        ),
+    )
+
+
+def carry_over(connection: Connection, other: Admitted) -> Carried:
+    """Let those come in whom ``other`` lets in, and nobody else, in the caller's transaction.
+
+    An account that ``other`` lacks was removed: it is switched off, without credentials and
+    operators. Both databases have the same secret key.
+    """
+    own = admitted_by(connection)
+    of_both = own.settings.keys() & other.settings.keys()
+    closed = sorted(own.settings.keys() - other.settings.keys())
+    changed = {
+        account_id: what
+        for account_id in sorted(of_both)
+        if (what := _changes(own, other, account_id))
+    }
+    for table in ("api_keys", "operators"):
+        connection.change(f"DELETE FROM {table}")
+    connection.insert_many("api_keys", _PAIR, _of(other.pairs, of_both, _PAIR))
+    connection.insert_many("operators", _OPERATOR, _of(other.operators, of_both, _OPERATOR))
+    sets = ", ".join(f"{name} = :{name}" for name in _COLUMNS)
+    for account_id in of_both:
+        values = dict(zip(_COLUMNS, other.settings[account_id], strict=True))
+        connection.change(
+            f"UPDATE accounts SET {sets} WHERE account_id = :account_id",
+            **{**values, "account_id": account_id},
+        )
+    for account_id in closed:
+        connection.change(
+            """
+            UPDATE accounts SET active = 0, api_active = 0, api_key = NULL, api_login = NULL
+            WHERE account_id = :account_id
+            """,
+            account_id=account_id,
+        )
+    return Carried(changed, closed)
+
+
+def _changes(own: Admitted, other: Admitted, account_id: int) -> list[str]:
+    """Return what is not the same of an account."""
+    one, two = (
+        dict(zip(_COLUMNS, each.settings[account_id], strict=True)) for each in (own, other)
+    )
+    changed = {
+        what: any(one[name] != two[name] for name in names) for what, names in _SETTINGS.items()
+    }
+    changed["API credentials"] |= _differ(own.pairs, other.pairs, account_id, _PAIR)
+    changed["operators"] = _differ(own.operators, other.operators, account_id, _OPERATOR)
+    return [what for what, is_so in changed.items() if is_so]
+
+
+def _differ(own: list[Row], other: list[Row], account_id: int, columns: tuple[str, ...]) -> bool:
+    return _of(own, {account_id}, columns) != _of(other, {account_id}, columns)
+
+
+def _of(rows: Iterable[Row], account_ids: set[int], columns: tuple[str, ...]) -> list[Row]:
+    place = columns.index("account_id")
+    return [row for row in rows if row[place] in account_ids]
+
+
+def end_sessions(store: Store) -> None:
+    """End all sessions of the console."""
+    with store.counters() as counters:
+        counters.change("DELETE FROM operator_sessions")
