@@ -68,7 +68,8 @@ class Item(NamedTuple):
 
     ``price`` and ``tax`` are those of the bundle or product where they are None. ``recipient``
     without a name is the one who pays, at another address if it has one. ``is_new`` begins a new
-    subscription even where there is one, ``first_issue`` says with which issue.
+    subscription even where there is one, ``first_issue`` says with which issue. ``of_class`` is the
+    class of the copies that cost nothing, complimentary if it is None.
     """
 
     bundle_id: int | None = None
@@ -78,6 +79,7 @@ class Item(NamedTuple):
     recipient: Person = NOBODY
     is_new: bool = False
     first_issue: int | None = None
+    of_class: str | None = None
 
 
 class Order(NamedTuple):

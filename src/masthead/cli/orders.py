@@ -78,6 +78,7 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @click.option("--tax", type=Amount(), help="Another tax than the bundle's.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new subscription in any case.")
 @click.option("--first-issue", type=ID, help="Begin with this issue, by its id.")
+@click.option("--class", "of_class", help="Of which class free copies are, such as staff.")
 @click.option("--paid", "is_paid", is_flag=True, help="It is paid today.")
 @click.option("--payment-type", help="How it is paid: check, card, invoice.")
 @click.option("--fulfilled", "is_fulfilled", is_flag=True, help="The products were handed over.")
@@ -136,9 +137,9 @@ def _items(
             "into a file for `masthead order import`"
         )
     recipient = _person(given, _PREFIX)
-    of_bundle = {"is_new": given["is_new"], "first_issue": given["first_issue"]}
+    of_bundle = {name: given[name] for name in ("is_new", "first_issue", "of_class")}
     if products and not bundles and any(of_bundle.values()):
-        raise BadUsage("--new and --first-issue are for bundles")
+        raise BadUsage("--new, --first-issue and --class are for bundles")
     own = {"price": given["price"], "tax": given["tax"]}
     return (
         *(Item(bundle_id=each, recipient=recipient, **of_bundle, **own) for each in bundles),
