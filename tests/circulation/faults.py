@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from masthead.circulation import expiry, refunding
 from masthead.store import audit, deletions
 from masthead.store.books import (
+    allowing,
     cancelling,
     catalogue,
     closing,
@@ -280,6 +281,12 @@ FAULTS: dict[str, Plant] = {
         offering, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
     ),
     "a refund goes to the first line": _call(refunding, "parts", _to_the_first),
+    "an allowance ends the issues": _sql(
+        r"SET allowed = allowed \+ :cents", "SET issues_left = 0, allowed = allowed + :cents"
+    ),
+    "what an allowance leaves is not spread over what is left": _call(
+        allowing, "_spread_rest", _nothing
+    ),
     "what is earned ahead of today is taken back today": _call(
         store_refunding, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
     ),

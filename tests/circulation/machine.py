@@ -59,6 +59,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "pass_days": {"days": st.integers(1, 40)},
     "pay": {"order": _PICK},
     "refund": {"item": _PICK, "amount": _CENTS},
+    "allow": {"item": _PICK, "amount": st.sampled_from([0, 1, 99, 333])},
     "cancel": {"key": _PICK, "refund": _YES},
     "extend": {
         "key": _PICK,
@@ -214,6 +215,8 @@ class _Chosen:
             "item_id": item_id,
             "amount": amount,
         }
+
+    _allow = _refund
 
     def _move(
         self, key: int, address: int | None, first: date | None, last: date
