@@ -210,6 +210,9 @@ FAULTS: dict[str, Plant] = {
         r"SET closed_at = :now, mailing_list_id = :mailing_list_id",
         "SET closed_at = :now, mailing_list_id = NULLIF(:mailing_list_id, 2)",
     ),
+    "issues of deleted readers are not named": _sql(
+        r"AND r\.delete_date IS NOT NULL", "AND r.delete_date IS NULL AND FALSE"
+    ),
     "a preview changes something": _call(
         closing,
         "operation",
@@ -376,7 +379,7 @@ FAULTS: dict[str, Plant] = {
     "closing forecasts nothing anew": _call(closing, "_forecast_after_closing", _nothing),
     # Merging, renewals, and what all operations do
     "merging forgets the terms": _sql(
-        r"(UPDATE terms SET moved_after = .*?)WHERE account_id = :account_id AND subscription_id",
+        r"(?s)(UPDATE terms SET moved_after = .*?)WHERE account_id = :account_id AND subscription_id",
         r"\1WHERE FALSE AND account_id = :account_id AND subscription_id",
     ),
     "merging forgets the purchases": _sql(

@@ -222,6 +222,10 @@ STORY: list[Step] = [
     ("plan", {"publication": EBB, "day": _day(9, 25)}),
     ("close", {"issue": 19}),
     ("refund", {"order": 17, "item_id": 18}),
+    # It was closed before its month, and is reopened after it.
+    ("close", {"issue": 18}),
+    _days(190),
+    ("reopen", {"issue": 18}),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 
