@@ -239,7 +239,7 @@ class Reader:
             passes = not is_guarded or logins.may_pass(counters, limits, attempt, standing, now)
             if password != "right" or not passes:
                 if is_guarded:
-                    logins.count_guarded(counters, limits, attempt, now, passes=passes)
+                    logins.count_guarded(counters, attempt, now, passes=passes)
                     return "later"
                 logins.count_failure(counters, limits, attempt, now)
                 return "no"

@@ -5,6 +5,7 @@ import sys
 import click
 import msgspec
 
+from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
@@ -13,7 +14,9 @@ from masthead.contract.moments import format_second, parse_moment
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
-from masthead.store import audit, erasing
+from masthead.store import Store, audit
+from masthead.store.books import leaving
+from masthead.store.books.operation import mode_of
 
 __all__ = ["audit_command", "erase_command", "subscriber_data_command"]
 
@@ -25,6 +28,18 @@ _NO_ACCOUNT = "say with --account whose subscriber it is"
 @click.option("--subscriber", type=_ID, required=True, help="Id of the subscriber.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
+    "--refund",
+    "money",
+    flag_value="refund",
+    help="Give back what is unearned of the subscriber's subscriptions, with its tax. They end.",
+)
+@click.option(
+    "--earn",
+    "money",
+    flag_value="earn",
+    help="Keep what is unearned of the subscriber's subscriptions. They end.",
+)
+@click.option(
     "--leave-traces",
     is_flag=True,
     help="Do not vacuum an embedded database, which takes long for a large one; the next erasure "
@@ -33,29 +48,60 @@ _NO_ACCOUNT = "say with --account whose subscriber it is"
 @setting("account", kind=_ID)
 @setting("database")
 def erase_command(
-    subscriber: int, account: int | None, database: str, *, yes: bool, leave_traces: bool
+    subscriber: int,
+    money: leaving.Money | None,
+    account: int | None,
+    database: str,
+    *,
+    yes: bool,
+    leave_traces: bool,
 ) -> None:
     """Blank all personal data of a subscriber, permanently.
 
     Names, addresses, answers, codes and notes are blanked; ids, amounts and dates of orders stay.
     The change feed passes it on to mirrors, and later imports keep the data blank. Backups are
-    unchanged.
+    unchanged. A subscriber with issues or money left in the books is erased only with --refund or
+    --earn, which end the subscriptions.
     """
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
+    store = opened(database)
     if not yes:
         if not sys.stdin.isatty():
             raise BadUsage("this cannot be undone: say --yes where nobody can be asked")
+        if money is None:
+            money = _asked(store, account, subscriber)
         question = f"Erase subscriber {subscriber} of account {account}? It cannot be undone."
         click.confirm(question, abort=True)
-    blanked = erasing.erase(
-        opened(database), account, subscriber, leave_traces=leave_traces, by=deed()
-    )
+    done = leaving.erase(store, account, subscriber, money, leave_traces=leave_traces, by=deed())
+    for left in done.ended:
+        click.echo(f"ended  {left.said}")
+    if done.ended:
+        click.echo(
+            f"refunded {decimal(done.refunded)} with tax, earned {decimal(done.earned)}"
+            + ("; the money itself you send" if done.refunded else "")
+        )
+    blanked = done.blanked
     width = max(map(len, blanked), default=0)
     for name, count in blanked.items():
         click.echo(f"{name:<{width}}  {count} blanked")
     if not blanked:
         click.echo("nothing personal was left")
+
+
+def _asked(store: Store, account: int, subscriber: int) -> leaving.Money | None:
+    """Ask what becomes of the issues and the money that a subscriber has left, if any."""
+    with store.reader() as connection:
+        connection.set_tenant(account)
+        is_here = mode_of(connection, account) == "here"
+        left = leaving.left_of(connection, account, subscriber) if is_here else []
+    if not left:
+        return None
+    for each in left:
+        click.echo(each.said)
+    choice = click.Choice(["refund", "earn"])
+    answer = click.prompt("These end. What is unearned: refund it, or earn it", type=choice)
+    return "refund" if answer == "refund" else "earn"
 
 
 @click.command("subscriber-data")

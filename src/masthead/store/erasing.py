@@ -16,7 +16,17 @@ from masthead.store import accounts, audit, commits
 from masthead.store.database import Connection, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
-__all__ = ["PERSONAL", "Erasure", "add", "blank", "blank_staged", "erase", "erasures"]
+__all__ = [
+    "PERSONAL",
+    "Erasure",
+    "add",
+    "blank",
+    "blank_one",
+    "blank_staged",
+    "erase",
+    "erasures",
+    "summary_of",
+]
 
 PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables with personal columns."""
@@ -46,33 +56,42 @@ def erase(
 ) -> dict[str, int]:
     """Blank a subscriber's personal data in one commit; return the changed rows of each table.
 
-    Unless ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it
+    For an account whose data files own; ``store.books.leaving.erase`` is for any. Unless
+    ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it
     has no trace of them. Raises NotFound if there is no such account or subscriber.
     """
     with store.writer() as connection, connection.transaction():
         connection.lock_account(account_id)
         accounts.settings_of(connection, account_id)
-        whose = {"account_id": account_id, "subscriber_id": subscriber_id}
-        if not connection.row(
-            """
-            SELECT 1 FROM subscribers
-            WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-            """,
-            **whose,
-        ):
-            raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-        add(connection, Erasure(account_id, subscriber_id, None))
         commit_id = commits.begin_commit(connection, account_id)
-        blanked = blank(
-            connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id
-        )
+        blanked = blank_one(connection, account_id, subscriber_id, commit_id)
         if not blanked:
             commits.drop_commit(connection, account_id, commit_id)
-        audit.record(connection, by, _summary(subscriber_id, blanked), account_id=account_id)
+        audit.record(connection, by, summary_of(subscriber_id, blanked), account_id=account_id)
     commits.stamp_commits(store, account_id)
     if not leave_traces:
         store.vacuum_after_erase()
     return blanked
+
+
+def blank_one(
+    connection: Connection, account_id: int, subscriber_id: int, commit_id: int
+) -> dict[str, int]:
+    """Do the erasing of :func:`erase` in the caller's transaction, which has locked the account.
+
+    Raises NotFound if there is no such subscriber.
+    """
+    if not connection.row(
+        """
+        SELECT 1 FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    ):
+        raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+    add(connection, Erasure(account_id, subscriber_id, None))
+    return blank(connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id)
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:
@@ -105,7 +124,8 @@ def erasures(connection: Connection) -> list[Erasure]:
     return [Erasure(*row) for row in rows]
 
 
-def _summary(subscriber_id: int, blanked: dict[str, int]) -> str:
+def summary_of(subscriber_id: int, blanked: dict[str, int]) -> str:
+    """Return the audit entry of an erasure."""
     rows = ", ".join(f"{count} of {name}" for name, count in blanked.items())
     return f"erased subscriber {subscriber_id}: {f'blanked {rows}' if rows else 'nothing was left'}"
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 
 from masthead.errors import StoreUnavailable
-from masthead.store.database import Connection, Store
+from masthead.store.database import Connection, Dialect, Store
 from masthead.store.secret import Secret
 
 __all__ = [
@@ -50,41 +50,54 @@ that have opened before while their account is guarded, and at all other emails 
 are one row, which no limit reads."""
 
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
-_STANDING = """
-    SELECT max(by_login), max(by_account), max(succeeded_at) FROM (
-        SELECT failed_at AS by_login, CAST(NULL AS BIGINT) AS by_account,
-            CAST(NULL AS BIGINT) AS succeeded_at FROM (
-            SELECT failed_at FROM login_failures
-            WHERE account_id = :account_id AND login = :login
-                AND failed_at > :login_since AND failed_at <= :now
-            ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset) AS l
-        UNION ALL
-        SELECT NULL, failed_at, NULL FROM (
-            SELECT failed_at FROM login_failures
-            WHERE account_id = :account_id AND kind = :kind
-                AND failed_at > :account_since AND failed_at <= :now
-            ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset) AS a
-        UNION ALL
-        SELECT NULL, NULL, succeeded_at FROM login_successes
-        WHERE account_id = :account_id AND login = :login AND succeeded_at > :known_since
-    ) AS found
+_BY_LOGIN = """
+    SELECT failed_at FROM login_failures
+    WHERE account_id = :account_id AND login = :login
+        AND failed_at > :login_since AND failed_at <= :now
+    ORDER BY failed_at DESC LIMIT 1 OFFSET :login_offset
     """
-"""One query of the account's tables, so that a distributed database asks its node alone."""
+_BY_ACCOUNT = """
+    SELECT failed_at FROM login_failures
+    WHERE account_id = :account_id AND kind = :kind
+        AND failed_at > :account_since AND failed_at <= :now
+    ORDER BY failed_at DESC LIMIT 1 OFFSET :account_offset
+    """
+_SUCCEEDED = """
+    SELECT succeeded_at FROM login_successes
+    WHERE account_id = :account_id AND login = :login
+    """
+_STANDING: dict[Dialect, str] = {
+    "sqlite": f"SELECT ({_BY_LOGIN}), ({_BY_ACCOUNT}), ({_SUCCEEDED})",
+    "postgresql": f"""
+        SELECT max(by_login), max(by_account), max(succeeded_at) FROM (
+            SELECT failed_at AS by_login, CAST(NULL AS BIGINT) AS by_account,
+                CAST(NULL AS BIGINT) AS succeeded_at FROM ({_BY_LOGIN}) AS l
+            UNION ALL SELECT NULL, failed_at, NULL FROM ({_BY_ACCOUNT}) AS a
+            UNION ALL SELECT NULL, NULL, succeeded_at FROM ({_SUCCEEDED}) AS s
+        ) AS found
+        """,
+}
+"""On PostgreSQL a query whose tables are all the account's, so that a distributed database asks its
+node alone."""
 
 _FORGET = """
     DELETE FROM login_failures
-    WHERE account_id = :account_id AND kind = :kind AND failed_at <= :account_since
+    WHERE account_id = :account_id AND failed_at <= :account_since
     """
 _COUNT = """
+    INSERT INTO login_failures (account_id, login, guess, failed_at, kind)
+    VALUES (:account_id, :login, :guess, :now, :kind)
+    ON CONFLICT (account_id, guess) DO UPDATE SET failed_at = excluded.failed_at
+    WHERE login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
+    """
+_COUNT_GUARDED = """
     INSERT INTO login_failures (account_id, login, guess, failed_at, kind)
     VALUES (:account_id, :login, :guess, :now, :kind)
     ON CONFLICT (account_id, guess) DO UPDATE SET failed_at =
         CASE WHEN login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
         THEN excluded.failed_at ELSE login_failures.failed_at END
-    WHERE login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
-        OR login_failures.kind IN ('guarded', 'unknown')
     """
-"""While an account is guarded, each refusal writes a row: else its time would tell something."""
+"""Each refusal writes a row: else its time would tell whether the guess was counted before."""
 
 _FORGET_SUCCESSES = """
     DELETE FROM login_successes WHERE account_id = :account_id AND succeeded_at <= :known_since
@@ -146,9 +159,8 @@ def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int
         return Standing()
     # With a limit of n, the n-th newest failure in the window; if there is one, it is reached.
     ((by_login, by_account, succeeded_at),) = counters.rows(
-        _STANDING,
+        _STANDING[counters.dialect],
         **_window(now),
-        known_since=now - KNOWN_US,
         account_id=attempt.account_id,
         kind=attempt.kind,
         login=attempt.login,
@@ -160,22 +172,20 @@ def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int
     return Standing(
         by_login + LOGIN_US - now if is_login_locked else 0,
         by_account + ACCOUNT_US - now if is_account_locked else 0,
-        succeeded_at,
+        succeeded_at if succeeded_at and succeeded_at > now - KNOWN_US else None,
     )
 
 
 def count_failure(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> None:
-    """Count a wrong guess, and delete those of its kind that are older than all windows."""
-    if limits == (0, 0):
-        return
-    window = _window(now)
-    counters.rows(
-        _FORGET,
-        account_id=attempt.account_id,
-        kind=attempt.kind,
-        account_since=window["account_since"],
-    )
-    counters.rows(_COUNT, **attempt._asdict(), now=now, login_since=window["login_since"])
+    """Count a wrong guess, and delete those that are older than all windows."""
+    if limits != (0, 0):
+        _count(counters, _COUNT, attempt, now)
+
+
+def _count(counters: Connection, statement: str, attempt: Attempt, now: int) -> None:
+    values = {**_window(now), **attempt._asdict()}
+    for sql in (_FORGET, statement):
+        counters.rows(sql, **{name: value for name, value in values.items() if f":{name}" in sql})
 
 
 def may_pass(
@@ -190,16 +200,14 @@ def may_pass(
     return standing.succeeded_at is not None and not guarded.wait_us
 
 
-def count_guarded(
-    counters: Connection, limits: Limits, attempt: Attempt, now: int, *, passes: bool
-) -> None:
+def count_guarded(counters: Connection, attempt: Attempt, now: int, *, passes: bool) -> None:
     """Count what a guarded account has refused, if the right password would have passed.
 
     For any other attempt one row is written, the same for all of an account: else the time of a
     response would tell whether an email has opened before.
     """
     counted = attempt._replace(kind="unknown", login="", guess="")
-    count_failure(counters, limits, _guarded(attempt) if passes else counted, now)
+    _count(counters, _COUNT_GUARDED, _guarded(attempt) if passes else counted, now)
 
 
 def note_success(store: Store, limits: Limits, attempt: Attempt, standing: Standing) -> None:

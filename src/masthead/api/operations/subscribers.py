@@ -66,7 +66,7 @@ def authenticate_subscriber(request: Request) -> Response:
             counters.set_tenant(request.account_id)
             now = store.clock()
             if is_guarded:
-                logins.count_guarded(counters, limits, attempt, now, passes=passes)
+                logins.count_guarded(counters, attempt, now, passes=passes)
                 return _too_many(request, standing.by_account_us)
             logins.count_failure(counters, limits, attempt, now)
         count_login_check("refused")

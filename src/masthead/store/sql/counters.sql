@@ -10,11 +10,11 @@ CREATE TABLE IF NOT EXISTS login_failures (
     failed_at INTEGER NOT NULL,
     kind TEXT NOT NULL,
     PRIMARY KEY (account_id, guess)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS login_failures_by_login
     ON login_failures (account_id, login, failed_at);
--- Narrow, since an account's whole hour is read by it.
-CREATE INDEX IF NOT EXISTS login_failures_by_time ON login_failures (account_id, kind, failed_at);
+-- An account's whole hour is read by it.
+CREATE INDEX IF NOT EXISTS login_failures_by_time ON login_failures (account_id, failed_at, kind);
 
 -- Emails with which readers have logged in, by keyed hash, and when last.
 CREATE TABLE IF NOT EXISTS login_successes (

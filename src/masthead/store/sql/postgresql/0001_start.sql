@@ -133,7 +133,7 @@ CREATE TABLE login_failures (
     PRIMARY KEY (account_id, guess)
 );
 CREATE INDEX login_failures_by_login ON login_failures (account_id, login, failed_at);
-CREATE INDEX login_failures_by_time ON login_failures (account_id, kind, failed_at);
+CREATE INDEX login_failures_by_time ON login_failures (account_id, failed_at, kind);
 
 -- Emails with which readers have logged in, by keyed hash, and when last.
 CREATE TABLE login_successes (
