@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import csv
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from masthead.contract.records import ACCOUNTS
+from masthead.store import open_store
 from tests.servers import import_files, masthead
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-
-# What an account has beside the fields of the interface, and how it begins.
-NO_FIELDS = {
-    "hide_password_md5": "0",
-    "renewal_code_login": "1",
-    "time_zone": "UTC",
-    "last_used": "",
-}
+    from tests.servers import Store
 
 
 def shown(printed: str) -> dict[str, str]:
@@ -36,7 +31,7 @@ def show(database: str, account_id: int = 1) -> dict[str, str]:
 def test_add_shows_the_account_with_random_credentials(database: str) -> None:
     printed = [masthead("accounts", "add", n, database=database).stdout for n in (1, 2)]
     one, two = map(shown, printed)
-    assert list(one) == [*(column.name for column in ACCOUNTS.columns), *NO_FIELDS]
+    assert list(one) == [*(column.name for column in ACCOUNTS.columns), "last_used"]
     assert len({one["api_key"], one["api_login"], two["api_key"], two["api_login"]}) == 4
     assert one["account_id"] == "1"
     assert one["api_active"] == "1"
@@ -207,9 +202,40 @@ def test_export_prints_all_accounts_as_a_file_that_changes_nothing(
     assert header == [column.name for column in ACCOUNTS.columns]
     assert [row[0] for row in rows] == ["1", "4", "30"]
     for row in csv.DictReader(printed.splitlines()):
-        assert {**row, **NO_FIELDS} == show(account, int(row["account_id"]))
+        assert {**row, "last_used": ""} == show(account, int(row["account_id"]))
     loaded = import_files(accounts_file(tmp_path, printed), account_id=None, database=account)
     assert "accounts  0 inserted, 0 changed, 3 unchanged" in loaded
+
+
+def test_a_new_database_gets_all_settings_of_accounts_from_their_file(
+    account: str, store: Store, tmp_path: Path
+) -> None:
+    """decisions, "Accounts from a file": what is hidden or closed must not be open there."""
+    closed = ("--hide-password-md5", "--renewal-code-login=off", "--time-zone=Europe/Berlin")
+    masthead("accounts", "set", 1, *closed, database=account)
+    file = accounts_file(tmp_path, masthead("accounts", "export", database=account).stdout)
+    other = store.new_database("anew")
+    import_files(file, account_id=None, database=other)
+    assert show(other) == show(account)
+    folder = tmp_path / "bad"
+    folder.mkdir()
+    bad = accounts_file(folder, "account_id,time_zone\n1,Europe/Berlim\n")
+    refused = masthead("import", bad, database=other, exit_status=1)
+    assert "'Europe/Berlim' is no time zone; the nearest is 'Europe/Berlin'" in refused.stderr
+
+
+def test_a_file_that_hides_password_md5_changes_every_subscribers_record(
+    account: str, tmp_path: Path
+) -> None:
+    """decisions, "Passwords": as `masthead accounts set` does."""
+    (tmp_path / "subscribers.csv").write_text("subscriber_id\n1\n2\n")
+    import_files(tmp_path / "subscribers.csv", account_id="1", database=account)
+    file = accounts_file(tmp_path, "account_id,hide_password_md5\n1,1\n")
+    import_files(file, account_id=None, database=account)
+    with closing(open_store(account)) as opened, opened.writer() as database:
+        newest = database.rows("SELECT max(commit_id) FROM commits WHERE visible_at IS NOT NULL")
+        changed = database.rows("SELECT DISTINCT commit_id FROM subscribers")
+    assert changed == newest
 
 
 def accounts_file(folder: Path, content: str) -> Path:

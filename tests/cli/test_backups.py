@@ -366,6 +366,17 @@ def test_what_a_killed_command_leaves_is_removed_by_the_next(
     assert list(folder.glob("*.unfinished-*")) == [mine]
 
 
+def test_what_others_put_beside_a_backup_is_neither_followed_nor_waited_for(
+    named: str, tmp_path: Path
+) -> None:
+    """decisions, "Backups": a folder for all backups may be open to other users."""
+    pipe, link = (tmp_path / f"x.unfinished-backup-{digit * 8}" for digit in "01")
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    masthead("backup", tmp_path / "night", database=named)
+    assert link.is_symlink()
+
+
 def test_what_a_running_backup_makes_is_left_alone(big: str, tmp_path: Path) -> None:
     """decisions, "Backups"."""
     with begun("backup", tmp_path / "slow", database=big) as process:

@@ -150,6 +150,20 @@ def test_of_a_damaged_database_nothing_is_known_and_all_sessions_end(books: Book
     assert sessions_from > books.backup.stat().st_mtime_ns // 1_000
 
 
+def test_an_older_database_does_not_say_who_may_come_in(books: Books, tmp_path: Path) -> None:
+    """As after the restore of an old backup, when a newer one is found."""
+    newer = tmp_path / "newer"
+    masthead("accounts", "rotate-key", 1, database=books.url)
+    masthead("backup", newer, database=books.url)
+    books.store.close()
+    Path(books.url.removeprefix("sqlite:///")).unlink()
+    masthead("restore", books.backup, database=books.url)
+    books.backup = newer
+    restored = books.restore()
+    assert not books.opens("key", "login")
+    assert "no later state of the backup" in str(restored.unread.admitted)
+
+
 def test_the_command_says_what_came_from_the_replaced_database(books: Books) -> None:
     accounts.rotate_key(books.store, 1)
     remove_account(books.store, 2)

@@ -46,6 +46,17 @@ def test_a_session_that_is_used_all_the_time_ends_after_twelve_hours(
     assert not browser.is_in
 
 
+def test_a_session_that_began_while_the_clock_was_ahead_has_ended(
+    console: Console, desk: Desk
+) -> None:
+    """decisions, "Sessions of the console": else it would last for twelve hours and that time."""
+    browser = console.signed_in("manager")
+    desk.now -= 4 * MINUTE_US
+    assert browser.is_in
+    desk.now -= 2 * MINUTE_US
+    assert not browser.is_in
+
+
 def test_who_has_signed_out_is_out_with_the_cookie_that_somebody_kept(console: Console) -> None:
     """The issue's "stolen session after logout"."""
     browser = console.signed_in("manager")

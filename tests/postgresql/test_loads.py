@@ -251,7 +251,9 @@ def test_a_load_waits_for_a_row_of_its_account_and_nobody_else_does(
             masthead("accounts", "set", 1, "--plan=Gold", database=database)
             masthead("accounts", "rotate-key", 1, database=database)
         _, err = process.communicate(timeout=COMMAND_SECONDS_MAX)
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 0
+    # It says so after two seconds, which the others may have taken.
+    assert err in {"", "waiting for another program that writes to the database\n"}
     assert emails(database) == [email for email in NEWER for _ in (1, 2)]
 
 

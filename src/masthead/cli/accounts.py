@@ -26,10 +26,13 @@ from masthead.store.secret import Secret
 
 __all__ = ["accounts"]
 
+_WITH_OPTIONS_OF_THEIR_OWN = {
+    *("account_id", "is_master", "hide_password_md5", "renewal_code_login", "time_zone"),
+}
 _FIELDS = {
     column.name: column
     for column in ACCOUNTS.columns
-    if column.name not in {"account_id", "is_master"}
+    if column.name not in _WITH_OPTIONS_OF_THEIR_OWN
 }
 _ID = click.IntRange(0, 2**63 - 1)
 

@@ -1,8 +1,5 @@
 """The user and the command for the audit log, without secrets and personal data."""
 
-import os
-import pwd
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -10,6 +7,7 @@ from click.core import ParameterSource
 
 from masthead.circulation.amounts import decimal
 from masthead.cli.desk import Amount
+from masthead.cli.users import user_name
 from masthead.contract.printable import printable
 from masthead.loading.limits import Limit
 from masthead.store.audit import Deed
@@ -35,7 +33,7 @@ def deed() -> Deed:
     command = " ".join(words)
     if len(command) > _CHARACTERS_MAX:
         command = f"{command[:_CHARACTERS_MAX]} {_HIDDEN}"
-    return Deed(_user_name(), command)
+    return Deed(user_name(), command)
 
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:
@@ -61,17 +59,3 @@ def _shown(value: object) -> str:
     if not isinstance(value, int | Path) or isinstance(value, bool):
         return _HIDDEN
     return printable(value)
-
-
-def _user_name() -> str:
-    """Return the name of the effective user, and in parentheses the login name if it differs."""
-    user_id = os.getuid()
-    try:
-        user_name = pwd.getpwuid(user_id).pw_name
-    except KeyError:
-        user_name = str(user_id)
-    with suppress(OSError):
-        login = os.getlogin()
-        if login != user_name:
-            return f"{user_name} ({login})"
-    return user_name

@@ -4,19 +4,26 @@ An open pool of PostgreSQL has threads, for which Python 3.13 waits many seconds
 """
 
 from contextlib import closing
+from functools import partial
 
 import click
 
+from masthead.cli.users import user_name
 from masthead.errors import MastheadError
-from masthead.store import Store, find_store
+from masthead.store import Store, Waiting, find_store
 
 __all__ = ["found", "made", "opened"]
 
 
 def found(database: str) -> Store:
-    """Return the database, not opened, until the command ends. Raises what ``find_store`` does."""
+    """Return the database, not opened, until the command ends. Raises what ``find_store`` does.
+
+    A command that has to wait for another one says so on standard error.
+    """
+    context = click.get_current_context()
     store = find_store(database)
-    return click.get_current_context().with_resource(closing(store))
+    store.waiting = Waiting(user_name(), context.command_path, partial(click.echo, err=True))
+    return context.with_resource(closing(store))
 
 
 def opened(database: str) -> Store:

@@ -15,6 +15,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar
 
+from masthead.contract.moments import check_time_zone
+
 __all__ = [
     "Bit",
     "Bool",
@@ -178,6 +180,20 @@ class Text(Kind):
         """Return a string, with its maximum length if it has one."""
         limit = {} if self.max_length is None else {"maxLength": self.max_length}
         return {"type": "string"} | limit
+
+
+class TimeZone(Text):
+    """The name of a time zone of IANA's database."""
+
+    word = "time zone"
+
+    def __init__(self) -> None:
+        super().__init__(when_missing="UTC")
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        check_time_zone(text)
+        return text
 
 
 class Credential(Text):

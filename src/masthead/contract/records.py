@@ -249,6 +249,9 @@ class AccountRecord(Struct):
     created: DateTime
     master_checkout: Text
     is_master: Bool
+    hide_password_md5: Bool
+    renewal_code_login: Annotated[bool, kinds.Bool(when_missing=1)]
+    time_zone: Annotated[str, kinds.TimeZone()]
 
 
 class ErasureRecord(Struct):

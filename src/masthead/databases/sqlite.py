@@ -69,12 +69,19 @@ class SqliteConnection(RowsAndStreams):
         self.path = path
         self.streams = OpenStreams()
 
-    def set_lock_timeout(self, seconds: float | None) -> None:
-        """Wait so long for a lock before DatabaseLocked is raised; None: without a limit."""
-        if seconds is None:
-            self._connection.set_busy_handler(_sleep_and_retry)
-        else:
-            self._connection.set_busy_timeout(int(seconds * 1_000))
+    def set_lock_timeout(self, seconds: float) -> None:
+        """Wait so long for a lock before DatabaseLocked is raised."""
+        self._connection.set_busy_timeout(int(seconds * 1_000))
+
+    def wait_without_limit(self, waits: Callable[[bool], object]) -> None:
+        """Wait for any lock; ``waits`` is told before each sleep whether it is the first."""
+
+        def sleep_and_retry(calls: int) -> bool:
+            waits(calls == 0)
+            time.sleep(min(0.001 * 2 ** min(calls, 8), 0.25))
+            return True
+
+        self._connection.set_busy_handler(sleep_and_retry)
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Run a statement, which stays prepared, and return all its rows."""
@@ -255,12 +262,6 @@ def _open(path: Path, *, read_only: bool = False) -> apsw.Connection:
     except _UNAVAILABLE as error:
         raise DatabaseUnavailable(f"the database {path} cannot be opened", str(error)) from error
     return connection
-
-
-def _sleep_and_retry(calls: int) -> bool:
-    """SQLite's busy handler: sleep, up to a quarter of a second, and let SQLite try again."""
-    time.sleep(min(0.001 * 2 ** min(calls, 8), 0.25))
-    return True
 
 
 def _unavailable(error: apsw.Error) -> DatabaseUnavailable:

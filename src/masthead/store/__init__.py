@@ -10,8 +10,9 @@ from masthead.databases.urls import is_postgresql, sqlite_path
 from masthead.errors import BadUsage
 from masthead.store.database import Clock, Connection, Store, system_clock
 from masthead.store.sqlite import SqliteStore
+from masthead.store.waiting import Waiting
 
-__all__ = ["Clock", "Connection", "Store", "find_store", "open_store", "system_clock"]
+__all__ = ["Clock", "Connection", "Store", "Waiting", "find_store", "open_store", "system_clock"]
 
 
 def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from masthead.contract.records import TABLES
-from masthead.store import accounts, audit, commits
+from masthead.store import accounts, audit, commits, loads
 from masthead.store.database import Connection, Store
 
 __all__ = ["COUNTERS", "OF_AN_ACCOUNT", "STAGED", "remove_account"]
@@ -94,6 +94,8 @@ def _without_loads(store: Store, account_id: int) -> Iterator[Connection]:
     """
     with store.writer() as connection:
         accounts.settings_of(connection, account_id)
+        if store.waiting and store.is_loading(account_id):
+            store.waiting.say(loads.running(store, account_id))
         if connection.dialect == "sqlite":
             with store.load_lock(account_id, waits=True), connection.transaction():
                 yield connection

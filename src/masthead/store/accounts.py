@@ -32,12 +32,7 @@ __all__ = [
 Values = Mapping[str, Value]
 Settings = dict[str, Value]
 
-SETTINGS = (
-    *(column.name for column in ACCOUNTS.columns),
-    "hide_password_md5",
-    "renewal_code_login",
-    "time_zone",
-)
+SETTINGS = tuple(column.name for column in ACCOUNTS.columns)
 """The columns of an account, in the order in which they are shown."""
 
 _COLUMNS = ", ".join(SETTINGS)
@@ -141,17 +136,23 @@ def set_account(
         connection.lock_accounts()
         before = settings_of(connection, account_id)
         _save(connection, {**values, "account_id": account_id}, before)
-        hides = values.get("hide_password_md5", before["hide_password_md5"])
-        changes_subscribers = hides != before["hide_password_md5"]
-        if changes_subscribers:
-            connection.change(
-                "UPDATE subscribers SET commit_id = :commit_id WHERE account_id = :account_id",
-                commit_id=commits.begin_commit(connection, account_id),
-                account_id=account_id,
-            )
+        changes_subscribers = _show_otherwise(connection, before, values)
         audit.record(connection, by, f"set {', '.join(values)}", account_id=account_id)
     if changes_subscribers:
         commits.stamp_commits(store, account_id)
+
+
+def _show_otherwise(connection: Connection, before: Settings, values: Values) -> bool:
+    """Change every subscriber's record if ``password_md5`` is hidden now, or shown again."""
+    if values.get("hide_password_md5", before["hide_password_md5"]) == before["hide_password_md5"]:
+        return False
+    account_id = int(before["account_id"] or 0)
+    connection.change(
+        "UPDATE subscribers SET commit_id = :commit_id WHERE account_id = :account_id",
+        commit_id=commits.begin_commit(connection, account_id),
+        account_id=account_id,
+    )
+    return True
 
 
 def rotate_key(
@@ -216,7 +217,11 @@ def save_accounts(
     Raises BadInput if two accounts would share an api_key.
     """
     inserted = changed = 0
+    shown: list[int] = []
     with store.writer() as connection, connection.transaction():
+        for values in rows:
+            if "hide_password_md5" in values and _found(connection, values["account_id"]):
+                connection.lock_account(int(values["account_id"] or 0))  # first, as in set_account
         connection.lock_accounts()
         for values in rows:
             before = _found(connection, values["account_id"])
@@ -227,7 +232,11 @@ def save_accounts(
             else:
                 continue
             _save(connection, values, before)
+            if before and _show_otherwise(connection, before, values):
+                shown.append(int(values["account_id"] or 0))
         audit.record(connection, by, f"accounts: {inserted} inserted, {changed} changed")
+    for account_id in shown:
+        commits.stamp_commits(store, account_id)
     return inserted, changed, len(rows) - inserted - changed
 
 

@@ -146,6 +146,7 @@ def restore_backup(
         prepared = SqliteStore(made, store.clock, store.secret)
         _check_schema(prepared, source)
         prepared.migrate()
+        kept = _without_what_is_older(kept, prepared)
         accounts = epochs.start_epochs(prepared, known=kept.stamps, by=by)
         erased, copied = _carry_over(prepared, kept, erasures, by)
         carried = _carry_admission_over(prepared, kept, by)
@@ -212,6 +213,19 @@ def _admitted_by(database: Connection) -> admission.Admitted:
     if not migrations.has_own_secret(database):
         raise MastheadError("its secret key is another one")
     return admission.admitted_by(database)
+
+
+def _without_what_is_older(kept: _Kept, prepared: Store) -> _Kept:
+    """Leave it to the backup who may come in, unless the replaced database is a later state of it.
+
+    The audit log only grows, also through restores. So a later state has all entries of the backup.
+    """
+    with prepared.writer() as database:
+        lacks = set(audit.entries(database)).difference(kept.audit_entries)
+    if kept.admitted is None or not lacks:
+        return kept
+    reason = kept.unread.lists or "it is no later state of the backup: its audit log lacks entries"
+    return kept._replace(admitted=None, unread=kept.unread._replace(admitted=reason))
 
 
 def _carry_admission_over(store: Store, kept: _Kept, by: audit.Deed | None) -> admission.Carried:
@@ -304,7 +318,8 @@ def _remove_unfinished(folder: Path) -> list[Path]:
 
 
 def _is_unlocked(path: Path) -> bool:
-    descriptor = os.open(path, os.O_RDONLY)
+    # Others may be able to write to the folder: a link is not followed, a pipe not waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

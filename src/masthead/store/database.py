@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 from masthead.databases import connection as databases
 from masthead.databases.connection import Dialect, Row, Value
 from masthead.store.secret import Secret
+from masthead.store.waiting import Waiting
 
 __all__ = [
     "Clock",
@@ -122,6 +123,9 @@ class Store(Protocol):
     secret: Secret
     reads_replica: bool
     """Whether :meth:`reader` reads from a replica."""
+
+    waiting: Waiting | None
+    """How a writer that waits says so, and how others call it; None: it says nothing."""
 
     following_since: float
     """The time (``time.monotonic``) since which the primary has not answered what its history is;

@@ -19,8 +19,9 @@ from masthead.databases.connection import DatabaseLocked
 from masthead.errors import BadRows, MastheadError, StoreUnavailable
 from masthead.store import accounts, audit
 from masthead.store.database import Connection, Dialect, Row, Store
+from masthead.store.waiting import Writer
 
-__all__ = ["KEPT", "Load", "Recording", "last_good", "last_marker", "loads", "recorded"]
+__all__ = ["KEPT", "Load", "Recording", "last_good", "last_marker", "loads", "recorded", "running"]
 
 KEPT = 100
 """The number of loads that are kept of an account."""
@@ -136,9 +137,13 @@ def recorded(
         accounts.settings_of(connection, account_id)
     with ExitStack() as stack:
         try:
-            stack.enter_context(store.load_lock(account_id, waits=waits))
+            stack.enter_context(store.load_lock(account_id, waits=False))
         except DatabaseLocked:
-            raise MastheadError(_other_load(store, account_id)) from None
+            if not waits:
+                raise MastheadError(_other_load(store, account_id)) from None
+            if store.waiting:
+                store.waiting.say(running(store, account_id))
+            stack.enter_context(store.load_lock(account_id, waits=True))
         recording = _begin(store, account_id, files, by, marker_at)
         try:
             yield recording
@@ -149,23 +154,28 @@ def recorded(
 
 
 def _other_load(store: Store, account_id: int) -> str:
-    with store.writer() as connection:
-        row = connection.row(
-            """
-            SELECT started_at, command, user_name FROM loads
-            WHERE account_id = :account_id AND ended_at IS NULL ORDER BY load_id DESC LIMIT 1
-            """,
-            account_id=account_id,
-        )
+    found = running(store, account_id)
     since = ""
-    if row:
-        started_at, command, user_name = row
-        since = f" since {format_second(started_at)} UTC"
-        since += f" (masthead {command}, by {user_name})" if command else ""
+    if found:
+        since = f" since {format_second(found.since_us)} UTC"
+        since += f" ({found.command}, by {found.user_name})" if found.user_name else ""
     return (
         f"account {account_id}: another load is running{since}; nothing was loaded: run it again "
         "later, or with --wait"
     )
+
+
+def running(store: Store, account_id: int) -> Writer | None:
+    """Return who runs the account's load, None if none is recorded."""
+    with store.writer() as connection:
+        row = connection.row(
+            """
+            SELECT user_name, 'masthead ' || command, started_at FROM loads
+            WHERE account_id = :account_id AND ended_at IS NULL ORDER BY load_id DESC LIMIT 1
+            """,
+            account_id=account_id,
+        )
+    return Writer(*row) if row else None
 
 
 def _begin(

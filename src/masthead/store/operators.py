@@ -43,6 +43,9 @@ IDLE_US = 30 * 60 * 1_000_000
 SESSION_US = 12 * 60 * 60 * 1_000_000
 """A session ends so long after its beginning."""
 
+AHEAD_US = 5 * 60 * 1_000_000
+"""Clocks of several machines may be so far apart. A session that is further ahead has ended."""
+
 _NOTED_EVERY_US = 60 * 1_000_000
 _NAME_MAX = 50
 _PASSWORD_MIN = 10
@@ -265,6 +268,8 @@ def find_session(store: Store, cookie: str) -> Operator | None:
         ((operator_id, begun_at, used_at),) = found
         if now - used_at >= IDLE_US or now - begun_at >= SESSION_US:
             return None
+        if max(begun_at, used_at) > now + AHEAD_US:
+            return None  # of a clock that was ahead: nobody knows when it ends
         with store.reader() as connection:
             connection.set_tenant(key.account_id)
             row = connection.row(

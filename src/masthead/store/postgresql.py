@@ -26,6 +26,7 @@ from masthead.store.postgresql_connection import (
     PostgresStoreConnection,
 )
 from masthead.store.secret import Secret
+from masthead.store.waiting import Waiting
 
 __all__ = ["PostgresStore"]
 
@@ -97,6 +98,7 @@ class PostgresStore:
     """
 
     dialect: Dialect = "postgresql"
+    waiting: Waiting | None = None
     following_since = inf
 
     def __init__(
@@ -265,6 +267,7 @@ class PostgresStore:
         """Yield a new connection, as the user of the URL."""
         settings = WRITE if waits else {**WRITE, "lock_timeout": LOCK_TIMEOUT}
         with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
+            database.waiting = self.waiting if waits else None
             yield database
 
     @contextmanager

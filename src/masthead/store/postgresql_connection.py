@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 
 from masthead.databases import postgresql
-from masthead.databases.connection import Row, Value
+from masthead.databases.connection import DatabaseLocked, Row, Value
 from masthead.databases.postgresql import UNLIMITED, beginning, known
 from masthead.databases.postgresql_session import (
     Forgotten,
@@ -25,6 +25,7 @@ from masthead.databases.postgresql_session import (
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Clock
 from masthead.store.secret import Secret
+from masthead.store.waiting import Waiting, Writer
 
 __all__ = [
     "BEHIND_US_MAX",
@@ -80,6 +81,7 @@ _MANY = 200
 """So many statements are sent before the results of the first are read."""
 
 _COMMIT = Statement(b"COMMIT")
+_LOCK = "SELECT 1 FROM account_locks WHERE account_id = :account_id AND kind = :kind FOR UPDATE"
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT"
 _BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
 
@@ -89,6 +91,11 @@ def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> Statement:
     """Return a query that makes the settings of a transaction: one statement is the cheapest."""
     made = (f"set_config('{name}', '{value}', TRUE)" for name, value in known(version, settings))
     return Statement(f"SELECT {', '.join(made)}".encode())
+
+
+def _writing(account_id: int) -> str:
+    """Return how the name of an application begins that writes to the account."""
+    return f"masthead {account_id} "
 
 
 class PostgresStoreConnection(postgresql.PostgresConnection):
@@ -110,6 +117,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
     ) -> None:
         super().__init__(session)
         self.secret = secret
+        self.waiting: Waiting | None = None
         self._clock = clock
         self._begin_statement = Statement(begin.encode())
         self._settings = settings
@@ -239,8 +247,55 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
             yield
 
     def lock_account(self, account_id: int, /) -> None:
-        """Wait for the account's other writer, if there is one."""
-        self._lock(account_id, "data")
+        """Wait for the account's other writer, if there is one, and say so after a while."""
+        if self.waiting is None or not self._lock_saying(account_id, self.waiting):
+            self._lock(account_id, "data")
+
+    def _lock_saying(self, account_id: int, waiting: Waiting) -> bool:
+        """Lock the account; if that takes too long, say for whom it waits and return False.
+
+        Others know this writer by the name of its application, which holds for its transaction.
+        """
+        self.set_tenant(account_id)
+        which: dict[str, Value] = {"account_id": account_id, "kind": "data"}
+        name = statement_of(
+            "SELECT set_config('application_name', :name, TRUE)",
+            {"name": f"{_writing(account_id)}{waiting.user_name}: {waiting.command}"},
+        )
+        with self._translating():
+            found = self._connection.exchange([statement_of(f"{_LOCK} SKIP LOCKED", which), name])
+        if found.rows:
+            return True
+        timeout = max(1, int(waiting.silent_s * 1_000))
+        self.script(f"SAVEPOINT waiting; SET LOCAL lock_timeout = '{timeout}ms'")
+        try:
+            self.rows(_LOCK, **which)
+        except DatabaseLocked:
+            self.script("ROLLBACK TO SAVEPOINT waiting; RELEASE SAVEPOINT waiting")
+            waiting.say(self._writer_of(account_id))
+            return False
+        limit = self._settings["lock_timeout"]
+        self.script(f"SET LOCAL lock_timeout = '{limit}'; RELEASE SAVEPOINT waiting")
+        return True
+
+    def _writer_of(self, account_id: int) -> Writer | None:
+        """Return who has locked the account, by the names of applications that do not wait."""
+        prefix = _writing(account_id)
+        row = self.row(
+            """
+            SELECT application_name::TEXT, (extract(epoch FROM xact_start) * 1000000)::BIGINT
+            FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+                AND starts_with(application_name, :prefix)
+                AND wait_event_type IS DISTINCT FROM 'Lock'
+            ORDER BY xact_start LIMIT 1
+            """,
+            prefix=prefix,
+        )
+        if row is None:
+            return None
+        user_name, _, command = row[0].removeprefix(prefix).partition(": ")
+        return Writer(user_name, command, row[1])
 
     def lock_stamps(self, account_id: int, /) -> None:
         """Wait for another process that stamps, which takes milliseconds."""
@@ -264,13 +319,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
 
     def _lock(self, account_id: int, kind: str) -> None:
         self.set_tenant(account_id)
-        self.rows(
-            """
-            SELECT 1 FROM account_locks WHERE account_id = :account_id AND kind = :kind FOR UPDATE
-            """,
-            account_id=account_id,
-            kind=kind,
-        )
+        self.rows(_LOCK, account_id=account_id, kind=kind)
 
     def add_locks(self, account_id: int, /) -> None:
         """Add the rows that the account's writers lock."""

@@ -13,6 +13,7 @@ from masthead.errors import StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Connection, Later, Migration, system_clock
 from masthead.store.secret import Secret
+from masthead.store.waiting import Waiting, Writer, read_note, remove_note, write_note
 
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
 
@@ -84,6 +85,41 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
             ) from error
 
 
+class _Writer(SqliteStoreConnection):
+    """A connection that waits for other writers, and writes to a file who writes."""
+
+    def __init__(self, store: "SqliteStore") -> None:
+        super().__init__(store.path, store.clock, store.secret)
+        self._waiting = store.waiting
+        self._note = store.path.with_name(f"{store.path.name}-writer")
+        self._since = 0.0
+        self.wait_without_limit(self._wait)
+
+    def _wait(self, is_first: bool) -> None:
+        waiting = self._waiting
+        if waiting is None or waiting.has_said:
+            return
+        if is_first:
+            self._since = waiting.clock()
+        if waiting.clock() - self._since >= waiting.silent_s:
+            waiting.say(read_note(self._note))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write in one transaction; others can read meanwhile who writes."""
+        note = None
+        try:
+            with super().transaction():
+                if self._waiting:
+                    writer = Writer(self._waiting.user_name, self._waiting.command, self.now())
+                    note = write_note(self._note, writer)
+                yield
+        finally:
+            # After the end, so that those who wait for a long COMMIT can read it too.
+            if note is not None:
+                remove_note(self._note, note)
+
+
 class _LoopReader(SqliteStoreConnection):
     """The connection of an event loop, which reads in one transaction in each iteration.
 
@@ -129,6 +165,7 @@ class SqliteStore:
 
     dialect: Dialect = "sqlite"
     reads_replica = False
+    waiting: Waiting | None = None
     following_since = inf
 
     def __init__(
@@ -301,9 +338,7 @@ class SqliteStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[SqliteStoreConnection]:
         """Yield a new connection, for one or a few transactions."""
-        with closing(self._connect(self.path)) as database:
-            if waits:
-                database.set_lock_timeout(None)
+        with closing(_Writer(self) if waits else self._connect(self.path)) as database:
             database.script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
             database.limit_wal()
             yield database
@@ -314,7 +349,10 @@ class SqliteStore:
         path = self._load_path(account_id)
         sqlite.create_file(path)
         with closing(sqlite.SqliteConnection(path)) as connection:
-            connection.set_lock_timeout(None if waits else LOAD_TIMEOUT_S)
+            if waits:
+                connection.wait_without_limit(lambda _is_first: None)
+            else:
+                connection.set_lock_timeout(LOAD_TIMEOUT_S)
             with connection.transaction():
                 yield
 
