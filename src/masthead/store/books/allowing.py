@@ -7,7 +7,7 @@ It comes out of what is unearned, and what remains is spread over the issues tha
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
-from masthead.circulation.refunding import Held, net_of, parts, paid_gross, tax_share
+from masthead.circulation.refunding import Held, net_of, paid_gross, parts, tax_share
 from masthead.errors import BadInput
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, done_of, terms_of_order

@@ -246,7 +246,8 @@ class Serving:
         """Return who would be served and was not, and of whom a term was passed over.
 
         Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address``, ``passed
-        over``, or ``deleted`` where the issues are those of a reader who was deleted. The delivery is done, but ``issues_left`` has not been changed yet.
+        over``, or ``deleted`` where the issues are those of a reader who was deleted. The delivery
+        is done, but ``issues_left`` has not been changed yet.
         """
         more = self._with_what_is_new()
         found = self._running.connection.rows(
