@@ -54,7 +54,7 @@ def check_import(staging: Staging) -> None:
         _refuse(account_id, [name for name in given if name in OWNED], "loaded from files")
         if _ISSUES.name in given:
             _check_issues(staging)
-        if ERASURES.name in given:
+        if ERASURES.name in staging.tables:
             _check_erasures(staging)
         if _SUBSCRIBERS.name in given:
             _check_merged(staging)
