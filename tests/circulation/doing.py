@@ -21,6 +21,7 @@ from masthead.store.books import (
     renewing,
     subscription,
     suspending,
+    uncancelling,
 )
 from masthead.store.books import copies as copies_
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
@@ -140,8 +141,19 @@ class Office(Desk):
 
     # Subscriptions
 
-    def cancel(self, key: int, *, refund: bool) -> None:
-        self._do(cancelling.cancel, key, refund=refund)
+    def cancel(
+        self,
+        key: int,
+        *,
+        refund: bool,
+        after_issue: int | None = None,
+        at_end: bool = False,
+    ) -> None:
+        when: dict[str, Any] = {"after_issue": after_issue, "at_end": at_end}
+        self._do(cancelling.cancel, key, refund=refund, **when)
+
+    def uncancel(self, key: int) -> None:
+        self._do(uncancelling.uncancel, key)
 
     def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
         self._do(extending.extend, key, issues, of_class)
@@ -159,7 +171,8 @@ class Office(Desk):
         first: date | None = None,
         last: date | None = None,
     ) -> None:
-        to = address if isinstance(address, int) else {"address": address}
+        place = {"address": f"{address}", "city": "Nowhere"}
+        to = address if isinstance(address, int) else place
         if first:
             self._do(addressing.move_for_a_while, key, to, f"{first}", f"{last}")
         else:
@@ -219,8 +232,7 @@ def _made(made: MailingList) -> object:
 
 def _person(subscriber: int | None, address: int | str | None) -> Person:
     if isinstance(address, str):
-        city = {"address": address} if address else {"city": "Nowhere"}
-        return Person(subscriber, address=city)
+        return Person(subscriber, address={"address": address, "city": "Nowhere"})
     return Person(subscriber, address_id=address)
 
 
@@ -235,6 +247,8 @@ def _item(asked: Asked) -> Item:
         price=asked.price,
         tax=asked.tax,
         of_class=asked.of_class,
+        subscription_id=asked.subscription,
+        is_gift=asked.is_gift,
     )
 
 

@@ -16,6 +16,7 @@ from masthead.store.books import (
     allowing,
     cancelling,
     catalogue,
+    choosing,
     closing,
     earning,
     forecasting,
@@ -23,6 +24,7 @@ from masthead.store.books import (
     offering,
     ordering,
     paying,
+    people,
     reopening,
 )
 from masthead.store.books import refunding as store_refunding
@@ -124,10 +126,16 @@ def _part_alone(_right: Any, item: Any, amount: int, terms: Any) -> int:
     return left if amount == refunding.paid_gross(item) else amount * int(item.net) // gross
 
 
-def _oldest(right: Any, lines: lining.Lines, key: tuple[int, int, str]) -> Any:
-    found = lining.look_up(lines._books, [key[0]])[key[0]]
-    same = [each for each in found if (each.publication_id, each.type) == key[1:]]
-    return right(lines, key) and min(same, key=lambda each: each.subscription_id)
+def _by_number(choose: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what takes a renewal to a subscription by its number alone."""
+
+    def wrong(right: Any, books: Any, *key: Any) -> Any:
+        found = choosing.look_up(books, [key[0]])[key[0]]
+        same = [each for each in found if (each.publication_id, each.type) == key[1:3]]
+        is_free = key[3] is None and right(books, *key)
+        return choose(same, key=lambda e: e.subscription_id) if is_free else right(books, *key)
+
+    return wrong
 
 
 def _with_one_copy(right: Any, lines: lining.Lines, **named: Any) -> None:
@@ -274,8 +282,8 @@ FAULTS: dict[str, Plant] = {
         "SET issues_left = issues_left, ended_at = :now",
         only="AND order_item_id = :item_id",
     ),
-    "cancelling with a refund earns what is unearned": _call(
-        cancelling, "_book", lambda right, books, _kind, terms: right(books, "earned", terms)
+    "cancelling with a refund earns what is unearned": _sql(
+        r"k\.other = 1 THEN 'refunded'", "k.other = 1 THEN 'earned'"
     ),
     "cancelling leaves a subscription in the campaign": _sql(
         r"renew_campaign_active = 0, commit_id", "commit_id"
@@ -310,10 +318,18 @@ FAULTS: dict[str, Plant] = {
     "late_start is ignored": _call(
         lining, "begins_on", lambda right, _late, *given: right("next", *given)
     ),
-    "a renewal goes to the oldest subscription": _call(lining.Lines, "_newest", _oldest),
+    "a renewal goes to the oldest subscription": _call(lining, "running", _by_number(min)),
+    "a renewal goes to the newest subscription": _call(lining, "running", _by_number(max)),
     "a renewal goes to a cancelled subscription": _sql(
         r"(s\.subscriber_id IN \([^)]*\)\s+)AND s\.cancelled_on IS NULL", r"\1"
     ),
+    "a renewal leaves the subscription that it names": _call(
+        lining, "running", lambda right, *given: right(*given[:4])
+    ),
+    "a temporary address is kept for good": _call(
+        people, "usual_address", lambda _right, _books, _who, own: max(own, default=None)
+    ),
+    "a part of an address is taken": _call(people, "refusal", lambda *_: None),
     "--new is ignored": _call(
         lining.Lines,
         "add_term",

@@ -41,6 +41,8 @@ _ITEM = st.fixed_dictionaries(
         "price": _CENTS,
         "tax": _CENTS,
         "of_class": st.none() | st.none() | st.none() | st.sampled_from(["staff", "make-good"]),
+        "subscription": st.none() | st.none() | _PICK,
+        "is_gift": st.none() | st.none() | _YES,
     }
 )
 _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
@@ -60,7 +62,8 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "pay": {"order": _PICK},
     "refund": {"item": _PICK, "amount": _CENTS},
     "allow": {"item": _PICK, "amount": st.sampled_from([0, 1, 99, 333])},
-    "cancel": {"key": _PICK, "refund": _YES},
+    "cancel": {"key": _PICK, "refund": _YES, "when": st.integers(0, 4), "issue": _PICK},
+    "uncancel": {"key": _PICK},
     "extend": {
         "key": _PICK,
         "issues": st.integers(1, 3),
@@ -200,10 +203,18 @@ class _Chosen:
         others["address"] = self._address(others["address"])
         if offer == 0:
             others |= {"recipient": None, "address": None, "is_new": False, "first_issue": None}
-            others.pop("of_class")
-            return Asked(product=1, **others)
+            return Asked(
+                product=1, **{**others, "subscription": None, "is_gift": None, "of_class": None}
+            )
+        others["subscription"] = self._extended(offer, others["subscription"])
         others["first_issue"] = _nth(books.issues, others["first_issue"])
         return Asked(bundle=offer, **others)
+
+    def _extended(self, offer: int, number: int | None) -> int | None:
+        """Return a subscription that the bundle can extend, one in four any other."""
+        kinds = {(each.publication, each.type) for each in self._books.bundles[offer].lines}
+        own = {n for n, s in self._books.subscriptions.items() if (s.publication, s.type) in kinds}
+        return _nth(((number or 0) < 9 and own) or self._books.subscriptions, number)
 
     def _refund(self, item: int, amount: int | None) -> dict[str, Any] | None:
         if not self._books.items:
@@ -217,6 +228,17 @@ class _Chosen:
         }
 
     _allow = _refund
+
+    def _cancel(self, key: int, issue: int, when: int, *, refund: bool) -> dict[str, Any]:
+        """Cancel now, when all is used up, or after an issue, mostly one that is to come."""
+        publication = self._books.subscriptions[key].publication
+        coming = self._books.issues_of(publication, closed=False)
+        given: dict[str, Any] = {"key": key, "refund": refund}
+        if when == 1:
+            given["at_end"] = True
+        elif when > 1:
+            given["after_issue"] = coming[issue % len(coming)] if coming and when > 2 else issue
+        return given
 
     def _move(
         self, key: int, address: int | None, first: date | None, last: date

@@ -1,4 +1,4 @@
-"""The operations of the model beside closing: orders, refunds, service, renewals and the plan.
+"""The operations of the model beside closing and orders: refunds, service, renewals and the plan.
 
 ``model.py`` has the rules that they go by.
 """
@@ -8,17 +8,11 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from tests.circulation.model import DAY, UNLIMITED, Rules, check, rounded
+from tests.circulation.model import DAY, UNLIMITED, check, rounded
+from tests.circulation.model_orders import Orders
 from tests.circulation.model_records import (
     Address,
-    Asked,
     Issue,
-    Item,
-    Line,
-    Offer,
-    Order,
-    Person,
-    Purchase,
     Sent,
     Span,
     Subscription,
@@ -27,163 +21,13 @@ from tests.circulation.model_records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Books"]
 
 
-class Books(Rules):
+class Books(Orders):
     """The books of an account: the rules, and all operations."""
-
-    # Orders
-
-    def order(
-        self,
-        payer: int | None,
-        address: int | str | None,
-        asked: tuple[Asked, ...],
-        *,
-        is_paid: bool,
-        reference: str | None = None,
-    ) -> object:
-        """Take an order, unless its reference is there; then at most book its payment."""
-        content = payer, address, asked
-        for number, known in self.orders.items():
-            if reference is not None and known.reference == reference:
-                check(known.content == content)
-                if is_paid and known.paid_on is None and not self.has_ended(number):
-                    self.pay(number)
-                return number
-        check(all(self.offer(each).active for each in asked))
-        who = self.person(payer, address)
-        taken = Order(who.subscriber, content, reference, who.address)
-        number = add(self.orders, taken)
-        people = [self.recipient(each, who) for each in asked]
-        taken.is_gift = any(each.subscriber != who.subscriber for each in people)
-        begun: dict[tuple[int, int, str], int] = {}
-        goes_to = [self.take(number, *pair, who, begun) for pair in zip(asked, people, strict=True)]
-        taken.mailing = next((each for each in goes_to if each is not None), who.address)
-        if is_paid:
-            self.book_payment(number)
-        return number
-
-    def offer(self, asked: Asked) -> Offer:
-        return self.products[asked.product] if asked.product else self.bundles[asked.bundle or 0]
-
-    def person(self, subscriber: int | None, address: int | str | None) -> Person:
-        """Find the subscriber, or add one; the address that is named, or else the newest one."""
-        subscriber = subscriber or add(self.subscribers, True)
-        check(self.subscribers[subscriber])
-        own = [n for n, each in self.addresses.items() if each.subscriber == subscriber]
-        if isinstance(address, str):
-            same = [n for n in own if self.addresses[n].street == address]
-            address = max(same, default=0) or add(self.addresses, Address(subscriber, address))
-        check(address is None or self.addresses[address].subscriber == subscriber)
-        return Person(subscriber, address, address or max(own, default=None))
-
-    def recipient(self, asked: Asked, payer: Person) -> Person:
-        if asked.recipient is None and asked.address is None:
-            return payer
-        return self.person(asked.recipient or payer.subscriber, asked.address)
-
-    def take(
-        self,
-        order: int,
-        asked: Asked,
-        reader: Person,
-        payer: Person,
-        begun: dict[tuple[int, int, str], int],
-    ) -> int | None:
-        """Take an item; return the address to which it goes."""
-        offer = self.offer(asked)
-        net = offer.price if asked.price is None else asked.price
-        tax = offer.tax if asked.tax is None else asked.tax
-        item = Item(order, asked.bundle, asked.product, net, tax)
-        number = add(self.items, item)
-        if asked.bundle is None:
-            return None
-        is_gift = reader.subscriber != payer.subscriber
-        purchase = Purchase(payer.subscriber, asked.bundle, item.gross, is_gift, payer.address)
-        item.purchase = add(self.purchases, purchase)
-        if asked.first_issue:
-            first = self.issues[asked.first_issue]
-            newest = self.newest_closed(first.publication)
-            check(first.publication in {line.publication for line in offer.lines})
-            check(first.closed is None or first.main_list is not None)
-            check(newest is None or first.date >= self.issues[newest].date)
-        check(not asked.of_class or 0 in [cents for _, cents in spread(net, offer.lines)])
-        goes_to = [
-            self.take_line(number, asked, line, cents, reader, payer, begun)
-            for line, cents in spread(net, offer.lines)
-        ]
-        purchase.shipping = next((each for each in goes_to if each is not None), None)
-        return purchase.shipping
-
-    def take_line(
-        self,
-        number: int,
-        asked: Asked,
-        line: Line,
-        cents: int,
-        reader: Person,
-        payer: Person,
-        begun: dict[tuple[int, int, str], int],
-    ) -> int | None:
-        """Extend the reader's newest subscription of that publication and type, or begin one."""
-        wanted = reader.subscriber, line.publication, line.type
-        same = [n for n, s in self.subscriptions.items() if s.cancelled_on is None
-                and wanted == (s.subscriber, s.publication, s.type)]  # fmt: skip
-        newest = 0 if asked.is_new else max(same, default=0)
-        key = begun.get(wanted, newest)
-        chosen = self.issues.get(asked.first_issue or 0)
-        first = chosen.date if chosen and chosen.publication == line.publication else None
-        check(not key or self.issues_left(key) != UNLIMITED)
-        if not key:
-            begins = first or self.begins(line.publication)
-            found = Subscription(*wanted, begins, self.today, reader.address, payer.address)
-            key = add(self.subscriptions, found)
-        elif wanted not in begun:
-            found = self.subscriptions[key]
-            check(not (first and self.issues_left(key)))
-            if not self.issues_left(key):
-                begins = first or self.begins(line.publication)
-                found.begins_on = max(begins, found.begins_on or begins)
-            found.renewed = self.today
-            newest_term = self.terms_of(key)[-1:]
-            found.campaign = 1 if any(self.terms[n].ended for n in newest_term) else found.campaign
-            found.mailing, found.billing = (
-                reader.named or found.mailing,
-                payer.named or found.billing,
-            )
-        begun[wanted] = key
-        found = self.subscriptions[key]
-        found.last_bundle, found.last_purchase = asked.bundle, self.items[number].purchase
-        term = Term(key, number, line.issues, cents, "paid" if cents else "free", line.months)
-        term.copies, term.of_class = line.copies, asked.of_class or "complimentary"
-        term.of_class = "paid" if cents else term.of_class
-        self.add_term(term)
-        return found.mailing
-
-    def has_ended(self, order: int) -> bool:
-        """Whether nothing is left to pay for: what had a price was refunded or cancelled."""
-        items = {n: item for n, item in self.items.items() if item.order == order}
-        priced = [self.terms[n] for n in self.terms_of_items(items) if self.terms[n].price]
-        is_sold = any(item.product and not item.refunded_on for item in items.values())
-        return not is_sold and bool(priced) and all(term.ended or term.paid_on for term in priced)
-
-    def pay(self, order: int) -> None:
-        """Receive what an order costs, net, and earn what has been delivered of it."""
-        check(self.orders[order].paid_on is None and not self.has_ended(order))
-        self.book_payment(order)
-
-    def book_payment(self, order: int) -> None:
-        self.orders[order].paid_on = self.today
-        for number in self.terms_of_items(n for n, i in self.items.items() if i.order == order):
-            term = self.terms[number]
-            if term.price and not term.ended:
-                term.paid_on = self.today
-                self.book(number, None, "received", term.price, self.today)
-                self.settle(number)
 
     # Refunds, and the end of a subscription
 
@@ -260,40 +104,6 @@ class Books(Rules):
     def earned_on(self, number: int, day: date) -> int:
         return sum(row.cents for row in self.revenue
                    if (row.term, row.kind, row.on) == (number, "earned", day))  # fmt: skip
-
-    def net_back(self, item_id: int) -> int:
-        """What was refunded of an item, without its tax."""
-        return sum(self.booked(number, "refunded") for number in self.terms_of_items([item_id]))
-
-    def tax_back(self, item_id: int, net: int) -> int:
-        """The tax of all that is given back of an item, with ``net`` now, less what was before."""
-        item, net_back = self.items[item_id], self.net_back(item_id)
-        given_back = item.refunded - net_back
-        return max(rounded(item.tax * (net_back + net), item.net) - given_back, 0)
-
-    def end(self, terms: Iterable[int]) -> None:
-        """End terms: their issues go, and what stays unearned is earned."""
-        for number in terms:
-            self.book(number, None, "earned", self.unearned(number), self.today)
-            self.terms[number].ended = self.terms[number].ended or self.moment
-
-    def cancel(self, key: int, *, refund: bool) -> None:
-        """End a subscription; with ``refund`` what is unearned goes back, with its tax."""
-        found, terms = self.subscriptions[key], self.terms_of(key)
-        check(found.cancelled_on is None)
-        found.cancelled_on, found.campaign = self.today, 0
-        backs: dict[int, list[int]] = {}
-        for number in terms:
-            if refund and self.terms[number].item and self.unearned(number):
-                backs.setdefault(self.terms[number].item or 0, []).append(number)
-        tax = {n: self.tax_back(n, sum(map(self.unearned, own))) for n, own in backs.items()}
-        gross = {n: tax[n] + sum(map(self.unearned, own)) for n, own in backs.items()}
-        for number in terms if refund else []:
-            self.book(number, None, "refunded", self.unearned(number), self.today)
-        self.end(terms)
-        for item_id, back in gross.items():
-            item = self.items[item_id]
-            item.refunded, item.refunded_on = item.refunded + back, self.today
 
     # Service
 
@@ -388,6 +198,7 @@ class Books(Rules):
         term.copies, term.free_copies, term.free_class = copies, 0, None
 
     def set(self, key: int, **values: int | str) -> None:
+        check(not (values.get("campaign") and self.is_to_end(key)))
         for name, value in values.items():
             setattr(self.changeable(key), name, value)
 
@@ -395,6 +206,8 @@ class Books(Rules):
         """Move all of one subscriber to another."""
         check(kept != gone and self.subscribers[kept] and self.subscribers[gone])
         self.subscribers[gone] = False
+        self.merged = {n: kept if to == gone else to for n, to in self.merged.items()}
+        self.merged[gone] = kept
         for number, term in self.terms.items():
             if self.subscriptions[term.subscription].subscriber == gone:
                 self.terms[number].moved = self.moment
@@ -477,6 +290,7 @@ class Books(Rules):
     def remove_issue(self, issue: int) -> None:
         check(not self.issues[issue].closed)
         check(all(row.issue != issue for row in self.revenue))
+        check(all(each.after_issue != issue for each in self.cancellations.values()))
         del self.issues[issue]
 
     def check_day(self, publication: int, day: date) -> None:
@@ -490,15 +304,6 @@ class Books(Rules):
 
     def offer_bundle(self, bundle: int, *, is_active: bool) -> None:
         self.bundles[bundle].active = is_active
-
-
-def spread(net: int, lines: Sequence[Line]) -> list[tuple[Line, int]]:
-    """Spread a price over lines by their prices; the last one takes the remainder."""
-    weights = (
-        [line.price for line in lines] if any(line.price for line in lines) else [1] * len(lines)
-    )
-    parts = [net * weight // sum(weights) for weight in weights[:-1]]
-    return list(zip(lines, [*parts, net - sum(parts)], strict=True))
 
 
 def in_proportion(cents: int, most: Sequence[int]) -> list[int]:

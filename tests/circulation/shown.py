@@ -23,7 +23,7 @@ _QUERIES = {
     "bundles": "bundle_id, active",
     "issues": """issue_id, publication_id, date, closed_at IS NOT NULL, mailing_list_id,
         file_written_at IS NOT NULL, mailed_on""",
-    "subscribers": "subscriber_id, delete_date IS NULL",
+    "subscribers": "subscriber_id, delete_date IS NULL, merged_into",
     "addresses": "address_id, subscriber_id, coalesce(address, '')",
     "subscriptions": """subscription_id, subscriber_id, publication_id, type, begins_on,
         date_created, mailing_address_id, billing_address_id, copies, renew_campaign_active,
@@ -42,6 +42,10 @@ _QUERIES = {
     "purchases": """purchase_id, subscriber_id, bundle_id, total, is_gift, billing_address_id,
         shipping_address_id, invoice_id""",
     "suspensions": "suspension_id, subscription_id, from_date, to_date",
+    "cancellations": """subscription_id, made_on, after_issue_id, at_end, is_refund, campaign,
+        ended_on, ended_issue_id, final_issue_id""",
+    "cancelled_terms": """term_id, issues_left, earned, refunded, tax,
+        substr(refund_date, 1, 10)""",
     "temporary_addresses": "temporary_address_id, subscription_id, from_date, to_date, address_id",
 }
 _WITH_TWO_KEYS = {
@@ -122,7 +126,9 @@ def of_model(books: Books) -> Shown:
             )
             for n, i in books.issues.items()
         },
-        "subscribers": {n: _row(is_there) for n, is_there in books.subscribers.items()},
+        "subscribers": {
+            n: _row(is_there, books.merged.get(n)) for n, is_there in books.subscribers.items()
+        },
         "addresses": {n: _row(a.subscriber, a.street) for n, a in books.addresses.items()},
         "subscriptions": {
             n: _row(
@@ -172,6 +178,14 @@ def of_model(books: Books) -> Shown:
             for n, each in books.purchases.items()
         },
         "suspensions": {n: _row(*each[:3]) for n, each in books.suspensions.items()},
+        "cancellations": {
+            n: _row(
+                *(c.made_on, c.after_issue, c.at_end, c.is_refund, c.campaign),
+                *(c.ended_on, c.ended_issue, c.final_issue),
+            )
+            for n, c in books.cancellations.items()
+        },
+        "cancelled_terms": {n: _row(*each) for n, each in books.cancelled_terms.items()},
         "temporary_addresses": {n: _row(*each) for n, each in books.aways.items()},
         "subscription_issues": {key: _row(*each) for key, each in books.deliveries.items()},
         "mailing_list_entries": {

@@ -225,7 +225,7 @@ def test_the_telephone_shows_in_the_feed(partner: Partner) -> None:
     assert partner.subscription(1)["date_expired"] == before
     (row,) = partner.run("subscription", "extend", 1)["subscriptions"]
     assert row["issues"] == "13"
-    changed = partner.run("subscription", "address", 1, "--address=9 Bay")
+    changed = partner.run("subscription", "address", 1, "--address=9 Bay", "--city=Reno")
     assert set(changed) == {"addresses", "subscriptions"}
     assert changed["subscriptions"][0]["mailing_address_id"] == "3"
     changed = partner.run("subscriber", "merge", 2, "--into=1")

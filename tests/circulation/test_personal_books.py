@@ -183,6 +183,9 @@ def test_all_rows_of_a_person_are_given_out_and_none_of_another(desk: Desk) -> N
                 for record in subscription[name]
             ], table
     assert WORD not in json.dumps(given[BEN])
+    desk.put("cancellations", subscription_id=OF_BEN, made_on="2026-04-15", reason="moved abroad")
+    (subscription,) = given_out(desk, BEN)["subscriptions"]
+    assert [each["reason"] for each in subscription["cancellations"]] == ["moved abroad"]
 
 
 def test_the_payment_of_an_order_is_given_out(desk: Desk) -> None:
@@ -221,7 +224,9 @@ def test_the_same_order_again_brings_nobody_back(desk: Desk) -> None:
     """decisions, "Personal data: later loads": a shop's export still has the order."""
     erase(desk)
     before = desk.everything()
-    known = Person(None, f"ada@{WORD}.example", f"{WORD}a", address={"address": f"1 {WORD} Lane"})
+    known = Person(
+        None, f"ada@{WORD}.example", f"{WORD}a", address={"address": f"1 {WORD} Lane", "city": WORD}
+    )
     again = place(desk, Order(known, [Item(YEAR)], reference=REFERENCE, is_paid=True))
     assert (again.is_known, again.subscriber_id) == (True, ADA)
     assert desk.everything() == before
@@ -233,7 +238,7 @@ def test_who_is_erased_orders_nothing_and_gets_no_new_address(desk: Desk) -> Non
     before = desk.everything()
     with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
         place(desk, Order(Person(ADA), [Item(YEAR)]))
-    to = {"address": f"3 {WORD} Row"}
+    to = {"address": f"3 {WORD} Row", "city": WORD}
     with (
         pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"),
         operation(desk.store, desk.account_id, DEED) as books,
@@ -259,7 +264,8 @@ def test_the_letter_of_a_gift_goes_to_the_reader_when_the_donor_is_erased(desk: 
         ]
 
     with operation(desk.store, desk.account_id, DEED) as books:
-        renewing.set_effort(books, renewing.Point(1, 2, 11))
+        for effort, left in ((1, 12), (2, 11)):
+            renewing.set_effort(books, renewing.Point(1, effort, left))
     assert letters() == [(OF_BEN, ADA, WORD)]
     erase(desk)
     assert letters() == [(OF_BEN, BEN, "Dover")]

@@ -41,7 +41,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "subscription suspend": ("1", "--from=2190-08-01"),
     "subscription resume": ("1",),
     "subscription extend": ("1",),
-    "subscription address": ("1", "--address=1 Quay"),
+    "subscription address": ("1", "--address=1 Quay", "--city=Hull"),
     "issue list": (),
     "issue close": ("2",),
     "issue gap": ("2",),

@@ -66,7 +66,13 @@ def orders(desk: Desk) -> list[int]:
 def test_an_order_that_is_sent_twice_is_saved_once(desk: Desk, console: Console) -> None:
     """decisions, "What is sent twice"; the same order is taken again by a form of its own."""
     browser = console.signed_in("clerk")
-    typed = {"bundle": "1", "first_name": "Tom", "last_name": "Twice", "address": "2 Quay"}
+    typed = {
+        "bundle": "1",
+        "first_name": "Tom",
+        "last_name": "Twice",
+        "address": "2 Quay",
+        "city": "Hull",
+    }
     form = look(browser, "/orders/new", **typed)
     saved = browser.post("/orders/new", {**form, "sure": "1"})
     assert saved.headers["location"] == "/orders/2"
@@ -83,7 +89,13 @@ def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
 ) -> None:
     """circulation, "Order": saving books the payment that has come since."""
     browser = console.signed_in("clerk")
-    typed = {"bundle": "1", "subscriber": "10", "address": "2 Quay", "reference": "S1"}
+    typed = {
+        "bundle": "1",
+        "subscriber": "10",
+        "address": "2 Quay",
+        "city": "Hull",
+        "reference": "S1",
+    }
     form = look(browser, "/orders/new", **typed)
     browser.post("/orders/new", {**form, "sure": "1"})
     shown = browser.post("/orders/new", {**typed, "is_paid": "1"})
@@ -174,7 +186,7 @@ def test_who_may_not_refund_cancels_without_a_refund(desk: Desk, console: Consol
 
 def _place(desk: Desk, subscriber: int) -> None:
     """Place a paid order of a subscriber, which begins subscription 2."""
-    person = Person(subscriber, address={"address": "2 Quay"})
+    person = Person(subscriber, address={"address": "2 Quay", "city": "Hull"})
     order = Order(person, [Item(1)], is_paid=True)
     with operation(desk.store, 1, DEED) as books:
         placed = ordering.place(books, order)

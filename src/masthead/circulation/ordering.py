@@ -40,9 +40,10 @@ class RefusedOrder(BadInput):
 
 
 class Person(NamedTuple):
-    """A subscriber, by id or by what is known of a person; '' is not known.
+    """A reader or payer, by id or renewal code, or by what is known of them; '' is not known.
 
-    Somebody with this email address and these names is that subscriber, and otherwise a new one is.
+    Somebody with this email address and the same name is that subscriber; anybody else is new, also
+    an organisation, whose name is the company of the address (circulation, "Who is who").
     ``address`` has the fields of an address, or none; ``address_id`` names one that is there.
     """
 
@@ -52,11 +53,19 @@ class Person(NamedTuple):
     last_name: str = ""
     address_id: int | None = None
     address: Mapping[str, str] = {}
+    renewal_code: str = ""
 
     @property
     def is_named(self) -> bool:
         """Whether it says who the person is, and not only where."""
-        return self.subscriber_id is not None or any((self.email, self.first_name, self.last_name))
+        names = (self.renewal_code, self.email, self.first_name, self.last_name)
+        return self.subscriber_id is not None or any((*names, self.address.get("company")))
+
+    @property
+    def name(self) -> str:
+        """The name of the person, or else of the company, or else the email address."""
+        names = " ".join(part for part in (self.first_name, self.last_name) if part)
+        return names or self.address.get("company") or self.email
 
 
 NOBODY = Person()
@@ -68,8 +77,9 @@ class Item(NamedTuple):
 
     ``price`` and ``tax`` are those of the bundle or product where they are None. ``recipient``
     without a name is the one who pays, at another address if it has one. ``is_new`` begins a new
-    subscription even where there is one, ``first_issue`` says with which issue. ``of_class`` is the
-    class of the copies that cost nothing, complimentary if it is None.
+    subscription even where there is one, ``first_issue`` says with which issue, and
+    ``subscription_id`` which one is extended. ``is_gift`` is None where that follows from who pays.
+    ``of_class`` is the class of the copies that cost nothing, complimentary if it is None.
     """
 
     bundle_id: int | None = None
@@ -79,6 +89,8 @@ class Item(NamedTuple):
     recipient: Person = NOBODY
     is_new: bool = False
     first_issue: int | None = None
+    subscription_id: int | None = None
+    is_gift: bool | None = None
     of_class: str | None = None
 
 

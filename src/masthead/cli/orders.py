@@ -1,43 +1,41 @@
 """``masthead order``: add, import, show, pay, refund, allowance."""
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
+from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
-from masthead.cli.options import Command, setting
+from masthead.cli.options import Command
+from masthead.cli.order_import import ENDED, import_
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
-from masthead.errors import BadUsage
-from masthead.loading.order_files import (
-    PROBLEMS_SHOWN_MAX,
-    OrderRows,
-    Problem,
-    listed,
-    read_orders,
-)
+from masthead.errors import BadInput, BadUsage
 from masthead.store import Store
 from masthead.store.audit import Deed
-from masthead.store.books import allowing, ordering, paying, refunding, showing_orders
-from masthead.store.books.operation import operation
+from masthead.store.books import (
+    allowing,
+    ordering,
+    paying,
+    refunding,
+    resembling,
+    showing_orders,
+)
+from masthead.store.books.operation import Operation, operation
 from masthead.store.books.readers import FIELDS
 
 __all__ = ["order_group"]
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _PERSON = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _PERSON)
 _ADDRESSEE = ("first_name", "last_name")
 """Names, which are also those of an address."""
 
 _PREFIX = "recipient_"
-_ENDED = "it is marked as paid now, and what it brought was refunded or cancelled before"
 _TOTALS = {"sub_total", "tax_total", "grand_total"}
 
 
@@ -61,6 +59,11 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
             type=ID,
             help=f"An address that {whose} has already.",
         )(command)
+        command = click.option(
+            f"--{prefix}renewal-code".replace("_", "-"),
+            f"{prefix}renewal_code",
+            help=f"{whose.capitalize()}, by the renewal code.",
+        )(command)
         flag = "--recipient" if prefix else "--subscriber"
         return click.option(
             flag, f"{prefix}subscriber_id", type=ID, help=f"{whose.capitalize()}, by the id."
@@ -77,6 +80,22 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @click.option("--price", type=Amount(), help="Another price than the bundle's, without tax.")
 @click.option("--tax", type=Amount(), help="Another tax than the bundle's.")
 @click.option("--new", "is_new", is_flag=True, help="Begin a new subscription in any case.")
+@click.option(
+    "--subscription", "subscription_id", type=ID, help="Extend this subscription and no other."
+)
+@click.option(
+    "--gift/--no-gift",
+    "is_gift",
+    default=None,
+    help="Whether it is a gift; without it, that is so where somebody else pays who is no "
+    "organisation.",
+)
+@click.option(
+    "--new-reader",
+    "adds_reader",
+    is_flag=True,
+    help="Whoever looks like a reader who is there is somebody new.",
+)
 @click.option("--first-issue", type=ID, help="Begin with this issue, by its id.")
 @click.option("--class", "of_class", help="Of which class free copies are, such as staff.")
 @click.option("--paid", "is_paid", is_flag=True, help="It is paid today.")
@@ -98,11 +117,13 @@ def add(
 ) -> None:
     """Take an order.
 
-    A subscriber who is there: --subscriber 17 --bundle 1 --paid. Somebody new: --email,
-    --first-name, --last-name, --address, --city and so on; who has this email address and name
-    already is found by them. A gift: the same with --recipient 18, or --recipient-last-name and so
-    on; the one who pays keeps the billing address. An order that is not paid is served for the
-    publication's credit, until `masthead order pay`.
+    A subscriber who is there: --subscriber 17 --bundle 1 --paid, or --renewal-code. Somebody new:
+    --email, --first-name, --last-name or --company, --address, --city and so on; who has this email
+    address and name already is found by them. Who looks like somebody who is there is shown, and
+    nothing is saved until --subscriber or --new-reader says who it is. For somebody else: the same
+    with --recipient 18, or --recipient-last-name and so on; the one who pays keeps the billing
+    address. An order extends the subscription that is running; --subscription names another. An
+    order that is not paid is served for the publication's credit, until `masthead order pay`.
     """
     items = _items(bundles, products, given)
     order = Order(
@@ -118,12 +139,31 @@ def add(
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
         placed = ordering.place(books, order)
         ordering.finish(books, [placed])
+        unsure = "" if given["adds_reader"] else _who_is_it(books, placed.newcomers)
+        if unsure and not dry_run:
+            raise BadInput(unsure)
         if not placed.is_known:
             books.say(_summary(placed))
         elif placed.was_paid:
             books.say(f"order {placed.order_id} was paid")
     _tell(placed)
+    if unsure:
+        click.echo(unsure)
     end_of(dry_run=dry_run)
+
+
+def _who_is_it(books: Operation, newcomers: Sequence[ordering.Newcomer]) -> str:
+    """Return the sentences about those who look like somebody, and how to say who it is."""
+    lines = []
+    for each in newcomers:
+        flag = "--subscriber" if each.item is None else "--recipient"
+        lines.append(
+            f"{printable(each.name)} looks like a reader who is there: an order with {flag} and "
+            "the number is for that one, and one with --new-reader for somebody new"
+        )
+        has = resembling.described(books, [one.subscriber_id for one in each.resembling])
+        lines += [f"  {one.why}: {printable(has[one.subscriber_id])}" for one in each.resembling]
+    return "\n".join(lines)
 
 
 def _items(
@@ -137,9 +177,14 @@ def _items(
             "into a file for `masthead order import`"
         )
     recipient = _person(given, _PREFIX)
-    of_bundle = {name: given[name] for name in ("is_new", "first_issue", "of_class")}
-    if products and not bundles and any(of_bundle.values()):
-        raise BadUsage("--new, --first-issue and --class are for bundles")
+    names = ("is_new", "first_issue", "subscription_id", "is_gift", "of_class")
+    of_bundle = {name: given[name] for name in names}
+    if products and not bundles and any(each not in {None, False} for each in of_bundle.values()):
+        raise BadUsage("--new, --first-issue, --subscription, --gift and --class are for bundles")
+    if given["is_new"] and given["subscription_id"] is not None:
+        raise BadUsage(
+            "--subscription extends one, and --new begins another: leave one of them out"
+        )
     own = {"price": given["price"], "tax": given["tax"]}
     return (
         *(Item(bundle_id=each, recipient=recipient, **of_bundle, **own) for each in bundles),
@@ -161,6 +206,7 @@ def _person(given: dict[str, Any], prefix: str = "") -> Person:
         )
     return Person(
         subscriber_id=subscriber_id,
+        renewal_code=given[f"{prefix}renewal_code"] or "",
         **{name: given[f"{prefix}{name}"] or "" for name in _PERSON},
         address_id=given[f"{prefix}address_id"],
         address={name: given[f"{prefix}{name}"] for name in _ADDRESS if given[f"{prefix}{name}"]},
@@ -180,73 +226,13 @@ def _tell(placed: ordering.Placed) -> None:
     if placed.is_known:
         said = "it was paid now" if placed.was_paid else "nothing changed"
         if placed.was_ended:
-            said = f"{_ENDED}; nothing changed"
+            said = f"{ENDED}; nothing changed"
         click.echo(f"the reference is that of order {placed.order_id} already: {said}")
         return
     click.echo(_summary(placed))
 
 
-@order_group.command("import")
-@click.argument("paths", nargs=-1, required=True, type=_FILE, metavar="FILE…")
-@setting("allow_truncated")
-@dry_run
-@desk
-def import_(
-    paths: tuple[Path, ...],
-    account: int | None,
-    database: str,
-    *,
-    allow_truncated: bool,
-    dry_run: bool,
-) -> None:
-    """Load files of orders, CSV or NDJSON, such as a web shop's export: all of them or none.
-
-    A row is an item: external_reference, bundle_id or product_id, price and tax where they differ
-    from the catalogue; new, first_issue. Rows with the same reference are one order. Who pays:
-    subscriber_id, or email, first_name, last_name, company, address, city, state, zip_code,
-    country_name, country_abbreviation. Who gets it, for a gift: the same with recipient_ before
-    each. Of the order: paid (1 or 0), payment_type, fulfilled, notes, import_name, channel_id.
-
-    An order that is there already is not taken again, so a file can be loaded again and again; one
-    that is marked as paid meanwhile is then paid. The same reference with other content is refused.
-    """
-    account_id = account_of(account)
-    orders, problems = read_orders(paths, allow_truncated=allow_truncated)
-    placed: list[ordering.Placed] = []
-    with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:
-        results = ordering.place_many(books, [each.order for each in orders])
-        for each, result in zip(orders, results, strict=True):
-            if isinstance(result, RefusedOrder):
-                problems.append(_problem(each, result))
-            else:
-                placed.append(result)
-        if problems:
-            raise listed(problems)
-        ordering.finish(books, placed)
-        new = [each for each in placed if not each.is_known]
-        paid = [each for each in placed if each.is_known and each.was_paid]
-        ended = [each for each in placed if each.was_ended]
-        if new or paid:
-            cents = sum(each.cents for each in new)
-            books.say(
-                f"{len(new)} orders of {decimal(cents)} were added, {len(paid)} that were there "
-                "were paid"
-            )
-    click.echo(
-        f"{len(new)} orders added, {len(paid)} that were there paid, "
-        f"{len(placed) - len(new) - len(paid)} there already and unchanged"
-    )
-    for one in ended[:PROBLEMS_SHOWN_MAX]:
-        click.echo(f"order {one.order_id}: {_ENDED}; no payment was booked")
-    if len(ended) > PROBLEMS_SHOWN_MAX:
-        click.echo(f"and {len(ended) - PROBLEMS_SHOWN_MAX} more such orders")
-    if not new and not paid:
-        click.echo("nothing changed")
-    end_of(dry_run=dry_run)
-
-
-def _problem(rows: OrderRows, error: RefusedOrder) -> Problem:
-    return Problem(rows.label, rows.lines[error.item or 0], error.field, str(error))
+order_group.add_command(import_)
 
 
 @order_group.command("show")

@@ -14,6 +14,9 @@ from masthead.contract.books import (
     Books,
     Bundle,
     BundleLine,
+    Cancellation,
+    CancellationReason,
+    CancelledTerm,
     Cents,
     CopyClass,
     Product,
@@ -104,7 +107,7 @@ class SubscriberRecord(Struct):
 
 
 class SubscriptionRecord(Struct):
-    """A subscriber's subscription to a publication."""
+    """A subscription to a publication; ``joined_into`` is the one that merging joined it into."""
 
     subscription_id: Key
     subscriber_id: Key
@@ -126,6 +129,7 @@ class SubscriptionRecord(Struct):
     audit_request_type: TextOrNull
     begins_on: DateOrNull
     cancelled_on: DateOrNull
+    joined_into: IdOrNull
 
 
 class SubscriptionIssue(Struct):
@@ -331,6 +335,7 @@ TABLES = (
         publication_id="publications",
         mailing_address_id="addresses",
         billing_address_id="addresses",
+        joined_into="subscriptions",
     ),
     _table("custom_fields", CustomField),
     _table("custom_field_options", CustomFieldOptionRecord, field_id="custom_fields"),
@@ -388,6 +393,16 @@ TABLES = (
         subscription_id="subscriptions",
         address_id="addresses",
     ),
+    _table("cancellation_reasons", CancellationReason),
+    _table(
+        "cancellations",
+        Cancellation,
+        subscription_id="subscriptions",
+        after_issue_id="issues",
+        ended_issue_id="issues",
+        final_issue_id="issues",
+    ),
+    _table("cancelled_terms", CancelledTerm, term_id="terms"),
     _table(
         "renewal_efforts",
         RenewalEffort,

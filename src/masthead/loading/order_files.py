@@ -29,7 +29,15 @@ _ADDRESS = (
     "country_name",
     "country_abbreviation",
 )
-_PERSON = ("subscriber_id", "email", "first_name", "last_name", "address_id", *_ADDRESS)
+_PERSON = (
+    "subscriber_id",
+    "renewal_code",
+    "email",
+    "first_name",
+    "last_name",
+    "address_id",
+    *_ADDRESS,
+)
 _RECIPIENT = "recipient_"
 _OF_ORDER = (
     "external_reference",
@@ -48,14 +56,24 @@ _OF_ITEM = (
     "tax",
     "new",
     "first_issue",
+    "subscription_id",
+    "gift",
     *(f"{_RECIPIENT}{name}" for name in _PERSON),
 )
 
 COLUMNS = (*_OF_ORDER, *_OF_ITEM)
 """The columns of a file of orders; only ``external_reference`` must be there."""
 
-_IDS = {"subscriber_id", "address_id", "bundle_id", "product_id", "first_issue", "channel_id"}
-_FLAGS = {"paid", "fulfilled", "new"}
+_IDS = {
+    "subscriber_id",
+    "address_id",
+    "bundle_id",
+    "product_id",
+    "first_issue",
+    "subscription_id",
+    "channel_id",
+}
+_FLAGS = {"paid", "fulfilled", "new", "gift"}
 _AMOUNTS = {"price", "tax"}
 _HEADER = 1
 _NAME = 30
@@ -228,12 +246,15 @@ def _item(row: Row) -> Item:
         recipient=_person(row, _RECIPIENT),
         is_new=bool(row.get("new")),
         first_issue=_id(row, "first_issue"),
+        subscription_id=_id(row, "subscription_id"),
+        is_gift=bool(row["gift"]) if "gift" in row else None,
     )
 
 
 def _person(row: Row, prefix: str = "") -> Person:
     return Person(
         subscriber_id=_id(row, f"{prefix}subscriber_id"),
+        renewal_code=_text(row, f"{prefix}renewal_code") or "",
         email=_text(row, f"{prefix}email") or "",
         first_name=_text(row, f"{prefix}first_name") or "",
         last_name=_text(row, f"{prefix}last_name") or "",

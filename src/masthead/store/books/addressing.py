@@ -5,6 +5,7 @@ The functions run in an operation (``store.books.operation``) and say what they 
 
 from collections.abc import Mapping
 
+from masthead.circulation.addresses import refusal
 from masthead.circulation.spans import Ending, ended, overlapped
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
@@ -69,7 +70,8 @@ def move(books: Operation, subscription_id: int, address: Mapping[str, str | Non
 
     ``address`` is a new one (:data:`FIELDS`), or the id of one that the reader has. The former one
     stays: other subscriptions and lists refer to it. Raises NotFound if there is no such
-    subscription, BadInput if it was cancelled or the address is another reader's.
+    subscription, BadInput if it was cancelled, or if the address is another reader's or a part of
+    one.
     """
     found = changeable(books, subscription_id)
     address_id = _address(books, subscription_id, found.subscriber_id, address)
@@ -98,10 +100,8 @@ def _address(
 ) -> int:
     if isinstance(address, int):
         return own_address(books, subscription_id, address)
-    if not (address.get("address") or "").strip():
-        raise BadInput(
-            "an address has a street, or whatever stands in its place: --address '12 Elm Street'"
-        )
+    if said := refusal(address):
+        raise BadInput(said)
     return add_address(books, subscriber_id, address)
 
 

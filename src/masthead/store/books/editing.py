@@ -5,6 +5,7 @@ The functions run in an operation (``store.books.operation``) and say what they 
 
 from collections.abc import Mapping
 
+from masthead.circulation.addresses import refusal
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.addressing import FIELDS
@@ -81,7 +82,8 @@ def edit_address(books: Operation, address_id: int, values: Texts) -> list[str]:
     """Correct an address where it stands; return the names of the fields that changed.
 
     It is not verified any more then, and its place on the map is unknown. Raises what
-    :func:`address_of` does, and BadInput for a text that is too long or a deleted subscriber.
+    :func:`address_of` does, and BadInput for a text that is too long, for a deleted subscriber, or
+    where only a part of a whole address would be left.
     """
     subscriber_id, before = address_of(books.connection, books.account_id, address_id)
     names_of(books.connection, books.account_id, subscriber_id)
@@ -89,6 +91,9 @@ def edit_address(books: Operation, address_id: int, values: Texts) -> list[str]:
     changed: Mapping[str, str | None] = {
         name: text or None for name, text in values.items() if (text or None) != before[name]
     }
+    said = refusal({**before, **changed})
+    if said and not refusal(before):
+        raise BadInput(said)
     if changed:
         unknown = {"verified": 0, "latitude": None, "longitude": None}
         _update(books, "addresses", "address_id", address_id, {**changed, **unknown})

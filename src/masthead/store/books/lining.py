@@ -4,9 +4,8 @@ Every look-up is by an index (circulation, "Order", "First issue", "Late renewal
 used in an operation (``store.books.operation``).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.circulation.beginning import begins_on
 from masthead.circulation.classes import COMPLIMENTARY, PAID
@@ -18,14 +17,24 @@ from masthead.circulation.ordering import (
     kind_of,
 )
 from masthead.store.books import paying
-from masthead.store.books.keys import listed
+from masthead.store.books.choosing import (
+    Delivery,
+    Extendable,
+    Named,
+    check_named,
+    deliveries,
+    look_up,
+    named,
+    running,
+)
 from masthead.store.books.offering import Line, Offer
 from masthead.store.books.operation import Operation
-from masthead.store.books.pending import Record
 from masthead.store.books.people import Resolved
-from masthead.store.books.readers import SUBSCRIPTIONS
 
-__all__ = ["Lines", "look_up"]
+if TYPE_CHECKING:
+    from masthead.store.books.pending import Record
+
+__all__ = ["Lines"]
 
 
 class _Publication(NamedTuple):
@@ -36,37 +45,6 @@ class _Publication(NamedTuple):
     first_planned: str | None
 
 
-@dataclass(eq=False)
-class _Subscription:
-    """A subscription that an item goes to, as it is after the lines so far.
-
-    ``least`` is the least number of issues left of its terms that have any, ``ended_at`` is
-    that of its newest term, ``row`` the row of one that this operation has begun, ``bought`` what
-    the order changes.
-    """
-
-    subscriber_id: int
-    subscription_id: int
-    publication_id: int
-    type: str | None
-    mailing_address_id: int | None
-    begins_on: str | None
-    least: int | None = None
-    ended_at: str | None = None
-    row: Record | None = None
-    bought: Record = field(default_factory=dict)
-
-
-@dataclass
-class _Delivery:
-    """An issue that a subscription got; ``term_id`` is that of the term it came out of, if any."""
-
-    day: str
-    issue_id: int
-    is_grace: int
-    term_id: int | None
-
-
 class Lines:
     """The lines of one order: two of the same reader, publication and type are one subscription."""
 
@@ -74,14 +52,15 @@ class Lines:
         self._books = books
         self._payer = payer
         self._account = books.account_id
-        self._own: dict[tuple[int, int, str], _Subscription] = {}
-        """The subscriptions of this order, by recipient, publication and type."""
-        self._begun: list[_Subscription] = []
+        self._own: dict[tuple[int, int, str, Named | None], Extendable] = {}
+        """The subscriptions of this order, by recipient, publication, type and the named one."""
+        self._named: dict[int, Named] = {}
+        self._begun: list[Extendable] = []
         self.terms: list[paying.Term] = []
         """The terms of this order; :meth:`write` writes them."""
         self._copies: list[tuple[int, str]] = []
         """The copies of each term, and the class of one that is free."""
-        self._grace: list[tuple[_Subscription, _Delivery]] = []
+        self._grace: list[tuple[Extendable, Delivery]] = []
         """The issues of grace that come out of its terms."""
 
     @property
@@ -147,12 +126,15 @@ class Lines:
         """Begin or extend a subscription by a line; return its mailing address."""
         publication = self._publication(line.publication_id)
         first = first_day[1] if first_day and first_day[0] == line.publication_id else None
-        key = recipient.subscriber_id, line.publication_id, line.type
+        wanted = self._named.get(offer.item.subscription_id or 0)
+        if wanted is not None and not wanted.is_of(line):
+            wanted = None
+        key = recipient.subscriber_id, line.publication_id, line.type, wanted
         found = self._own.get(key)
         is_own = found is not None
         if found is None and not offer.item.is_new:
-            found = self._newest(key)
-        grace: Sequence[_Delivery] = ()
+            found = running(self._books, *key)
+        grace: Sequence[Delivery] = ()
         if found is None:
             found = self._begin(line, recipient, publication, first)
         else:
@@ -227,22 +209,16 @@ class Lines:
                 term_id=each.term_id,
             )
 
-    def _newest(self, key: tuple[int, int, str]) -> _Subscription | None:
-        """Return the recipient's newest subscription of a publication and type, if there is one."""
-        subscriber_id, publication_id, type_ = key
-        return max(
-            (
-                each
-                for each in look_up(self._books, [subscriber_id])[subscriber_id]
-                if (each.publication_id, each.type) == (publication_id, type_)
-            ),
-            key=lambda each: each.subscription_id,
-            default=None,
-        )
+    def check_named(self, number: int, offer: Offer, reader: int) -> None:
+        """Raise RefusedOrder where the subscription that an item names cannot be extended by it."""
+        if offer.item.subscription_id is not None:
+            found = named(self._books, offer.item.subscription_id, number)
+            check_named(found, number, offer, reader)
+            self._named[offer.item.subscription_id] = found
 
     def _state(
-        self, number: int, found: _Subscription, publication: _Publication, line: Line
-    ) -> tuple[bool, Sequence[_Delivery]]:
+        self, number: int, found: Extendable, publication: _Publication, line: Line
+    ) -> tuple[bool, Sequence[Delivery]]:
         """Return whether issues are left, and if none, the grace issues that the line covers.
 
         Raises RefusedOrder where issues are unlimited: a term behind that one is never used.
@@ -257,7 +233,7 @@ class Lines:
             )
         if found.least is not None or found.row is not None or not publication.grace_counts:
             return found.least is not None, ()
-        issues = _deliveries(self._books, [found.subscription_id])[found.subscription_id]
+        issues = deliveries(self._books, [found.subscription_id])[found.subscription_id]
         regular = [each.day for each in issues if not each.is_grace or each.term_id is not None]
         grace = {each.issue_id: each for each in issues if each.is_grace and not each.term_id}
         since = grace_since(regular, [(each.day, each.issue_id) for each in grace.values()])
@@ -265,7 +241,7 @@ class Lines:
 
     def _begin(
         self, line: Line, recipient: Resolved, publication: _Publication, first: str | None
-    ) -> _Subscription:
+    ) -> Extendable:
         begins = first or self._begins_on(publication)
         row: Record = {
             "subscription_id": self._books.new_id("subscriptions"),
@@ -281,7 +257,7 @@ class Lines:
             "begins_on": begins,
             "commit_id": self._books.commit_id,
         }
-        found = _Subscription(
+        found = Extendable(
             recipient.subscriber_id,
             int(row["subscription_id"] or 0),
             line.publication_id,
@@ -301,10 +277,11 @@ class Lines:
             self._books.today,
         )
 
-    def _renew(self, found: _Subscription, recipient: Resolved) -> None:
+    def _renew(self, found: Extendable, recipient: Resolved) -> None:
         """Note an extension; addresses change only where the order names them.
 
-        Whose newest term was refunded had left the campaign, and takes part in it again.
+        Whose newest term was refunded had left the campaign, and takes part in it again. Who had
+        cancelled, to end later, goes on.
         """
         if recipient.named_address_id is not None:
             found.mailing_address_id = recipient.named_address_id
@@ -319,8 +296,18 @@ class Lines:
         if found.ended_at is not None:
             found.bought["renew_campaign_active"] = 1
             found.ended_at = None
+        if found.campaign is not None:
+            found.bought["renew_campaign_active"] = found.campaign
+            found.campaign = None
+            self._books.change_later(
+                """
+                DELETE FROM cancellations WHERE account_id = :account_id
+                    AND subscription_id = :subscription_id AND ended_on IS NULL
+                """,
+                subscription_id=found.subscription_id,
+            )
 
-    def _write(self, found: _Subscription) -> None:
+    def _write(self, found: Extendable) -> None:
         """Write a subscription; one that this operation began and has not written is changed."""
         known = look_up(self._books, [found.subscriber_id])[found.subscriber_id]
         bought, found.bought = found.bought, {}
@@ -358,59 +345,3 @@ class Lines:
             memory[publication_id] = _Publication(*row)
         found: _Publication = memory[publication_id]
         return found
-
-
-def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[_Subscription]]:
-    """Look up the subscriptions of many readers that are not cancelled, with what is left of them.
-
-    Returns those of each reader that have been looked up, and those that were added since.
-    """
-    memory = books.memory(SUBSCRIPTIONS)
-    new = [each for each in dict.fromkeys(subscribers) if each not in memory]
-    if not new:
-        return memory
-    memory |= {each: [] for each in new}
-    # Without ORDER BY and LIMIT, for which a planner might read the subscriptions of all.
-    rows = books.direct.rows(
-        f"""
-        SELECT s.subscriber_id, s.subscription_id, s.publication_id, s.type, s.mailing_address_id,
-            s.begins_on, (
-                SELECT min(t.issues_left) FROM terms AS t WHERE t.account_id = :account_id
-                AND t.subscription_id = s.subscription_id AND t.issues_left <> 0), (
-                SELECT t.ended_at FROM terms AS t WHERE t.account_id = :account_id
-                AND t.term_id = (SELECT max(n.term_id) FROM terms AS n
-                    WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id))
-        FROM subscriptions AS s
-        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(new)})
-            AND s.cancelled_on IS NULL
-        """,
-        account_id=books.account_id,
-    )
-    found = [_Subscription(*row) for row in rows]
-    for each in found:
-        memory[each.subscriber_id].append(each)
-    _deliveries(books, [each.subscription_id for each in found if each.least is None])
-    return memory
-
-
-def _deliveries(books: Operation, subscriptions: Iterable[int]) -> dict[int, list[_Delivery]]:
-    """Return what each subscription got, of a publication where grace issues count."""
-    memory = books.memory("deliveries")
-    new = [each for each in subscriptions if each not in memory]
-    if not new:
-        return memory
-    memory |= {each: [] for each in new}
-    rows = books.direct.rows(
-        f"""
-        SELECT r.subscription_id, i.date, r.issue_id, r.is_grace, r.term_id
-        FROM subscription_issues AS r
-        JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
-        JOIN publications AS p ON p.account_id = i.account_id
-            AND p.publication_id = i.publication_id AND p.grace_counts = 1
-        WHERE r.account_id = :account_id AND r.subscription_id IN ({listed(new)})
-        """,
-        account_id=books.account_id,
-    )
-    for subscription_id, *row in rows:
-        memory[subscription_id].append(_Delivery(*row))
-    return memory

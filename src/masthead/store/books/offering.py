@@ -67,8 +67,11 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         if not 0 <= cents <= CENTS_MAX:
             raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
     if item.product_id is not None:
-        if item.is_new or item.first_issue is not None or item.of_class is not None:
-            raise RefusedOrder("first_issue", "a product begins no subscription", number)
+        if item.is_new or (item.first_issue, item.subscription_id, item.of_class) != (
+            *(None, None, None),
+        ):
+            name = "first_issue" if item.subscription_id is None else "subscription_id"
+            raise RefusedOrder(name, "a product begins and extends no subscription", number)
         return Offer(item, net, tax, ())
     lines = _lines(books, wanted)
     if not lines:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import CENTS_MAX, decimal, shortest
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
-from masthead.store.books import lining, paying, people
+from masthead.store.books import choosing, paying, people
+from masthead.store.books.choosing import named
 from masthead.store.books.history import history_until
 from masthead.store.books.lining import Lines
 from masthead.store.books.offering import Offer, offer_of
@@ -18,10 +19,12 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.pending import Record
 from masthead.store.books.people import Resolved, resolve
 from masthead.store.books.refreshing import refresh
+from masthead.store.books.resembling import Resembling
 from masthead.store.database import Connection
 from masthead.store.searching import ascii_lower
 
 __all__ = [
+    "Newcomer",
     "Placed",
     "finish",
     "newest_order",
@@ -49,12 +52,23 @@ class _Known(NamedTuple):
     paid_on: str | None
 
 
+class Newcomer(NamedTuple):
+    """Somebody whom an order adds, and who looks like readers who are there.
+
+    ``item`` is the number of the item that goes to them, from 0; None: they pay.
+    """
+
+    name: str
+    item: int | None
+    resembling: Sequence[Resembling]
+
+
 class Placed(NamedTuple):
     """An order that was placed; ``is_known`` if it was there already.
 
     ``was_paid``: its payment was booked now; ``was_ended``: it is marked as paid, but nothing is
     left to pay for. ``subscriptions`` are those that it began or extended, ``cents`` its grand
-    total.
+    total, ``newcomers`` those who look like somebody who is there.
     """
 
     order_id: int
@@ -64,6 +78,7 @@ class Placed(NamedTuple):
     subscriptions: tuple[int, ...]
     cents: int
     was_ended: bool = False
+    newcomers: Sequence[Newcomer] = ()
 
 
 def place(books: Operation, order: Order) -> Placed:
@@ -78,8 +93,18 @@ def place(books: Operation, order: Order) -> Placed:
     if not order.items:
         raise RefusedOrder("bundle_id", "an order has at least one bundle or product")
     offers = [offer_of(books, number, item) for number, item in enumerate(order.items)]
-    payer = resolve(books, order.payer)
-    return _Placing(books, order, payer, offers).run()
+    payer = _payer(books, order)
+    return _Placing(books, order, payer, resolve(books, payer), offers).run()
+
+
+def _payer(books: Operation, order: Order) -> Person:
+    """Return who pays: where nobody is named, the reader of the subscription that is extended."""
+    if not order.payer.is_named:
+        for number, item in enumerate(order.items):
+            if item.subscription_id is not None:
+                reader = named(books, item.subscription_id, number).subscriber_id
+                return order.payer._replace(subscriber_id=reader)
+    return order.payer
 
 
 def place_many(books: Operation, orders: Sequence[Order]) -> Iterator[Placed | RefusedOrder]:
@@ -151,7 +176,7 @@ def _look_up(books: Operation, orders: Sequence[Order]) -> None:
     people.look_up(
         books, [who for each in new for who in (each.payer, *(i.recipient for i in each.items))]
     )
-    lining.look_up(books, books.memory("addresses"))
+    choosing.look_up(books, books.memory("addresses"))
 
 
 def _orders_by(books: Operation, references: Iterable[str]) -> Mapping[str, _Known | None]:
@@ -210,11 +235,19 @@ class _Placing:
     """The placing of one order."""
 
     def __init__(
-        self, books: Operation, order: Order, payer: Resolved, offers: Sequence[Offer]
+        self,
+        books: Operation,
+        order: Order,
+        person: Person,
+        payer: Resolved,
+        offers: Sequence[Offer],
     ) -> None:
         self._books = books
         self._order = order
         self._payer = payer
+        self._people = [(person, payer)]
+        """Who is described in the same words within an order is the same person."""
+        self._newcomers = [Newcomer(person.name, None, payer.resembling)]
         self._offers = offers
         self._account = books.account_id
         self._lines = Lines(books, payer)
@@ -224,7 +257,7 @@ class _Placing:
         books, order, payer = self._books, self._order, self._payer
         order_id = books.new_id("orders")
         recipients = [self._recipient(number) for number in range(len(self._offers))]
-        is_gift = any(each.subscriber_id != payer.subscriber_id for each in recipients)
+        is_gift = any(map(self._is_gift, self._offers, recipients))
         net = sum(offer.net for offer in self._offers)
         tax = sum(offer.tax for offer in self._offers)
         if net + tax > CENTS_MAX:
@@ -275,20 +308,45 @@ class _Placing:
             payer.subscriber_id,
             self._lines.subscriptions,
             net + tax,
+            newcomers=tuple(each for each in self._newcomers if each.resembling),
         )
 
     def _recipient(self, number: int) -> Resolved:
         """Return who gets an item, and where: the one who pays, unless somebody is named."""
-        person: Person = self._offers[number].item.recipient
+        item = self._offers[number].item
+        person: Person = item.recipient
         if not person.is_named:
-            if person.address_id is None and not any(person.address.values()):
-                return self._payer
-            person = person._replace(subscriber_id=self._payer.subscriber_id)
+            reader = self._payer.subscriber_id
+            if item.subscription_id is not None:
+                reader = named(self._books, item.subscription_id, number).subscriber_id
+            is_elsewhere = person.address_id is not None or any(person.address.values())
+            if reader == self._payer.subscriber_id and not is_elsewhere:
+                person = self._people[0][0]
+            else:
+                person = person._replace(subscriber_id=reader)
         try:
-            return resolve(self._books, person, "recipient_")
+            found = self._resolve(number, person)
+            self._lines.check_named(number, self._offers[number], found.subscriber_id)
         except RefusedOrder as error:
             error.item = number
             raise
+        return found
+
+    def _resolve(self, number: int, person: Person) -> Resolved:
+        for known, resolved in self._people:
+            if known == person:
+                return resolved
+        found = resolve(self._books, person, "recipient_")
+        self._people.append((person, found))
+        self._newcomers.append(Newcomer(person.name, number, found.resembling))
+        return found
+
+    def _is_gift(self, offer: Offer, recipient: Resolved) -> bool:
+        """Return whether an item is a gift: somebody else pays, who is no organisation."""
+        if offer.item.is_gift is not None:
+            return offer.item.is_gift
+        is_other = recipient.subscriber_id != self._payer.subscriber_id
+        return is_other and not self._payer.company
 
     def _place(self, number: int, order_id: int, offer: Offer, recipient: Resolved) -> _Brought:
         """Return the rows of an item and of its purchase, and where it goes; add its terms."""
@@ -313,7 +371,7 @@ class _Placing:
                 "billing_address_id": self._payer.address_id,
                 "invoice_id": str(order_id),
                 "total": decimal(offer.net + offer.tax),
-                "is_gift": int(recipient.subscriber_id != self._payer.subscriber_id),
+                "is_gift": int(self._is_gift(offer, recipient)),
                 "commit_id": books.commit_id,
             }
         return _Brought(

@@ -4,14 +4,18 @@ Every look-up is by an index. The functions run in an operation (``store.books.o
 """
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from masthead.circulation.addresses import lacking, refusal
 from masthead.circulation.ordering import Person, RefusedOrder
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store.books.addressing import add_address
+from masthead.store.books.choosing import usual_address
 from masthead.store.books.operation import Operation
 from masthead.store.books.readers import addresses_of, readers_by, remember
+from masthead.store.books.resembling import Resembling, resembling
+from masthead.store.books.resembling import look_up as look_up_resembling
 from masthead.store.searching import ascii_lower
 from masthead.store.staging import DERIVED
 
@@ -29,36 +33,44 @@ _ADDRESS_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["addre
 
 
 class Resolved(NamedTuple):
-    """A subscriber; the address that the order names, and the newest one; None if there is none."""
+    """A subscriber; the address that the order names, and the usual one; None if there is none.
+
+    ``company`` is that of the address in use. Somebody new looks like ``resembling``.
+    """
 
     subscriber_id: int
     named_address_id: int | None
-    newest_address_id: int | None
-    is_new: bool
+    usual_address_id: int | None
+    company: str
+    resembling: Sequence[Resembling] = ()
 
     @property
     def address_id(self) -> int | None:
-        """The address that the order names, or else the newest one."""
-        return self.newest_address_id if self.named_address_id is None else self.named_address_id
+        """The address that the order names, or else the usual one."""
+        return self.usual_address_id if self.named_address_id is None else self.named_address_id
 
 
 def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
-    """Return the subscriber and the address; add what is not there.
+    """Return the subscriber and the address; add what is not there (circulation, "Who is who").
 
     ``prefix`` is that of the person's columns in a file of orders, for messages. Raises
     RefusedOrder for a subscriber who does not exist or is deleted, a person of whom nothing is
-    known, and an address of somebody else.
+    known, an address of somebody else, and a part of an address.
     """
     _check_texts(person, prefix)
-    found = _by_id(books, person, prefix) if person.subscriber_id is not None else None
-    if found is None:
-        found = _by_email(books, person, prefix)
-    is_new = found is None
-    subscriber_id = _add(books, person, prefix) if found is None else found
+    subscriber_id = _by_id(books, person, prefix)
+    if subscriber_id is None:
+        subscriber_id = _by_email(books, person, prefix)
+    alike: Sequence[Resembling] = ()
+    if subscriber_id is None:
+        alike = resembling(books, person)
+        subscriber_id = _add(books, person, prefix)
     addresses = addresses_of(books, [subscriber_id])[subscriber_id]
     named = _named(books, person, prefix, subscriber_id, addresses)
-    newest = max((*addresses, *([named] if named is not None else ())), default=None)
-    return Resolved(subscriber_id, named, newest, is_new)
+    usual = usual_address(books, subscriber_id, addresses) if named is None else None
+    in_use = addresses_of(books, [subscriber_id])[subscriber_id]
+    company = in_use.get((usual if named is None else named) or 0, {}).get("company") or ""
+    return Resolved(subscriber_id, named, usual, company, alike)
 
 
 def _check_texts(person: Person, prefix: str) -> None:
@@ -77,35 +89,64 @@ def look_up(books: Operation, people: Iterable[Person]) -> None:
     """Look up many people by few statements, for the calls of :func:`resolve` that follow."""
     people = list(people)
     emails = [ascii_lower(each.email) for each in people if each.email]
+    codes = [ascii_lower(each.renewal_code) for each in people if each.renewal_code]
     ids = [each.subscriber_id for each in people if each.subscriber_id is not None]
     found = readers_by(books, "email_lower", emails)
     ids += [each.subscriber_id for email in emails for each in found[email]]
+    found = readers_by(books, "renewal_code_lower", codes)
+    ids += [each.subscriber_id for code in codes for each in found[code]]
     readers_by(books, "subscriber_id", ids)
     addresses_of(books, ids)
+    named = (each.subscriber_id is not None or each.renewal_code for each in people)
+    look_up_resembling(
+        books, [each for each, is_named in zip(people, named, strict=True) if not is_named]
+    )
 
 
-def _by_id(books: Operation, person: Person, prefix: str) -> int:
-    assert person.subscriber_id is not None
-    found = readers_by(books, "subscriber_id", [person.subscriber_id])[person.subscriber_id]
+def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
+    """Return who has the id or the renewal code; who was merged is the one who is kept."""
+    code = ascii_lower(person.renewal_code)
+    if person.subscriber_id is not None:
+        found = readers_by(books, "subscriber_id", [person.subscriber_id])[person.subscriber_id]
+        name = "subscriber_id"
+    elif code:
+        found = readers_by(books, "renewal_code_lower", [code])[code]
+        name = "renewal_code"
+    else:
+        return None
+    if not found and name == "renewal_code":
+        raise RefusedOrder(
+            f"{prefix}{name}", f"nobody has the renewal code {person.renewal_code!r}"
+        )
     if not found:
         raise RefusedOrder(
-            f"{prefix}subscriber_id",
+            f"{prefix}{name}",
             f"account {books.account_id} has no subscriber {person.subscriber_id}: `masthead "
             "subscriber find` finds one by name or email",
         )
-    if found[0].delete_date is not None:
+    (reader,) = found
+    if code and code != reader.renewal_code_lower:
         raise RefusedOrder(
-            f"{prefix}subscriber_id",
-            f"subscriber {person.subscriber_id} was deleted on {found[0].delete_date[:10]} and "
+            f"{prefix}renewal_code",
+            f"subscriber {reader.subscriber_id} does not have the renewal code "
+            f"{person.renewal_code!r}",
+        )
+    if reader.merged_into is not None:
+        return reader.merged_into
+    if reader.delete_date is not None:
+        raise RefusedOrder(
+            f"{prefix}{name}",
+            f"subscriber {reader.subscriber_id} was deleted on {reader.delete_date[:10]} and "
             "orders nothing",
         )
-    return person.subscriber_id
+    return reader.subscriber_id
 
 
 def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
-    """Return who has this email address and these names: the first such subscriber, or None.
+    """Return who has this email address and the same name: the first such subscriber, or None.
 
-    A name that is not given matches any; then it must be one subscriber only.
+    First and last name are the same where they are given. Who gives none, but a company, is an
+    organisation with that company in an address. Who gives nothing else must be the only one.
     """
     if not person.email:
         return None
@@ -122,6 +163,10 @@ def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
             )
         )
     )
+    company = (person.address.get("company") or "").casefold()
+    if company and not any(names):
+        addresses = addresses_of(books, same)
+        return next((key for key in same if company in _companies(addresses[key])), None)
     if len(same) > 1 and not all(names):
         raise RefusedOrder(
             f"{prefix}email",
@@ -131,13 +176,18 @@ def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
     return same[0] if same else None
 
 
+def _companies(addresses: Mapping[int, Mapping[str, str]]) -> set[str]:
+    """Return the companies in addresses, in lower case."""
+    return {each.get("company", "").casefold() for each in addresses.values()}
+
+
 def _add(books: Operation, person: Person, prefix: str) -> int:
     """Add a subscriber with a new renewal code; return the id."""
     if not person.is_named:
         raise RefusedOrder(
             f"{prefix}subscriber_id",
             f"nobody {'gets' if prefix else 'pays for'} it: name a subscriber by the id, or "
-            "somebody new by email address or last name",
+            "somebody new by email address, last name or company",
         )
     subscriber_id = books.new_id("subscribers")
     values: dict[str, int | str | None] = {
@@ -193,8 +243,12 @@ def _named(
             )
         return person.address_id
     given = {name: text for name, text in person.address.items() if text}
-    if not given:
+    is_its_name = set(given) == {"company"}
+    if not given or (is_its_name and given["company"].casefold() in _companies(addresses)):
         return None
+    said = refusal(given)
+    if said and (addresses or not is_its_name):
+        raise RefusedOrder(f"{prefix}{lacking(given)[0]}", said)
     names = {"first_name": person.first_name, "last_name": person.last_name}
     if not any(given.get(name) for name in ("first_name", "last_name", "company")):
         given |= {name: text for name, text in names.items() if text}
