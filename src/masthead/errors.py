@@ -11,6 +11,7 @@
     ├── StoreUnavailable     the database is not available; a retry may succeed
     └── ServiceError         a request of masthead.Client failed
         ├── TooOld               410: the changes since then are no longer available
+        ├── TooManyRequests      429: more requests, or wrong guesses at a login, than allowed
         ├── ServiceUnreachable   no complete response
         └── UnexpectedResponse   a response that the interface does not allow
 
@@ -28,6 +29,7 @@ __all__ = [
     "ServiceError",
     "ServiceUnreachable",
     "StoreUnavailable",
+    "TooManyRequests",
     "TooOld",
     "UnexpectedResponse",
 ]
@@ -92,8 +94,8 @@ class TooOld(ServiceError):
     """The changes since the requested time are no longer available: load a snapshot."""
 
 
-class ServiceUnreachable(ServiceError):
-    """There was no complete response, or one with a status that is worth a retry.
+class _Passing(ServiceError):
+    """A failure after which the same request may succeed.
 
     ``retry_after_s`` are the seconds of ``Retry-After``, None without this header.
     """
@@ -103,6 +105,21 @@ class ServiceUnreachable(ServiceError):
     ) -> None:
         super().__init__(path, status, message)
         self.retry_after_s = retry_after_s
+
+
+class TooManyRequests(_Passing):
+    """The service refuses to answer for now (429), such as a login at which too many guessed.
+
+    It is there, and what was asked is not answered: nobody has a right by this.
+    ``retry_after_s`` are the seconds of ``Retry-After``, None without this header.
+    """
+
+
+class ServiceUnreachable(_Passing):
+    """There was no complete response, or one with a status (502, 503, 504) that says so.
+
+    ``retry_after_s`` are the seconds of ``Retry-After``, None without this header.
+    """
 
 
 class UnexpectedResponse(ServiceError):

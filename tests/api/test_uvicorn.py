@@ -19,7 +19,7 @@ from uvicorn.supervisors import Multiprocess
 from uvicorn.supervisors.multiprocess import Process
 
 from masthead.api.http.protocol import HttpProtocol
-from masthead.api.server import _Worker
+from masthead.api.workers import _Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import ssl
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 CREDENTIALS = ("key", "login")
 WRONG = ("key", "wrong")
+CLIENTS = 8
+TIMEOUT_S = 30
 
 # What each command with a database is called with; {} is a folder with a file of subscribers.
 ARGUMENTS = {
@@ -295,6 +298,39 @@ def test_at_sighup_the_workers_are_replaced_one_after_the_other_and_no_request_f
     assert sum("version='99.2.0'" in line for line in started) == 2
     assert sum(f"version='{VERSION}'" in line for line in started) <= 2
     assert sum("event='server process ended'" in line for line in lines) == 2
+
+
+@SHORT_ON_SQLITE
+def test_at_sighup_connections_that_are_kept_lose_no_request(account: str) -> None:
+    """decisions, "SIGHUP": the next response on each says that the connection is closed."""
+    with running("serve", "--port=0", "--workers=2", database=account) as process:
+        address = address_of(process)
+        clients = [http.client.HTTPConnection(*address, timeout=TIMEOUT_S) for _ in range(CLIENTS)]
+        for client in clients:
+            assert ask(client) is None
+        os.kill(process.pid, signal.SIGHUP)
+        # The old ones end when their connections have, so they go on until these have asked again.
+        with ThreadPoolExecutor(1) as reader:
+            reading = reader.submit(lines_until, process, "event='all workers are replaced'")
+            closed: set[http.client.HTTPConnection] = set()
+            while not reading.done():
+                closed |= {client for client in clients if client not in closed and ask(client)}
+            reading.result()
+        assert closed == {*clients}
+        for client in clients:
+            assert ask(client) is None
+            client.close()
+        process.terminate()
+        assert process.wait(STOP_SECONDS_MAX) == 0
+
+
+def ask(client: http.client.HTTPConnection) -> str | None:
+    """Return what the response says of the connection, which is opened again if it was closed."""
+    client.request("GET", "/health")
+    response = client.getresponse()
+    assert response.status == 200
+    assert response.read()
+    return response.headers["Connection"]
 
 
 @SHORT_ON_SQLITE

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.running import address_of, children, is_running, lines_until, running, workers_of
-from tests.long import SHORT_ON_SQLITE
+from tests.long import ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import STOP_SECONDS_MAX, as_server, run
 
 if TYPE_CHECKING:
@@ -71,20 +71,28 @@ def test_a_worker_that_cannot_start_ends_the_server_with_1(
         assert 1 <= done.stderr.count("this process cannot start") <= 2
 
 
-def test_a_replacement_that_cannot_start_ends_the_server_with_1_too(
-    account: str, trouble: Path
+@pytest.mark.parametrize("what", ["key", pytest.param("killed", marks=ONLY_LONG)])
+def test_a_replacement_that_cannot_start_is_tried_again_until_it_can(
+    account: str, trouble: Path, what: str
 ) -> None:
-    """decisions, "Workers"."""
+    """decisions, "Workers": after pauses that grow; the server never ends for that reason."""
     with running(
         *("serve", "--port=0", "--workers=2"), database=account, command=UNSTARTABLE
     ) as process:
         address = address_of(process)
         assert health(address) == b"HTTP/1.1 200 OK"
-        trouble.write_text("key")
-        os.kill(max(workers_of(process.pid)), signal.SIGKILL)
-        assert process.wait(STOP_SECONDS_MAX) == 1
-        assert process.stdout is not None
-        assert "a worker process could not start" in process.stdout.read()
+        trouble.write_text(what)
+        for worker in workers_of(process.pid):
+            os.kill(worker, signal.SIGKILL)
+        again = "event='a worker could not start and is tried again'"
+        failed = [line for line in lines_until(process, again, 4) if again in line]
+        assert {line.rpartition("after_s=")[2] for line in failed} == {"1", "2"}
+        trouble.unlink()
+        lines_until(process, "event='server process started'", 2)
+        assert health(address) == b"HTTP/1.1 200 OK"
+        assert len(workers_of(process.pid)) == 2
+        process.terminate()
+        assert process.wait(STOP_SECONDS_MAX) == 0
 
 
 @pytest.mark.parametrize(

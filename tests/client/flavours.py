@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from masthead import AsyncClient, Client
 from masthead.client import AsyncChanges, AsyncDeletions
+from masthead.client.limits import BYTES_MAX
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
@@ -27,6 +28,7 @@ class Connect(Protocol):
         *,
         timeout_s: float = 20.0,
         patience_s: float = 0.0,
+        bytes_max: int = BYTES_MAX,
     ) -> Client:
         """Return a client of the service at the base URL."""
 
@@ -80,8 +82,13 @@ def connecting(flavour: str, stack: ExitStack) -> Connect:
         *,
         timeout_s: float = 20.0,
         patience_s: float = 0.0,
+        bytes_max: int = BYTES_MAX,
     ) -> Client:
-        options = {"timeout_s": timeout_s, "patience_s": patience_s}
+        options: Any = {
+            "timeout_s": timeout_s,
+            "patience_s": patience_s,
+            "bytes_max": bytes_max,
+        }
         if flavour == "sync":
             return stack.enter_context(Client(base_url, key, login, **options))
         client = AsyncClient(base_url, key, login, **options)

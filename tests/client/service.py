@@ -6,7 +6,7 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,6 +54,25 @@ class Reply:
 
 HANGS_UP = Reply(status=-1)
 SAYS_NOTHING = Reply(status=-2)
+DRIPS_HEADERS = Reply(status=-3)
+"""A header now and then, and after some seconds the end of a good answer."""
+
+_DRIPS = 150
+_DRIP_S = 0.02
+
+
+def dripping(whole: str, drop: bytes = b" ", **headers: str) -> Reply:
+    """Return an answer that comes slowly: many drops, each soon after the other, and then all."""
+    return Reply(dripped(whole, drop), headers=headers)
+
+
+def dripped(whole: str, drop: bytes = b" ") -> Iterator[bytes]:
+    """Yield the pieces of such an answer."""
+    for _ in range(_DRIPS):
+        yield drop
+        threading.Event().wait(_DRIP_S)
+    yield whole.encode()
+
 
 Answering = Callable[[Asked], Reply]
 
@@ -168,11 +187,22 @@ class _Handler(BaseHTTPRequestHandler):
         answer = service.answer(asked)
         if answer is SAYS_NOTHING:
             service.is_closing.wait()
+        if answer is DRIPS_HEADERS:
+            self._drip()
+            return
         if answer.status < 0:
             self.close_connection = True
             _hang_up(self.connection)
             return
         self._send(answer)
+
+    def _drip(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        for number in range(_DRIPS):
+            self.wfile.write(b"X-%d: 1\r\n" % number)
+            threading.Event().wait(_DRIP_S)
+        body = NO_ACCOUNTS.encode()
+        self.wfile.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def _send(self, answer: Reply) -> None:
         body = answer.body.encode() if isinstance(answer.body, str) else answer.body

@@ -19,6 +19,7 @@ from masthead.errors import (
     MastheadError,
     ServiceError,
     ServiceUnreachable,
+    TooManyRequests,
     TooOld,
     UnexpectedResponse,
 )
@@ -123,7 +124,7 @@ def test_without_patience_nothing_is_tried_again(connect: Connect, serve: Serve)
 def test_a_wait_beyond_patience_is_not_begun(connect: Connect, serve: Serve) -> None:
     """Who asks hears at once that it will take long, and how long."""
     service = serve(in_turn(refused(429, "slowly", Retry_After="3600"), GOOD))
-    with pytest.raises(ServiceUnreachable, match="429: slowly") as caught:
+    with pytest.raises(TooManyRequests, match="429: slowly") as caught:
         ask_once(connect(service.url, patience_s=60.0))
     assert caught.value.retry_after_s == 3600
     assert len(service.asked) == 1

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from masthead import temporary as temporary_folders
 from masthead.emulator import MastheadServer, serving
 from tests.servers import STOP_SECONDS_MAX, environment
 
@@ -129,12 +130,13 @@ def test_what_a_killed_one_leaves_the_next_one_removes(
     other = tmp_path / "other"
     other.mkdir()
     memory, temporary = (tmp_path, other) if is_in_memory else (other, tmp_path)
-    monkeypatch.setattr(serving, "MEMORY", memory)
+    monkeypatch.setattr(temporary_folders, "MEMORY", memory)
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     program = (
         "import pathlib\n"
+        "from masthead import temporary\n"
         "from masthead.emulator import serving\n"
-        f"serving.MEMORY = pathlib.Path({str(tmp_path)!r})\n"
+        f"temporary.MEMORY = pathlib.Path({str(tmp_path)!r})\n"
         "with serving._folder(None) as folder:\n"
         "    print(folder, flush=True)\n"
         "    input()\n"
@@ -192,7 +194,7 @@ def test_its_folder_is_in_memory_where_there_is_room(
 ) -> None:
     memory = tmp_path / "memory"
     memory.mkdir()
-    monkeypatch.setattr(serving, "MEMORY", memory)
+    monkeypatch.setattr(temporary_folders, "MEMORY", memory)
     if not has_room:
         monkeypatch.setattr(serving, "_FREE_BYTES_MIN", 2**62)
     with serving._folder(None) as folder:

@@ -14,6 +14,7 @@ from masthead.errors import (
     ServiceError,
     ServiceUnreachable,
     StoreUnavailable,
+    TooManyRequests,
     UnexpectedResponse,
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
@@ -85,7 +86,7 @@ BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
     "half an answer": (half, UnexpectedResponse),
     "no answer": (lambda _: HANGS_UP, ServiceUnreachable),
     "overloaded": (lambda _: refused(503), ServiceUnreachable),
-    "too many requests": (lambda _: refused(429), ServiceUnreachable),
+    "too many requests": (lambda _: refused(429), TooManyRequests),
     "a fault": (lambda _: refused(500), ServiceError),
     "a refusal": (lambda _: refused(403), ServiceError),
     "another form": (

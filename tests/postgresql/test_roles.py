@@ -87,6 +87,20 @@ def test_a_server_that_could_see_all_accounts_does_not_start(cluster: Cluster) -
         create_app(ServerSettings(database=database))
 
 
+def test_a_server_whose_queries_postgresql_would_refuse_does_not_start(cluster: Cluster) -> None:
+    """decisions, "The role of servers": else each request would be 500."""
+    database = new_database(cluster, "off")
+    role = f"{database.rpartition('/')[2]}_server"
+    ask(cluster, "ALTER ROLE {} SET row_security = off", role)
+    assert refused(as_server(database)) == (
+        f"row_security is off for {role}, so that PostgreSQL refuses all queries of a server: "
+        "switch it on for this role and this database\n"
+    )
+    ask(cluster, "ALTER ROLE {} RESET row_security", role)
+    with serving(database):
+        pass
+
+
 def test_the_role_of_a_database_sees_nothing_of_another(cluster: Cluster, tmp_path: Path) -> None:
     """decisions, "The role of servers"; nor is it one that a copy was made from."""
     mine, others = (new_database(cluster, name) for name in ("mine", "others"))

@@ -11,6 +11,7 @@ import base64
 import json
 import shutil
 import subprocess
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,6 +25,8 @@ from tests.api import test_golden_custom_fields as fields
 from tests.api import test_golden_orders as orders
 from tests.api import test_golden_subscribers as subscribers
 from tests.api.callers import basic
+from tests.client.service import Reply, Service, in_turn
+from tests.client.test_access import NO_ANSWERS
 from tests.docs.pages import ROOT, Block, blocks_of, fits, run
 
 if TYPE_CHECKING:
@@ -146,3 +149,21 @@ def test_the_integrators_page_does_in_php_what_it_says(tmp_path: Path) -> None:
     _, printed = run([demo, block], tmp_path)
     assert block.prints is not None
     assert fits(block.prints, printed)
+
+
+# PHP does not count bytes: what breaks off behind its last brace is whole for it.
+CASES = {name: answer for name, answer in NO_ANSWERS.items() if not answer.is_cut}
+
+
+@pytest.mark.parametrize("answer", CASES.values(), ids=CASES.keys())
+def test_the_integrators_page_names_nobody_in_php_without_an_answer(answer: Reply) -> None:
+    """decisions, "Client: 429"."""
+    (block,) = blocks_of(ROOT / "docs" / "integrator.md", "php")
+    with closing(Service(in_turn(answer))) as service:
+        script = block.commands.replace("http://127.0.0.1:8000", service.url)
+        script = script.replace("'timeout' => 2", "'timeout' => 0.3")
+        done = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False
+        )
+    assert done.returncode
+    assert "Daniel" not in done.stdout

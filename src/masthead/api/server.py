@@ -6,41 +6,35 @@ import socket
 import ssl
 import sys
 from asyncio import get_running_loop
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from multiprocessing import parent_process
-from tempfile import TemporaryDirectory
 from types import FrameType
 
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess, multiprocess
 
 from masthead.api.app import App, create_app
 from masthead.api.http.credentials import Credentials
-from masthead.api.http.metrics import serve_metrics
+from masthead.api.http.metrics import METRICS_FOLDER, numbers_missing, serve_metrics
 from masthead.api.http.protocol import HttpProtocol
 from masthead.api.http.timeouts import STALL_S_MAX
+from masthead.api.workers import Workers
 from masthead.errors import BadUsage, MastheadError
 from masthead.log import configure_logs, end_logs, get_logger
 from masthead.settings import ServerSettings
 from masthead.store import find_store
 from masthead.store.migrations import steps
+from masthead.temporary import own_folder
 
 __all__ = ["serve"]
 
 _log = get_logger()
 
 DRAIN_S_MAX = 30
-START_S_MAX = 30
-"""How long a worker that replaces another one at SIGHUP may take to start."""
-
-_SIGNALS_EVERY_S = 1
-"""Interval at which a parent process handles signals while its workers start."""
-
-_METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable with the folder of prometheus_client, which reads it when it is imported."""
+_PREFIX = "masthead-server-"
+_FREE_BYTES_MIN = 64 * 1024 * 1024
 
 
 def serve(
@@ -78,10 +72,11 @@ def serve(
     with ExitStack() as stack:
         stack.callback(store.close)
         folder = None
-        if settings.workers > 1:
-            folder = stack.enter_context(TemporaryDirectory(prefix="masthead-"))
-            os.environ[_METRICS_FOLDER] = folder
+        if settings.workers > 1 and (metrics or settings.rate_limit):
+            folder = stack.enter_context(_shared_folder())
         if metrics:
+            if folder:
+                os.environ[METRICS_FOLDER] = folder
             serve_metrics(metrics, store, folder)
         config = uvicorn.Config(
             partial(_app, settings, folder, demo),
@@ -101,7 +96,7 @@ def serve(
             ssl_keyfile=settings.certificate_key,
         )
         if settings.workers > 1:
-            _Workers(config, listener, ready).serve()
+            Workers(config, listener, ready).serve()
         else:
             _Server(config, ready).serve_on(listener)
 
@@ -124,104 +119,6 @@ class _Server(uvicorn.Server):
             self.run(sockets=[listener])
         except SystemExit:
             raise MastheadError("the server could not start: its log says why") from None
-
-
-class _Worker(multiprocess.Process):
-    """A worker process whose server is made before a second thread needs it.
-
-    In uvicorn's, the thread that tells the parent whether the server has started may make another
-    server than the one that runs: both ask for it at the same time. Then the parent waits for a
-    start that it is never told of.
-    """
-
-    def target(self, sockets: list[socket.socket] | None = None) -> None:
-        """Make the server, then start that thread and serve."""
-        self._server = uvicorn.Server(self.config)
-        super().target(sockets)
-
-
-class _Workers(Multiprocess):
-    """uvicorn's supervisor, which reports when all workers have started, or that one failed to.
-
-    It logs which workers have died. Each worker logs its own start and end.
-    """
-
-    def __init__(
-        self, config: uvicorn.Config, listener: socket.socket, ready: Callable[[], None]
-    ) -> None:
-        super().__init__(config, sockets=[listener])
-        self._ready = ready
-        self._has_failed = False
-        # uvicorn's supervisor makes its processes by this name, and has no setting for it.
-        multiprocess.Process = _Worker  # type: ignore[misc]
-
-    def serve(self) -> None:
-        """Serve; raise MastheadError if a worker cannot start."""
-        self.run()
-        if self._has_failed or any(one.exitcode == STARTUP_FAILURE for one in self.processes):
-            raise MastheadError("a worker process could not start: its log says why")
-
-    def init_processes(self) -> None:
-        """Start the workers, wait for all of them, then call ``ready``."""
-        super().init_processes()
-        for process in self.processes:
-            while not process.wait_until_ready(_SIGNALS_EVERY_S, self.should_exit):
-                self.handle_signals()
-                if self.should_exit.is_set():
-                    return
-                if not process.process.is_alive():
-                    self._has_failed = True
-                    self.should_exit.set()
-                    return
-        self._ready()
-
-    def keep_subprocess_alive(self) -> None:
-        """Replace workers that have died, or that do not respond to their parent."""
-        before = list(self.processes)
-        super().keep_subprocess_alive()
-        for old, new in zip(before, self.processes, strict=True):
-            if new is not old:
-                _log.error(
-                    "a worker died and is replaced",
-                    process_id=old.pid,
-                    ended_by=_cause(old.exitcode),
-                    replaced_by=new.pid,
-                )
-
-    def restart_all(self) -> None:
-        """Replace all workers, one after the other, each when its successor has started.
-
-        If one cannot start, it and all later ones stay.
-        """
-        _log.info(
-            "SIGHUP: the workers are replaced, one after the other", workers=len(self.processes)
-        )
-        before = list(self.processes)
-        respond_s_max = self.config.timeout_worker_healthcheck
-        self.config.timeout_worker_healthcheck = START_S_MAX
-        try:
-            super().restart_all()
-        finally:
-            self.config.timeout_worker_healthcheck = respond_s_max
-        replaced = sum(new is not old for old, new in zip(before, self.processes, strict=True))
-        if replaced == len(before):
-            _log.info("all workers are replaced", workers=replaced)
-        elif not self.should_exit.is_set():
-            _log.error(
-                "a new worker could not start: old ones go on",
-                replaced=replaced,
-                old=len(before) - replaced,
-            )
-
-
-def _cause(exit_status: int | None) -> str:
-    """Return what ended a process: a signal, by its name if it has one, or its exit status."""
-    if exit_status is None or exit_status >= 0:
-        return f"status {exit_status}"
-    try:
-        return signal.Signals(-exit_status).name
-    except ValueError:  # most of the signals for real time
-        return f"signal {-exit_status}"
 
 
 def _check_certificate(certificate: str, key: str) -> None:
@@ -247,11 +144,12 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def _app(settings: ServerSettings, shared_folder: str | None, demo: Credentials | None) -> App:
     """Return the app of a process.
 
-    If that fails, the process ends with uvicorn's status for a failed start, and its parent does
-    not restart it.
+    If that fails, the process ends with uvicorn's status for a failed start.
     """
     configure_logs(settings.log_format)
     _end_with_parent()
+    if reason := numbers_missing():
+        _log.error("the numbers of this process are missing in /metrics", reason=reason)
     try:
         return create_app(settings, shared_folder=shared_folder, demo=demo)
     except MastheadError as reason:
@@ -275,3 +173,17 @@ def _end_with_parent() -> None:
 
     # A pipe whose other end only the parent holds: it becomes readable when the parent ends.
     loop.add_reader(sentinel, end)
+
+
+@contextmanager
+def _shared_folder() -> Iterator[str]:
+    """Yield a new folder for what workers share: in memory if there is room, not beside responses.
+
+    Raises MastheadError if there can be none.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(own_folder(_PREFIX, needed=_FREE_BYTES_MIN))
+        except OSError as error:
+            raise MastheadError(f"the workers can have no temporary folder: {error}") from error
+        yield str(folder)

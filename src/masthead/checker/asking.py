@@ -16,7 +16,7 @@ import httpx2
 from tenacity import Retrying, retry_if_exception
 
 from masthead.checker.findings import NotTried
-from masthead.client import responses
+from masthead.client import limits, responses
 from masthead.client.requests import Request
 from masthead.contract.operations import OPERATIONS
 from masthead.errors import ServiceUnreachable
@@ -36,6 +36,8 @@ _FEED_PATH = OPERATIONS["changes"].path
 _TOO_MANY = 429
 _PATIENCE_S = 60.0
 _TIMEOUT_S = 30.0
+_WHOLE_S_MAX = 120.0
+"""The longest that one response may take, of the feed too."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Asker:
     ) -> None:
         options = responses.client_options(base_url, key, login, _TIMEOUT_S)
         self._http = httpx2.Client(**options)
+        limits.keep_time(self._http)
         self._credentials = (key, login)
         self._retries = responses.retry_policy(_PATIENCE_S) | {
             "retry": retry_if_exception(_has_status),
@@ -166,11 +169,12 @@ class Asker:
         is_feed = path == _FEED_PATH
         bytes_max = min(ANSWER_BYTES_MAX, self._feed_bytes_left) if is_feed else ANSWER_BYTES_MAX
         try:
-            response = self._http.send(request, stream=True, auth=auth)
-            try:
-                content, is_whole = _read(response, bytes_max)
-            finally:
-                response.close()
+            with limits.within(_WHOLE_S_MAX):
+                response = self._http.send(request, stream=True, auth=auth)
+                try:
+                    content, is_whole = _read(response, bytes_max)
+                finally:
+                    response.close()
         except httpx2.HTTPError as error:
             raise responses.connection_error(Request(path, {}, _unread), error) from None
         if is_feed:

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime
+from math import inf
 from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx2
 from tenacity import AsyncRetrying
 
-from masthead.client import requests, responses
+from masthead.client import limits, requests, responses
 from masthead.client.readers import (
     ChangedRecord,
     Deletion,
@@ -35,7 +36,7 @@ from masthead.contract.shapes import (
     Subscriber,
     Subscription,
 )
-from masthead.errors import ServiceError
+from masthead.errors import ServiceError, UnexpectedResponse
 
 __all__ = ["AsyncChanges", "AsyncClient", "AsyncDeletions"]
 
@@ -46,14 +47,18 @@ Opened = TypeVar("Opened")
 class AsyncClient:
     """A client of a service with this interface.
 
-    ``key`` and ``login`` are the account's credentials. A connection without data for ``timeout_s``
-    seconds counts as lost. Lost connections and the statuses 429, 502, 503 and 504 are retried for
-    ``patience_s`` seconds. Connections stay open for further requests, until :meth:`close` or the
+    ``key`` and ``login`` are the account's credentials. A response that has not arrived after
+    ``timeout_s`` seconds counts as lost; of a stream, the next record. Lost connections and the
+    statuses 429, 502, 503 and 504 are retried for ``patience_s`` seconds, so a call lasts no longer
+    than both together. ``bytes_max`` is the most that is read of a response that is no stream,
+    after decompression. Connections stay open for further requests, until :meth:`close` or the
     end of an ``async with``. Any number of tasks may share a client.
 
     Every method raises ServiceError for a response that is not 200, with its status and message. Of
-    its subclasses, ServiceUnreachable means that all retries have failed, and UnexpectedResponse
-    that the interface does not allow the response.
+    its subclasses, ServiceUnreachable means that all retries have failed, TooManyRequests that the
+    service refuses to answer for now, as at a login that is locked, and UnexpectedResponse that the
+    interface does not allow the response, or that it is too long. Only a result says that somebody
+    may read: an exception never does.
     """
 
     def __init__(
@@ -64,8 +69,12 @@ class AsyncClient:
         *,
         timeout_s: float = 30.0,
         patience_s: float = 60.0,
+        bytes_max: int = limits.BYTES_MAX,
     ) -> None:
         self._http = httpx2.AsyncClient(**responses.client_options(base_url, key, login, timeout_s))
+        limits.keep_time(self._http)
+        self._timeout_s = timeout_s
+        self._bytes_max = bytes_max
         self._retries = responses.retry_policy(patience_s)
 
     async def __aenter__(self) -> Self:
@@ -177,18 +186,20 @@ class AsyncClient:
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
         response = await self._stream(request)
-        async for entry in _records(request, response, ListReader(MailingListEntry)):
+        async for entry in _records(
+            request, response, ListReader(MailingListEntry), self._timeout_s
+        ):
             yield entry
 
     async def _get(self, request: Request[Result]) -> Result:
         async def attempt() -> Result:
-            return responses.result_of(request, await self._send(request))
+            return responses.result_of(request, await self._whole(request))
 
         return await AsyncRetrying(**self._retries)(attempt)
 
     async def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
         async def attempt() -> responses.Page[Result]:
-            return responses.page_of(request, await self._send(request))
+            return responses.page_of(request, await self._whole(request))
 
         return await AsyncRetrying(**self._retries)(attempt)
 
@@ -206,41 +217,56 @@ class AsyncClient:
 
     async def _opened(
         self,
-        make: Callable[[Request[None], httpx2.Response, RecordReader[Result]], Opened],
+        make: Callable[[Request[None], httpx2.Response, RecordReader[Result], float], Opened],
         request: Request[None],
         reader: RecordReader[Result],
     ) -> Opened:
         response = await self._stream(request)
         try:
-            return make(request, response, reader)
+            return make(request, response, reader, self._timeout_s)
         except BaseException:
             await response.aclose()
             raise
 
     async def _stream(self, request: Request[None]) -> httpx2.Response:
         async def attempt() -> httpx2.Response:
-            response = await self._send(request, stream=True)
-            if response.status_code == httpx2.codes.OK:
-                return response
-            try:
-                await response.aread()
-            except httpx2.HTTPError as error:
-                raise responses.connection_error(request, error) from error
-            finally:
-                await response.aclose()
-            raise responses.status_error(request, response)
+            with limits.within(self._timeout_s):
+                response = await self._send(request)
+                if response.status_code == httpx2.codes.OK:
+                    return response
+                raise responses.status_error(request, await self._read(request, response))
 
         response: httpx2.Response = await AsyncRetrying(**self._retries)(attempt)
         return response
 
-    async def _send(self, request: Request[Any], *, stream: bool = False) -> httpx2.Response:
+    async def _whole(self, request: Request[Any]) -> httpx2.Response:
+        """Return a response with its whole body."""
+        with limits.within(inf if request.takes_long else self._timeout_s):
+            return await self._read(request, await self._send(request))
+
+    async def _read(self, request: Request[Any], response: httpx2.Response) -> httpx2.Response:
+        body = limits.Body(response, self._bytes_max)
+        try:
+            async for piece in response.aiter_bytes():
+                if not body.add(piece):
+                    break
+        except limits.TooLong as error:
+            raise UnexpectedResponse(request.path, 200, str(error)) from None
+        except httpx2.HTTPError as error:
+            raise responses.connection_error(request, error) from error
+        finally:
+            await response.aclose()
+        return responses.read_whole(response, body.content())
+
+    async def _send(self, request: Request[Any]) -> httpx2.Response:
+        """Return a response, whose body has not been read."""
         built = responses.build_request(self._http, request)
         try:
-            response = await self._http.send(built, stream=stream)
+            response = await self._http.send(built, stream=True)
             if redirect := responses.redirected(request, response):
-                await response.aclose()
+                await self._read(request, response)
                 built = responses.build_request(self._http, redirect)
-                response = await self._http.send(built, stream=stream)
+                response = await self._http.send(built, stream=True)
         except httpx2.HTTPError as error:
             raise responses.connection_error(request, error) from error
         return response
@@ -255,11 +281,15 @@ class _AsyncStream(Generic[Result]):
     """
 
     def __init__(
-        self, request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
+        self,
+        request: Request[None],
+        response: httpx2.Response,
+        reader: RecordReader[Result],
+        timeout_s: float,
     ) -> None:
         self.through, self.is_date = responses.through_of(request, response.headers)
         self._response = response
-        self._records = self._read(_records(request, response, reader))
+        self._records = self._read(_records(request, response, reader, timeout_s))
         self._failure: ServiceError | None = None
 
     async def __aenter__(self) -> Self:
@@ -295,13 +325,26 @@ class AsyncDeletions(_AsyncStream[Deletion]):
 
 
 async def _records(
-    request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
+    request: Request[None],
+    response: httpx2.Response,
+    reader: RecordReader[Result],
+    timeout_s: float,
 ) -> AsyncIterator[Result]:
     """Yield the records of a response; raise ServiceError if it is incomplete."""
+    idle = limits.Idle(timeout_s)
+    pieces = response.aiter_bytes()
     try:
-        async for chunk in response.aiter_bytes(responses.CHUNK_BYTES):
-            for record in reader.feed(chunk):
-                yield record
+        while True:
+            with idle.waiting():
+                piece = await anext(pieces, None)
+            if piece is None:
+                break
+            values = reader.values
+            for first in range(0, len(piece), responses.CHUNK_BYTES):
+                for record in reader.feed(piece[first : first + responses.CHUNK_BYTES]):
+                    yield record
+            if reader.values > values:
+                idle.restart()
         reader.finish()
     except httpx2.HTTPError as error:
         raise responses.connection_error(request, error) from error

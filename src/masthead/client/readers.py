@@ -77,6 +77,8 @@ class RecordReader(ABC, Generic[Record]):
         self._position = 0
         self._parser = self._parse()
         self._is_complete = False
+        self.values = 0
+        """How many values have been read, those too that are skipped."""
 
     def feed(self, chunk: bytes) -> Iterator[Record]:
         """Yield the records that end in this chunk; raises ValueError for an invalid body."""
@@ -133,6 +135,7 @@ class RecordReader(ABC, Generic[Record]):
                     if end:
                         raise
                 else:
+                    self.values += 1
                     return value
             if len(self._text) - self._position > RECORD_CHARACTERS_MAX:
                 raise ValueError(f"no record ends within {RECORD_CHARACTERS_MAX} characters")

@@ -104,7 +104,8 @@ class Request(NamedTuple, Generic[Result]):
     """A GET request; ``read`` makes the result from the decoded JSON, or raises ValueError.
 
     No message may contain one of the ``secrets``. ``url`` replaces ``path`` after a redirect, or
-    for the next page of a list.
+    for the next page of a list. ``takes_long``: the service needs any time, and sends spaces
+    meanwhile.
     """
 
     path: str
@@ -112,6 +113,7 @@ class Request(NamedTuple, Generic[Result]):
     read: Callable[[Any], Result]
     secrets: tuple[str, ...] = ()
     url: str | None = None
+    takes_long: bool = False
 
     def __repr__(self) -> str:
         """Show no parameters, because they can hold a password."""
@@ -191,7 +193,7 @@ def digest(entities: Iterable[str]) -> Request[dict[str, EntityDigest]]:
             raise ValueError("a digest has no count, or is no text") from None
 
     parameters = {"entities": ",".join(entity.name for entity in found)}
-    return Request(DIGEST.path, parameters, read)
+    return Request(DIGEST.path, parameters, read, takes_long=True)
 
 
 def get_custom_field_answers(subscriber_id: int) -> Request[list[CustomFieldAnswer]]:

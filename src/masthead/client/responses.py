@@ -26,7 +26,14 @@ from tenacity import (
 from masthead import __version__
 from masthead.client.requests import SINCE_PATHS, Request
 from masthead.contract.decoding import NO_NUMBER, decoder
-from masthead.errors import BadInput, ServiceError, ServiceUnreachable, TooOld, UnexpectedResponse
+from masthead.errors import (
+    BadInput,
+    ServiceError,
+    ServiceUnreachable,
+    TooManyRequests,
+    TooOld,
+    UnexpectedResponse,
+)
 
 __all__ = [
     "CHUNK_BYTES",
@@ -39,6 +46,7 @@ __all__ = [
     "connection_error",
     "decoding_error",
     "page_of",
+    "read_whole",
     "redirected",
     "result_of",
     "retry_after_s",
@@ -57,7 +65,9 @@ kept, the process grew to 105 MB with 262,144, and to 38 MB with this size.
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 10.0
 RETRIED_STATUSES = {429, 502, 503, 504}
+_PASSING = (ServiceUnreachable, TooManyRequests)
 
+_OF_THE_BODY = {b"content-encoding", b"content-length", b"transfer-encoding"}
 _MESSAGE_CHARACTERS_MAX = 500
 _PAGES_MAX = 1_000_000
 """A list with more pages is taken for an endless one."""
@@ -137,20 +147,20 @@ def client_options(base_url: str, key: str, login: str, timeout_s: float) -> dic
 def retry_policy(patience_s: float) -> dict[str, Any]:
     """Return the keyword arguments for tenacity's ``Retrying`` and ``AsyncRetrying``.
 
-    After ServiceUnreachable a request is retried with exponential backoff and jitter, or after
-    ``Retry-After``, up to ``patience_s`` seconds after the first attempt (decisions, "Client: what
-    is tried again").
+    After ServiceUnreachable and TooManyRequests a request is retried with exponential backoff and
+    jitter, or after ``Retry-After``, up to ``patience_s`` seconds after the first attempt
+    (decisions, "Client: what is tried again").
     """
     backoff = wait_random_exponential(FIRST_WAIT_S, LONGEST_WAIT_S)
     jitter = wait_random(0, FIRST_WAIT_S)
 
     def wait_s(state: RetryCallState) -> float:
         failure = state.outcome.exception() if state.outcome else None
-        wanted_s = failure.retry_after_s if isinstance(failure, ServiceUnreachable) else None
+        wanted_s = failure.retry_after_s if isinstance(failure, _PASSING) else None
         return backoff(state) if wanted_s is None else wanted_s + jitter(state)
 
     return {
-        "retry": retry_if_exception_type(ServiceUnreachable),
+        "retry": retry_if_exception_type(_PASSING),
         "wait": wait_s,
         "stop": stop_before_delay(patience_s),
         "reraise": True,
@@ -210,9 +220,22 @@ def status_error(request: Request[Any], response: httpx2.Response) -> ServiceErr
     message = _message(request, response)
     if status == HTTPStatus.GONE and request.path in SINCE_PATHS:
         return TooOld(request.path, status, message)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return TooManyRequests(request.path, status, message, retry_after_s(response.headers))
     if status in RETRIED_STATUSES:
         return ServiceUnreachable(request.path, status, message, retry_after_s(response.headers))
     return ServiceError(request.path, status, message)
+
+
+def read_whole(response: httpx2.Response, content: bytes) -> httpx2.Response:
+    """Return the response with its whole content, which was read and decompressed."""
+    return httpx2.Response(
+        response.status_code,
+        headers=[pair for pair in response.headers.raw if pair[0].lower() not in _OF_THE_BODY],
+        content=content,
+        request=response.request,
+        extensions=response.extensions,
+    )
 
 
 def result_of(request: Request[Result], response: httpx2.Response) -> Result:

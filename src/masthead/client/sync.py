@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from math import inf
 from typing import Any, Generic, Self, TypeVar, Unpack
 
 import httpx2
 from tenacity import Retrying
 
-from masthead.client import requests, responses
+from masthead.client import limits, requests, responses
 from masthead.client.readers import (
     ChangedRecord,
     Deletion,
@@ -35,7 +36,7 @@ from masthead.contract.shapes import (
     Subscriber,
     Subscription,
 )
-from masthead.errors import ServiceError
+from masthead.errors import ServiceError, UnexpectedResponse
 
 __all__ = ["Changes", "Client", "Deletions"]
 
@@ -46,14 +47,18 @@ Opened = TypeVar("Opened")
 class Client:
     """A client of a service with this interface.
 
-    ``key`` and ``login`` are the account's credentials. A connection without data for ``timeout_s``
-    seconds counts as lost. Lost connections and the statuses 429, 502, 503 and 504 are retried for
-    ``patience_s`` seconds. Connections stay open for further requests, until :meth:`close` or the
+    ``key`` and ``login`` are the account's credentials. A response that has not arrived after
+    ``timeout_s`` seconds counts as lost; of a stream, the next record. Lost connections and the
+    statuses 429, 502, 503 and 504 are retried for ``patience_s`` seconds, so a call lasts no longer
+    than both together. ``bytes_max`` is the most that is read of a response that is no stream,
+    after decompression. Connections stay open for further requests, until :meth:`close` or the
     end of a ``with``. Any number of threads may share a client.
 
     Every method raises ServiceError for a response that is not 200, with its status and message. Of
-    its subclasses, ServiceUnreachable means that all retries have failed, and UnexpectedResponse
-    that the interface does not allow the response.
+    its subclasses, ServiceUnreachable means that all retries have failed, TooManyRequests that the
+    service refuses to answer for now, as at a login that is locked, and UnexpectedResponse that the
+    interface does not allow the response, or that it is too long. Only a result says that somebody
+    may read: an exception never does.
     """
 
     def __init__(
@@ -64,8 +69,12 @@ class Client:
         *,
         timeout_s: float = 30.0,
         patience_s: float = 60.0,
+        bytes_max: int = limits.BYTES_MAX,
     ) -> None:
         self._http = httpx2.Client(**responses.client_options(base_url, key, login, timeout_s))
+        limits.keep_time(self._http)
+        self._timeout_s = timeout_s
+        self._bytes_max = bytes_max
         self._retries = responses.retry_policy(patience_s)
 
     def __enter__(self) -> Self:
@@ -175,17 +184,17 @@ class Client:
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
         response = self._stream(request)
-        yield from _records(request, response, ListReader(MailingListEntry))
+        yield from _records(request, response, ListReader(MailingListEntry), self._timeout_s)
 
     def _get(self, request: Request[Result]) -> Result:
         def attempt() -> Result:
-            return responses.result_of(request, self._send(request))
+            return responses.result_of(request, self._whole(request))
 
         return Retrying(**self._retries)(attempt)
 
     def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
         def attempt() -> responses.Page[Result]:
-            return responses.page_of(request, self._send(request))
+            return responses.page_of(request, self._whole(request))
 
         return Retrying(**self._retries)(attempt)
 
@@ -202,40 +211,55 @@ class Client:
 
     def _opened(
         self,
-        make: Callable[[Request[None], httpx2.Response, RecordReader[Result]], Opened],
+        make: Callable[[Request[None], httpx2.Response, RecordReader[Result], float], Opened],
         request: Request[None],
         reader: RecordReader[Result],
     ) -> Opened:
         response = self._stream(request)
         try:
-            return make(request, response, reader)
+            return make(request, response, reader, self._timeout_s)
         except BaseException:
             response.close()
             raise
 
     def _stream(self, request: Request[None]) -> httpx2.Response:
         def attempt() -> httpx2.Response:
-            response = self._send(request, stream=True)
-            if response.status_code == httpx2.codes.OK:
-                return response
-            try:
-                response.read()
-            except httpx2.HTTPError as error:
-                raise responses.connection_error(request, error) from error
-            finally:
-                response.close()
-            raise responses.status_error(request, response)
+            with limits.within(self._timeout_s):
+                response = self._send(request)
+                if response.status_code == httpx2.codes.OK:
+                    return response
+                raise responses.status_error(request, self._read(request, response))
 
         return Retrying(**self._retries)(attempt)
 
-    def _send(self, request: Request[Any], *, stream: bool = False) -> httpx2.Response:
+    def _whole(self, request: Request[Any]) -> httpx2.Response:
+        """Return a response with its whole body."""
+        with limits.within(inf if request.takes_long else self._timeout_s):
+            return self._read(request, self._send(request))
+
+    def _read(self, request: Request[Any], response: httpx2.Response) -> httpx2.Response:
+        body = limits.Body(response, self._bytes_max)
+        try:
+            for piece in response.iter_bytes():
+                if not body.add(piece):
+                    break
+        except limits.TooLong as error:
+            raise UnexpectedResponse(request.path, 200, str(error)) from None
+        except httpx2.HTTPError as error:
+            raise responses.connection_error(request, error) from error
+        finally:
+            response.close()
+        return responses.read_whole(response, body.content())
+
+    def _send(self, request: Request[Any]) -> httpx2.Response:
+        """Return a response, whose body has not been read."""
         built = responses.build_request(self._http, request)
         try:
-            response = self._http.send(built, stream=stream)
+            response = self._http.send(built, stream=True)
             if redirect := responses.redirected(request, response):
-                response.close()
+                self._read(request, response)
                 built = responses.build_request(self._http, redirect)
-                response = self._http.send(built, stream=stream)
+                response = self._http.send(built, stream=True)
         except httpx2.HTTPError as error:
             raise responses.connection_error(request, error) from error
         return response
@@ -250,11 +274,15 @@ class _Stream(Generic[Result]):
     """
 
     def __init__(
-        self, request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
+        self,
+        request: Request[None],
+        response: httpx2.Response,
+        reader: RecordReader[Result],
+        timeout_s: float,
     ) -> None:
         self.through, self.is_date = responses.through_of(request, response.headers)
         self._response = response
-        self._records = self._read(_records(request, response, reader))
+        self._records = self._read(_records(request, response, reader, timeout_s))
         self._failure: ServiceError | None = None
 
     def __enter__(self) -> Self:
@@ -289,12 +317,25 @@ class Deletions(_Stream[Deletion]):
 
 
 def _records(
-    request: Request[None], response: httpx2.Response, reader: RecordReader[Result]
+    request: Request[None],
+    response: httpx2.Response,
+    reader: RecordReader[Result],
+    timeout_s: float,
 ) -> Iterator[Result]:
     """Yield the records of a response; raise ServiceError if it is incomplete."""
+    idle = limits.Idle(timeout_s)
+    pieces = response.iter_bytes()
     try:
-        for chunk in response.iter_bytes(responses.CHUNK_BYTES):
-            yield from reader.feed(chunk)
+        while True:
+            with idle.waiting():
+                piece = next(pieces, None)
+            if piece is None:
+                break
+            values = reader.values
+            for first in range(0, len(piece), responses.CHUNK_BYTES):
+                yield from reader.feed(piece[first : first + responses.CHUNK_BYTES])
+            if reader.values > values:
+                idle.restart()
         reader.finish()
     except httpx2.HTTPError as error:
         raise responses.connection_error(request, error) from error

@@ -1,16 +1,13 @@
 """The emulator's process: the publisher in a temporary folder, and the servers of its two ports."""
 
 import asyncio
-import fcntl
 import os
-import shutil
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from threading import Thread
 from typing import Any
 
@@ -24,14 +21,11 @@ from masthead.emulator.faults import Emulated, Faults
 from masthead.emulator.publisher import Publisher
 from masthead.log import configure_logs, end_logs
 from masthead.settings import ServerSettings
+from masthead.temporary import own_folder
 
 __all__ = ["emulate"]
 
-MEMORY = Path("/dev/shm")  # noqa: S108 - the folder inside is private
-"""A file system in memory, where files are written fastest."""
-
 _PREFIX = "masthead-emulator-"
-_LOCK = "lock"
 _FREE_BYTES_MIN = 512 * 1024 * 1024
 _FREE_TIMES_FILES = 10
 _DRAIN_S_MAX = 1
@@ -129,44 +123,8 @@ def _read_to_the_end(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -
     loop.call_soon_threadsafe(end)
 
 
-@contextmanager
-def _folder(files: Path | None) -> Iterator[Path]:
-    """Yield a new folder, in memory if there is room for what the files become.
-
-    Remove those that killed emulators have left: a lock that ends with the process says which.
-    """
+def _folder(files: Path | None) -> AbstractContextManager[Path]:
+    """Return a new folder, in memory if there is room for what the files become."""
     size = sum(path.stat().st_size for path in files.glob("*") if path.is_file()) if files else 0
     needed = max(_FREE_BYTES_MIN, size * _FREE_TIMES_FILES)
-    has_room = (
-        MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= needed
-    )
-    temporary = Path(gettempdir())
-    for each in {MEMORY, temporary}:
-        _remove_left(each)
-    with (
-        TemporaryDirectory(prefix=_PREFIX, dir=MEMORY if has_room else temporary) as folder,
-        Path(folder, f"{_LOCK}.new").open("w") as lock,
-    ):
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # Its name only now: a folder whose lock is free belongs to nobody.
-        Path(lock.name).rename(Path(folder, _LOCK))
-        yield Path(folder)
-
-
-def _remove_left(parent: Path) -> None:
-    """Remove this user's folders of emulators that have ended without it."""
-    with suppress(OSError):
-        for folder in parent.glob(f"{_PREFIX}*"):
-            with suppress(OSError):
-                if folder.lstat().st_uid == os.getuid() and _is_free(folder / _LOCK):
-                    shutil.rmtree(folder)
-
-
-def _is_free(lock: Path) -> bool:
-    """Return whether no process holds a lock; raise OSError if there is none."""
-    with lock.open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-    return True
+    return own_folder(_PREFIX, needed=needed)

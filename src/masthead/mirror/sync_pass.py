@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from masthead.client import Changes, Client, Deletions
-from masthead.errors import BadUsage, MastheadError, ServiceError, ServiceUnreachable, TooOld
+from masthead.errors import (
+    BadUsage,
+    MastheadError,
+    ServiceError,
+    ServiceUnreachable,
+    TooManyRequests,
+    TooOld,
+)
 from masthead.mirror.applying import BATCH_RECORDS, Applied, apply, apply_deletions
 from masthead.mirror.database import Copy, State, Tell
 from masthead.mirror.from_export import load_export
@@ -57,6 +64,7 @@ _OVERLAP = timedelta(minutes=5)
 
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
+_PASSING = (ServiceUnreachable, TooManyRequests)
 
 Offered = TypeVar("Offered", Changes, Deletions)
 
@@ -170,7 +178,7 @@ class Mirror:
         except TooOld:
             raise _TooLongAgo from None
         except ServiceError as error:
-            may_pass = isinstance(error, ServiceUnreachable) or error.status in _CREDENTIALS
+            may_pass = isinstance(error, _PASSING) or error.status in _CREDENTIALS
             if may_pass or datetime.now(UTC) - since < _WINDOW:
                 raise
             raise _TooLongAgo from None
@@ -265,7 +273,7 @@ def is_not_there(error: ServiceError) -> bool:
 
     Some services respond with 401 or 403 to unknown paths, even though the credentials are right.
     """
-    may_pass = isinstance(error, ServiceUnreachable)
+    may_pass = isinstance(error, _PASSING)
     return not may_pass and error.status is not None and error.status < 500
 
 

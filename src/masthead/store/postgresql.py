@@ -184,12 +184,16 @@ class PostgresStore:
             yield
 
     def check_server_role(self) -> None:
-        """Raise BadUsage if a login may see all accounts: partners' requests must not."""
+        """Raise BadUsage if a login may see all accounts: partners' requests must not.
+
+        Also if PostgreSQL refuses the queries of a login instead of showing it its account's rows.
+        """
         for url in dict.fromkeys((self._url, self._read_url or self._url)):
             with self._alone(url, begin=READ, settings=SHORT) as database:
-                ((is_active, user, role),) = database.rows(
+                ((is_active, is_refused, user, role),) = database.rows(
                     """
-                    SELECT row_security_active('subscribers'), current_user::TEXT,
+                    SELECT row_security_active('subscribers'),
+                        current_setting('row_security') = 'off', current_user::TEXT,
                         current_database() || '_server'
                     """
                 )
@@ -197,6 +201,11 @@ class PostgresStore:
                 raise BadUsage(
                     f"a server must not log in as {user}, for whom the walls between accounts do "
                     f"not hold: use the role {role} of this database"
+                )
+            if is_refused:
+                raise BadUsage(
+                    f"row_security is off for {user}, so that PostgreSQL refuses all queries of a "
+                    "server: switch it on for this role and this database"
                 )
 
     def open_loop_reader(self, _call_soon: Later) -> None:

@@ -3,19 +3,26 @@
 They are served on a separate port that listens on loopback only, by a thread of the main process.
 Several workers write their metrics to files in a shared folder, and this thread adds them up. An
 account is a label only of the age of its last load (decisions, "Metrics").
+
+Workers map their files into memory. If such a file grows on a full disk, the system kills the
+process. So a worker writes all of its files before, and counts for itself alone if it cannot
+(decisions, "Files that are mapped").
 """
 
+import os
 import socket
+import struct
 import sys
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache, partial
 from http.server import ThreadingHTTPServer
+from pathlib import Path
 from time import monotonic, perf_counter, sleep
 from typing import Any, Literal
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, MetricsHandler
+from prometheus_client import CollectorRegistry, Counter, Histogram, MetricsHandler, values
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
@@ -27,12 +34,24 @@ from masthead.store.accounts import ask
 from masthead.store.loads import last_good
 
 __all__ = [
+    "METRICS_FOLDER",
     "count_database_error",
     "count_feed_rows",
     "count_login_check",
     "count_request",
+    "keep_numbers",
+    "numbers_missing",
     "serve_metrics",
 ]
+
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Variable with the folder of prometheus_client, which reads it when it is imported."""
+
+FILES = {"counter": 64 * 1024, "histogram": 4 * 1024 * 1024}
+"""Bytes of a worker's files: more than all operations and statuses need."""
+
+_USED = struct.Struct("i")
+"""The beginning of a file: how many bytes of it are used."""
 
 CONNECTIONS_MAX = 4
 """Connections that may be open to the metrics port at a time."""
@@ -42,6 +61,48 @@ CONNECTION_S_MAX = 5
 
 _POLL_S = 0.5
 _log = get_logger()
+
+
+def _path(folder: str, kind: str, process_id: int | None) -> Path:
+    return Path(folder, f"{kind}_{process_id}.db")
+
+
+def _write_files() -> str | None:
+    """Write a worker's files, full of zeros; return why they cannot be written, or None."""
+    folder = os.environ.get(METRICS_FOLDER)
+    if not folder:
+        return None
+    paths = {_path(folder, kind, os.getpid()): size for kind, size in FILES.items()}
+    try:
+        for path, size in paths.items():
+            with suppress(FileExistsError), path.open("xb") as file:
+                file.write(bytes(size))
+    except OSError as error:
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return str(error)
+    return None
+
+
+_missing = _write_files()
+if _missing:
+    values.ValueClass = values.MutexValue
+
+
+def numbers_missing() -> str | None:
+    """Return why the metrics of this process are not with those of the others; None if they are."""
+    return _missing
+
+
+def keep_numbers(process_id: int | None) -> None:
+    """Cut the files of a worker that has ended to what it has counted."""
+    folder = os.environ.get(METRICS_FOLDER, "")
+    for kind in FILES:
+        path = _path(folder, kind, process_id)
+        with suppress(FileNotFoundError), path.open("r+b") as file:
+            file.truncate(max(_USED.size, *_USED.unpack(file.read(_USED.size))))
+
+
 _registry = CollectorRegistry()
 _requests = Histogram(
     "masthead_request_duration_seconds",

@@ -166,13 +166,14 @@ class HttpProtocol(HttpToolsProtocol):
         self._is_cut_off = False
         """Whether the client has closed its side within a body."""
         self._is_ending = False
-        """Whether the server ends, so that there is no further request."""
+        """Whether the server ends, so that the next request is the last one."""
         self._discarded = 0
         self._deadline: TimerHandle | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Set up the connection, and start the deadline of its first request."""
         super().connection_made(transport)
+        self._is_ending = self.app.service.is_replaced
         self._wire = transport
         self._out = _Transport(transport, self._close)
         self.transport = cast("Transport", self._out)
@@ -188,16 +189,23 @@ class HttpProtocol(HttpToolsProtocol):
         """Close the connection when the server ends, after a request that has begun.
 
         So does one that may be on its way: the first one of a connection that was accepted just
-        before (decisions, "SIGHUP").
+        before, or, if another process goes on, the next one of an idle connection. Without it, that
+        connection is closed when it would be closed at any time (decisions, "SIGHUP").
         """
-        if self.cycle is None and self._refusal is None:
+        is_replaced = self.app.service.is_replaced
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None and self._refusal is None:
+            wait_s = self.timeout_keep_alive if is_replaced else _FIRST_REQUEST_S_MAX
             self._is_ending = True
-            self.loop.call_later(_FIRST_REQUEST_S_MAX, self._close_without_request)
+            self.loop.call_later(wait_s, self._close_without_request)
+        elif is_replaced and cycle and (cycle.response_complete or cycle.response_started):
+            self._is_ending = True
         else:
             super().shutdown()
 
     def _close_without_request(self) -> None:
-        if self.cycle is None:
+        is_coming = self._parser.has_begun and self.app.service.is_replaced
+        if self.cycle is None and not is_coming:
             self.transport.close()
 
     def data_received(self, data: bytes) -> None:

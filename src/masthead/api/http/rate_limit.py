@@ -19,12 +19,15 @@ from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 
+from masthead.api.http.overload import Overloaded
+
 __all__ = ["RateLimit", "Taken"]
 
 _SECOND_NS = 1_000_000_000
 _ENTRY = struct.Struct("<qq")
 """An account's id, and its theoretical arrival time in nanoseconds of the monotonic clock."""
 
+_NO_SPACE = "there is no space to count the requests of this account: try again later"
 _POLICY = b"ratelimit-policy"
 _LIMIT = b"ratelimit"
 
@@ -72,11 +75,17 @@ class RateLimit:
         self._lock = threading.Lock()
 
     def take(self, account_id: int) -> Taken:
-        """Count a request of the account, unless it is over the limit; return the result."""
+        """Count a request of the account, unless it is over the limit; return the result.
+
+        Raises Overloaded if there is no space for the entry of another account.
+        """
         with self._locked():
             offset = self._offsets.get(account_id)
             if offset is None:
-                offset = self._find(account_id)
+                try:
+                    offset = self._find(account_id)
+                except OSError as error:
+                    raise Overloaded(_NO_SPACE, "temporary space") from error
             _, arrival = _ENTRY.unpack(os.pread(self._file, _ENTRY.size, offset))
             now = self._clock()
             then = max(arrival, now) + self._interval_ns
@@ -112,5 +121,7 @@ class RateLimit:
 def _file(folder: str | None) -> int:
     if folder:
         return os.open(Path(folder, "rate-limit"), os.O_RDWR | os.O_CREAT, 0o600)
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("rate-limit")
     with TemporaryFile() as unnamed:
         return os.dup(unnamed.fileno())

@@ -59,6 +59,8 @@ class Service:
         self.long_streams = Slots(
             LONG_AT_ONCE, of_an_account=LONG_OF_AN_ACCOUNT, wait_s_max=LONG_WAIT_S_MAX
         )
+        self.is_replaced = False
+        """Whether the process ends because another one has taken its place."""
         self.health_checks = Slots(1)
         self.health_check: Task[None] | None = None
         at_once = LOOK_UPS_AT_ONCE + SCANS_AT_ONCE + SHORT_AT_ONCE + LONG_AT_ONCE + 1

@@ -1,9 +1,7 @@
 """Issues: closing one after a look at what it gives, its file, gap lists and reopening."""
 
 import datetime as dt
-import shutil
-import tempfile
-from pathlib import Path
+from contextlib import ExitStack
 
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
@@ -19,12 +17,15 @@ from masthead.store.books.issue import Issue, find_issue, issues_of
 from masthead.store.books.operation import Reading
 from masthead.store.books.reopening import reopen_issue
 from masthead.store.console_facts import lists_of_issue
+from masthead.temporary import own_folder
 
 __all__ = ["pages", "planned"]
 
 _CLOSED_SHOWN = 12
 _SHOWN = 200
 _FORMS = ("csv", "xlsx")
+_FOLDERS = "masthead-console-"
+_FREE_BYTES_MIN = 1024**3
 
 
 def planned(found: list[Issue]) -> list[Issue]:
@@ -164,7 +165,8 @@ def file(visit: Visit) -> Response:
     key = form.number("list", "The list")
     if not form.is_good:
         return _shown(visit, form, 400)
-    folder = Path(tempfile.mkdtemp(prefix="masthead-console-"))
+    until_sent = ExitStack()
+    folder = until_sent.enter_context(own_folder(_FOLDERS, needed=_FREE_BYTES_MIN))
     is_digital = bool(form["digital"])
     name = f"issue-{_id(visit)}{f'-list-{key}' if key else ''}{'-digital' if is_digital else ''}"
     path = folder / f"{name}.{kind}"
@@ -174,13 +176,13 @@ def file(visit: Visit) -> Response:
             visit.store, visit.account_id, wanted, path, by=visit.deed("write a mail file")
         )
     except BadInput as error:
-        shutil.rmtree(folder)
+        until_sent.close()
         form.refuse("", f"{error}.")
         return _shown(visit, form, 400)
     except BaseException:
-        shutil.rmtree(folder)
+        until_sent.close()
         raise
-    return FileResponse(path, filename=path.name, background=BackgroundTask(shutil.rmtree, folder))
+    return FileResponse(path, filename=path.name, background=BackgroundTask(until_sent.close))
 
 
 def _id(visit: Visit) -> int:

@@ -1,0 +1,58 @@
+"""Temporary folders that do not outlive their process, however it ends."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+
+__all__ = ["own_folder"]
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - the folder inside is private
+"""A file system in memory, where files are written fastest."""
+
+_LOCK = "lock"
+
+
+@contextmanager
+def own_folder(prefix: str, *, needed: int) -> Iterator[Path]:
+    """Yield a new folder for as long as the block lasts, in memory if ``needed`` bytes are free.
+
+    Folders with this prefix that killed processes have left are removed: a lock that ends with its
+    process says which. Raises OSError if there can be no folder.
+    """
+    temporary = Path(gettempdir())
+    for each in {MEMORY, temporary}:
+        _remove_left(each, prefix)
+    has_room = (
+        MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= needed
+    )
+    with (
+        TemporaryDirectory(prefix=prefix, dir=MEMORY if has_room else temporary) as folder,
+        Path(folder, f"{_LOCK}.new").open("w") as lock,
+    ):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Its name only now: a folder whose lock is free belongs to nobody.
+        Path(lock.name).rename(Path(folder, _LOCK))
+        yield Path(folder)
+
+
+def _remove_left(parent: Path, prefix: str) -> None:
+    """Remove this user's folders of processes that have ended without it."""
+    with suppress(OSError):
+        for folder in parent.glob(f"{prefix}*"):
+            with suppress(OSError):
+                if folder.lstat().st_uid == os.getuid() and _is_free(folder / _LOCK):
+                    shutil.rmtree(folder)
+
+
+def _is_free(lock: Path) -> bool:
+    """Return whether no process holds a lock; raise OSError if there is none."""
+    with lock.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
