@@ -29,7 +29,7 @@ def of_others(publisher: Publisher) -> dict[str, list[dict[str, Any]]]:
 def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
     """decisions, "Personal data: erasing": whoever adds a column has to say which it is."""
     of_the_business = {
-        "subscribers": {"subscriber_id", "delete_date"},
+        "subscribers": {"subscriber_id", "delete_date", "merged_into"},
         "addresses": {"address_id", "subscriber_id"},
         "custom_field_answers": {"subscriber_id", "field_id"},
         "orders": {
