@@ -20,6 +20,7 @@ from masthead.store.books import (
     renewing,
     subscription,
     suspending,
+    uncancelling,
 )
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.mail_file import mark_written
@@ -135,8 +136,19 @@ class Office(Desk):
 
     # Subscriptions
 
-    def cancel(self, key: int, *, refund: bool) -> None:
-        self._do(cancelling.cancel, key, refund=refund)
+    def cancel(
+        self,
+        key: int,
+        *,
+        refund: bool,
+        after_issue: int | None = None,
+        at_end: bool = False,
+    ) -> None:
+        when: dict[str, Any] = {"after_issue": after_issue, "at_end": at_end}
+        self._do(cancelling.cancel, key, refund=refund, **when)
+
+    def uncancel(self, key: int) -> None:
+        self._do(uncancelling.uncancel, key)
 
     def extend(self, key: int, issues: int) -> None:
         self._do(extending.extend, key, issues)

@@ -222,8 +222,8 @@ FAULTS: dict[str, Plant] = {
         "SET issues_left = issues_left, ended_at = :now",
         only="AND order_item_id = :item_id",
     ),
-    "cancelling with a refund earns what is unearned": _call(
-        cancelling, "_book", lambda right, books, _kind, terms: right(books, "earned", terms)
+    "cancelling with a refund earns what is unearned": _sql(
+        r"k\.other = 1 THEN 'refunded'", "k.other = 1 THEN 'earned'"
     ),
     "cancelling leaves a subscription in the campaign": _sql(
         r"renew_campaign_active = 0, commit_id", "commit_id"

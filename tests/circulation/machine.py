@@ -60,7 +60,8 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "pass_days": {"days": st.integers(1, 40)},
     "pay": {"order": _PICK},
     "refund": {"item": _PICK, "amount": _CENTS},
-    "cancel": {"key": _PICK, "refund": _YES},
+    "cancel": {"key": _PICK, "refund": _YES, "when": st.integers(0, 4), "issue": _PICK},
+    "uncancel": {"key": _PICK},
     "extend": {"key": _PICK, "issues": st.integers(1, 3)},
     "suspend": {"key": _PICK, "first": st.none() | _DAYS, "last": st.none() | _DAYS},
     "resume": {"key": _PICK, "resumed": st.none() | _DAYS},
@@ -212,6 +213,17 @@ class _Chosen:
             "item_id": item_id,
             "amount": amount,
         }
+
+    def _cancel(self, key: int, issue: int, when: int, *, refund: bool) -> dict[str, Any]:
+        """Cancel now, when all is used up, or after an issue, mostly one that is to come."""
+        publication = self._books.subscriptions[key].publication
+        coming = self._books.issues_of(publication, closed=False)
+        given: dict[str, Any] = {"key": key, "refund": refund}
+        if when == 1:
+            given["at_end"] = True
+        elif when > 1:
+            given["after_issue"] = coming[issue % len(coming)] if coming and when > 2 else issue
+        return given
 
     def _move(
         self, key: int, address: int | None, first: date | None, last: date

@@ -164,6 +164,16 @@ class Rules(Records):
 
     def expires(self, key: int) -> date | None:
         """The day before the first issue that a subscription will not get; None: unlimited."""
+        last, day = self.last_day(key), self.runs_out(key)
+        if last is None:
+            return day
+        publication = self.subscriptions[key].publication
+        planned = [self.issues[n].date for n in self.issues_of(publication)]
+        end = next(each for each in chain(planned, self.beyond(publication)) if each > last) - DAY
+        return min(end, day or end)
+
+    def runs_out(self, key: int) -> date | None:
+        """The same by the issues that are left, whether it was cancelled or not."""
         found, left = self.subscriptions[key], self.issues_left(key)
         planned = self.issues_of(found.publication)
         got = self.received(key)
@@ -317,7 +327,9 @@ class Rules(Records):
             return None, 0, exceptions
         if not made.parent:
             found.closed, found.main_list = self.moment, number
+            self.finalize(issue)
         self.settle_all(issue)
+        self.end_due(issue)
         return number, len(made.entries), exceptions
 
     def reopen(self, issue: int) -> object:
@@ -325,6 +337,7 @@ class Rules(Records):
         found = self.issues[issue]
         check(found.main_list and not found.is_written)
         check(self.newest_closed(found.publication) == issue)
+        self.revive_ended(issue)
         undone = {key: d for (key, i), d in self.deliveries.items() if i == issue and d.list}
         for key, delivery in undone.items():
             if delivery.term:
@@ -339,6 +352,21 @@ class Rules(Records):
         found.closed = found.main_list = None
         self.settle_all(issue)
         return len(undone), len(lists)
+
+    # What is cancelled: ``model_cancelling``
+
+    def finalize(self, issue: int) -> None:
+        raise NotImplementedError
+
+    def end_due(self, issue: int) -> None:
+        raise NotImplementedError
+
+    def revive_ended(self, issue: int) -> None:
+        raise NotImplementedError
+
+    def last_day(self, key: int) -> date | None:
+        """The date of the last issue that one gets which is to end after an issue."""
+        raise NotImplementedError
 
     def file(self, issue: int) -> None:
         check(self.issues[issue].main_list)

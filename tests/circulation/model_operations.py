@@ -21,7 +21,7 @@ from tests.circulation.model_records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 __all__ = ["Books"]
 
@@ -71,40 +71,6 @@ class Books(Orders):
     def earned_on(self, number: int, day: date) -> int:
         return sum(row.cents for row in self.revenue
                    if (row.term, row.kind, row.on) == (number, "earned", day))  # fmt: skip
-
-    def net_back(self, item_id: int) -> int:
-        """What was refunded of an item, without its tax."""
-        return sum(self.booked(number, "refunded") for number in self.terms_of_items([item_id]))
-
-    def tax_back(self, item_id: int, net: int) -> int:
-        """The tax of all that is given back of an item, with ``net`` now, less what was before."""
-        item, net_back = self.items[item_id], self.net_back(item_id)
-        given_back = item.refunded - net_back
-        return max(rounded(item.tax * (net_back + net), item.net) - given_back, 0)
-
-    def end(self, terms: Iterable[int]) -> None:
-        """End terms: their issues go, and what stays unearned is earned."""
-        for number in terms:
-            self.book(number, None, "earned", self.unearned(number), self.today)
-            self.terms[number].ended = self.terms[number].ended or self.moment
-
-    def cancel(self, key: int, *, refund: bool) -> None:
-        """End a subscription; with ``refund`` what is unearned goes back, with its tax."""
-        found, terms = self.subscriptions[key], self.terms_of(key)
-        check(found.cancelled_on is None)
-        found.cancelled_on, found.campaign = self.today, 0
-        backs: dict[int, list[int]] = {}
-        for number in terms:
-            if refund and self.terms[number].item and self.unearned(number):
-                backs.setdefault(self.terms[number].item or 0, []).append(number)
-        tax = {n: self.tax_back(n, sum(map(self.unearned, own))) for n, own in backs.items()}
-        gross = {n: tax[n] + sum(map(self.unearned, own)) for n, own in backs.items()}
-        for number in terms if refund else []:
-            self.book(number, None, "refunded", self.unearned(number), self.today)
-        self.end(terms)
-        for item_id, back in gross.items():
-            item = self.items[item_id]
-            item.refunded, item.refunded_on = item.refunded + back, self.today
 
     # Service
 
@@ -170,6 +136,7 @@ class Books(Orders):
         self.end_span(self.aways, key, resumed)
 
     def set(self, key: int, **values: int | str) -> None:
+        check(not (values.get("campaign") and self.is_to_end(key)))
         for name, value in values.items():
             setattr(self.changeable(key), name, value)
 
@@ -248,6 +215,7 @@ class Books(Orders):
     def remove_issue(self, issue: int) -> None:
         check(not self.issues[issue].closed)
         check(all(row.issue != issue for row in self.revenue))
+        check(all(each.after_issue != issue for each in self.cancellations.values()))
         del self.issues[issue]
 
     def check_day(self, publication: int, day: date) -> None:

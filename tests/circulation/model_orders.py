@@ -9,7 +9,8 @@ from datetime import date
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from tests.circulation.model import UNLIMITED, Rules, check
+from tests.circulation.model import UNLIMITED, check
+from tests.circulation.model_cancelling import Cancelling
 from tests.circulation.model_records import (
     Address,
     Asked,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Orders"]
 
 
-class Orders(Rules):
+class Orders(Cancelling):
     """The rules, and all that is done to orders."""
 
     def order(
@@ -179,6 +180,7 @@ class Orders(Rules):
                 begins = first or self.begins(line.publication)
                 found.begins_on = max(begins, found.begins_on or begins)
             found.renewed = self.today
+            self.withdraw(key)
             newest_term = self.terms_of(key)[-1:]
             found.campaign = 1 if any(self.terms[n].ended for n in newest_term) else found.campaign
             found.mailing, found.billing = (

@@ -201,6 +201,31 @@ class Booked(NamedTuple):
     on: date
 
 
+@dataclass
+class Cancellation:
+    """How a subscription was cancelled; ``booked`` is how many rows of revenue there were then."""
+
+    made_on: date
+    after_issue: int | None
+    at_end: bool
+    is_refund: bool
+    campaign: int
+    ended_on: date | None = None
+    ended_issue: int | None = None
+    final_issue: int | None = None
+    booked: int = 0
+
+
+class CancelledTerm(NamedTuple):
+    """What ended a term; ``before`` is the date of refund that its item had."""
+
+    left: int
+    earned: int
+    refunded: int
+    tax: int
+    before: date | None
+
+
 class Sent(NamedTuple):
     subscription: int
     on: date
@@ -235,6 +260,9 @@ class Records:
     revenue: list[Booked] = field(default_factory=list)
     suspensions: dict[int, Span] = field(default_factory=dict)
     aways: dict[int, Span] = field(default_factory=dict)
+    cancellations: dict[int, Cancellation] = field(default_factory=dict)
+    """By subscription."""
+    cancelled_terms: dict[int, CancelledTerm] = field(default_factory=dict)
     efforts: dict[tuple[int, int], int] = field(default_factory=dict)
     """How many issues are left at it, by publication and effort."""
     sent: dict[tuple[int, int], Sent] = field(default_factory=dict)

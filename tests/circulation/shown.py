@@ -40,6 +40,10 @@ _QUERIES = {
     "purchases": """purchase_id, subscriber_id, bundle_id, total, is_gift, billing_address_id,
         shipping_address_id, invoice_id""",
     "suspensions": "suspension_id, subscription_id, from_date, to_date",
+    "cancellations": """subscription_id, made_on, after_issue_id, at_end, is_refund, campaign,
+        ended_on, ended_issue_id, final_issue_id""",
+    "cancelled_terms": """term_id, issues_left, earned, refunded, tax,
+        substr(refund_date, 1, 10)""",
     "temporary_addresses": "temporary_address_id, subscription_id, from_date, to_date, address_id",
 }
 _WITH_TWO_KEYS = {
@@ -166,6 +170,14 @@ def of_model(books: Books) -> Shown:
             for n, each in books.purchases.items()
         },
         "suspensions": {n: _row(*each[:3]) for n, each in books.suspensions.items()},
+        "cancellations": {
+            n: _row(
+                *(c.made_on, c.after_issue, c.at_end, c.is_refund, c.campaign),
+                *(c.ended_on, c.ended_issue, c.final_issue),
+            )
+            for n, c in books.cancellations.items()
+        },
+        "cancelled_terms": {n: _row(*each) for n, each in books.cancelled_terms.items()},
         "temporary_addresses": {n: _row(*each) for n, each in books.aways.items()},
         "subscription_issues": {key: _row(*each) for key, each in books.deliveries.items()},
         "mailing_list_entries": {

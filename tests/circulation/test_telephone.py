@@ -187,7 +187,7 @@ def test_a_suspension_begins_after_the_newest_issue_and_overlaps_none(
 def test_cancelling_without_a_refund_earns_what_is_left(desk: Desk) -> None:
     """circulation, "Money"."""
     cancelled = done(desk, cancelling.cancel, 1, refund=False)
-    assert cancelled == (9, 0, 0, 900)
+    assert cancelled == (9, 0, 0, 900, None)
     assert balance(desk, 1) == {"received": 1200, "earned": 1200}
     found = desk.subscription(1)
     assert (found["issues"], found["unearned_revenue"]) == (0, "0.00")
@@ -200,7 +200,7 @@ def test_cancelling_without_a_refund_earns_what_is_left(desk: Desk) -> None:
 
 def test_cancelling_with_a_refund_gives_back_what_is_unearned_and_its_tax(desk: Desk) -> None:
     """circulation, "Money"."""
-    assert done(desk, cancelling.cancel, 2, refund=True) == (9, 900, 63, 0)
+    assert done(desk, cancelling.cancel, 2, refund=True) == (9, 900, 63, 0, None)
     assert balance(desk, 2) == {"received": 1200, "earned": 300, "refunded": 900}
     first, second = desk.table("order_items")
     assert (first["refunded"], first["refund_date"]) == (0, None)

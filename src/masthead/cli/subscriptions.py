@@ -1,4 +1,4 @@
-"""``masthead subscription``: show, set, suspend, resume, cancel, extend, address."""
+"""``masthead subscription``: show, set, suspend, resume, cancel, uncancel, extend, address."""
 
 from typing import Any
 
@@ -17,6 +17,7 @@ from masthead.store.books import (
     looking,
     subscription,
     suspending,
+    uncancelling,
 )
 from masthead.store.books.operation import operation
 
@@ -175,27 +176,71 @@ def resume(
 
 @subscription_group.command("cancel")
 @click.argument("subscription_id", type=ID)
+@click.option("--after-issue", type=ID, metavar="ISSUE", help="The last issue that comes.")
+@click.option("--at-end", is_flag=True, help="When its issues are used up.")
+@click.option("--reason", help="One of those of `masthead catalogue reason list`.")
 @click.option(
     "--refund", is_flag=True, help="Give back what is unearned, with its share of the tax."
 )
 @dry_run
 @desk
 def cancel(
-    subscription_id: int, account: int | None, database: str, *, refund: bool, dry_run: bool
+    subscription_id: int,
+    after_issue: int | None,
+    reason: str | None,
+    account: int | None,
+    database: str,
+    *,
+    at_end: bool,
+    refund: bool,
+    dry_run: bool,
 ) -> None:
-    """End a subscription today: no issue comes any more, and nobody is asked to renew.
+    """End a subscription: today, after an issue, or when its issues are used up.
 
-    What was paid for the issues left is earned, or refunded with --refund; the money itself you
-    send. It cannot be undone: an order begins a new subscription.
+    Nobody is asked to renew from now on, and no issue comes after the end. What was paid for the
+    issues left then is earned, or refunded with --refund; the money itself you send. `masthead
+    subscription uncancel` undoes it until the next issue after the end is closed, and an order
+    undoes what is still to end.
     """
+    if at_end and after_issue is not None:
+        raise BadUsage("it ends after an issue, or when its issues are used up: not both")
+    if at_end and refund:
+        raise BadUsage("--refund: nothing is left to give back when its issues are used up")
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        done = cancelling.cancel(books, subscription_id, refund=refund)
+        done = cancelling.cancel(
+            books,
+            subscription_id,
+            refund=refund,
+            after_issue=after_issue,
+            at_end=at_end,
+            reason=reason,
+        )
+    if done.later is not None:
+        click.echo(f"subscription {subscription_id} was cancelled, and ends {done.later}")
+        end_of(dry_run=dry_run)
+        return
     issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
     click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
     if refund:
         click.echo(f"refund {decimal(done.refunded + done.tax)}, of which tax {decimal(done.tax)}")
     else:
         click.echo(f"earned {decimal(done.earned)}")
+    end_of(dry_run=dry_run)
+
+
+@subscription_group.command("uncancel")
+@click.argument("subscription_id", type=ID)
+@dry_run
+@desk
+def uncancel(subscription_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Undo the cancelling of a subscription, until the next issue after its end is closed.
+
+    Terms, issues left, money and the campaign are as before; what was booked is taken back today.
+    A refund that was sent already you ask back.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        uncancelling.uncancel(books, subscription_id)
+    click.echo(f"the cancelling of subscription {subscription_id} was undone")
     end_of(dry_run=dry_run)
 
 

@@ -37,6 +37,8 @@ PARTS = {
     "revenue": ("term_id",),
     "suspensions": ("subscription_id",),
     "temporary_addresses": ("subscription_id",),
+    "cancellations": ("subscription_id",),
+    "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),
 }
 """The tables whose rows are part of other records, and the columns that refer to these."""

@@ -202,7 +202,7 @@ def remove_issue(books: Operation, issue_id: int) -> None:
     """Take a planned issue out of the plan.
 
     Raises as :func:`set_issue` does, and BadInput for one that was reopened and has revenue: what
-    was booked names it for good.
+    was booked names it for good; or if a subscription ends after it.
     """
     found = _open_issue(books, issue_id)
     if books.connection.row(
@@ -213,6 +213,19 @@ def remove_issue(books: Operation, issue_id: int) -> None:
         raise BadInput(
             f"issue {issue_id} was closed once, and revenue was booked for it: it stays in the "
             f"plan, where `masthead catalogue issue set {issue_id} --date` gives it another date"
+        )
+    cancelled = books.connection.row(
+        """
+        SELECT min(subscription_id) FROM cancellations
+        WHERE account_id = :account_id AND after_issue_id = :issue_id
+        """,
+        account_id=books.account_id,
+        issue_id=issue_id,
+    )
+    if cancelled and cancelled[0] is not None:
+        raise BadInput(
+            f"subscription {cancelled[0]} was cancelled after issue {issue_id}: undo that first, "
+            f"with `masthead subscription uncancel {cancelled[0]}`"
         )
     books.connection.change(
         "DELETE FROM issues WHERE account_id = :account_id AND issue_id = :issue_id",

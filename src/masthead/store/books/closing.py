@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput, BadUsage
 from masthead.store import audit
+from masthead.store.books.cancelling import end_due
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.forecasting import calendar_of, forecast
 from masthead.store.books.ids import next_ids
@@ -17,6 +18,7 @@ from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.refreshing import add_kinds, renew_balances
 from masthead.store.books.serving import Grace, Serving
+from masthead.store.books.uncancelling import finalize
 from masthead.store.database import Store
 
 __all__ = ["Exception_", "Grace", "MailingList", "Run", "close_issue", "make_gap_list"]
@@ -80,6 +82,7 @@ def close_issue(
     with operation(store, account_id, deed, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         _check_open(running, issue)
+        finalize(running, issue)
         made = _Delivery(running, issue, grace, parent=None).run()
         running.connection.change(
             """
@@ -92,6 +95,7 @@ def close_issue(
             mailing_list_id=made.mailing_list_id,
         )
         _forecast_after_closing(running, issue, made)
+        end_due(running, issue)
         running.say(
             f"closed issue {issue_id}: list {made.mailing_list_id} with {made.entries} entries, "
             f"{len(made.exceptions)} exceptions"
@@ -130,6 +134,7 @@ def make_gap_list(
             )
             forecast(running, lists, lists.keys_in(_CHANGED))
             lists.drop(_CHANGED)
+            end_due(running, issue)
             running.say(
                 f"gap list {made.mailing_list_id} of issue {issue_id} with {made.entries} entries, "
                 f"{len(made.exceptions)} exceptions"

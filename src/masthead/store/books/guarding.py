@@ -20,6 +20,8 @@ BOOKS = (
     "revenue",
     "suspensions",
     "temporary_addresses",
+    "cancellations",
+    "cancelled_terms",
     "renewals_sent",
 )
 """The tables that only an account with open books has."""

@@ -281,7 +281,8 @@ class Lines:
     def _renew(self, found: Extendable, recipient: Resolved) -> None:
         """Note an extension; addresses change only where the order names them.
 
-        Whose newest term was refunded had left the campaign, and takes part in it again.
+        Whose newest term was refunded had left the campaign, and takes part in it again. Who had
+        cancelled, to end later, goes on.
         """
         if recipient.named_address_id is not None:
             found.mailing_address_id = recipient.named_address_id
@@ -296,6 +297,16 @@ class Lines:
         if found.ended_at is not None:
             found.bought["renew_campaign_active"] = 1
             found.ended_at = None
+        if found.campaign is not None:
+            found.bought["renew_campaign_active"] = found.campaign
+            found.campaign = None
+            self._books.change_later(
+                """
+                DELETE FROM cancellations WHERE account_id = :account_id
+                    AND subscription_id = :subscription_id AND ended_on IS NULL
+                """,
+                subscription_id=found.subscription_id,
+            )
 
     def _write(self, found: Extendable) -> None:
         """Write a subscription; one that this operation began and has not written is changed."""

@@ -10,6 +10,7 @@ from masthead.store.books.issue import Issue, find_issue, newest_closed
 from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.refreshing import add_kinds, renew_balances
+from masthead.store.books.uncancelling import go_back
 from masthead.store.database import Store
 
 __all__ = ["Reopened", "reopen_issue"]
@@ -48,6 +49,7 @@ def reopen_issue(
         issue = find_issue(running, issue_id)
         _check(running, issue)
         assert issue.mailing_list_id is not None
+        go_back(running, issue)
         undoing = _Undoing(running, issue, issue.mailing_list_id)
         undoing.check_terms()
         done = undoing.run()

@@ -12,7 +12,7 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.refreshing import refresh
 from masthead.store.database import Connection
 
-__all__ = ["Held", "changeable", "end_span", "held", "set_values", "spans", "the_one"]
+__all__ = ["Held", "changeable", "end_span", "held", "is_to_end", "set_values", "spans", "the_one"]
 
 _COLUMNS = {"type": "type", "copies": "copies", "campaign": "renew_campaign_active"}
 _SPANS = {
@@ -72,6 +72,20 @@ def changeable(books: Operation, subscription_id: int) -> Held:
     return found
 
 
+def is_to_end(books: Operation, subscription_id: int) -> bool:
+    """Return whether a subscription was cancelled and has not ended yet."""
+    return bool(
+        books.connection.row(
+            """
+            SELECT 1 FROM cancellations WHERE account_id = :account_id
+                AND subscription_id = :subscription_id AND ended_on IS NULL
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+        )
+    )
+
+
 def the_one(books: Operation, subscription_id: int) -> None:
     """Compute anew what follows from the terms, issues and suspensions of one subscription."""
     one = "SELECT CAST(:subscription_id AS BIGINT)"
@@ -111,9 +125,14 @@ def set_values(
     """Set ``type``, ``copies`` and ``campaign`` (0 or 1); return what changed: before and after.
 
     Copies and type hold from the next issue on that is closed. Raises NotFound if there is no such
-    subscription, BadInput if it was cancelled.
+    subscription, BadInput if it was cancelled, or for the campaign if it is to end.
     """
     changeable(books, subscription_id)
+    if values.get("campaign") and is_to_end(books, subscription_id):
+        raise BadInput(
+            f"subscription {subscription_id} was cancelled, and is still to end: who is asked to "
+            "renew first needs `masthead subscription uncancel`"
+        )
     columns = [_COLUMNS[name] for name in values]
     (before,) = books.connection.rows(
         f"""

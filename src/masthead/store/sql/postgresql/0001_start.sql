@@ -672,6 +672,61 @@ CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
 
+-- Why subscriptions are cancelled, in the publisher's words.
+CREATE TABLE cancellation_reasons (
+    account_id BIGINT NOT NULL,
+    reason_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    PRIMARY KEY (account_id, reason_id)
+);
+
+-- How a subscription was cancelled: at once; with the closing of after_issue_id; or at_end, when its
+-- issues are used up. campaign is renew_campaign_active before. ended_on is null until it has ended:
+-- by the closing of ended_issue_id, or at once. Nothing is booked of it after revenue_id.
+-- final_issue_id is the first issue that was closed since: it cannot be undone any more.
+CREATE TABLE cancellations (
+    account_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    reason TEXT COLLATE "C",
+    made_on TEXT COLLATE "C" NOT NULL,
+    after_issue_id BIGINT,
+    at_end BIGINT NOT NULL DEFAULT 0,
+    is_refund BIGINT NOT NULL DEFAULT 0,
+    campaign BIGINT NOT NULL DEFAULT 0,
+    ended_on TEXT COLLATE "C",
+    ended_issue_id BIGINT,
+    revenue_id BIGINT,
+    final_issue_id BIGINT,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, after_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, ended_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, final_issue_id) REFERENCES issues (account_id, issue_id)
+);
+CREATE INDEX cancellations_by_after_issue
+    ON cancellations (account_id, after_issue_id) WHERE after_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_ended_issue
+    ON cancellations (account_id, ended_issue_id) WHERE ended_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_final_issue
+    ON cancellations (account_id, final_issue_id) WHERE final_issue_id IS NOT NULL;
+CREATE INDEX cancellations_to_come
+    ON cancellations (account_id, subscription_id) WHERE ended_on IS NULL;
+
+-- What ended a term that a cancelled subscription had, so that it can be undone: its issues left, what
+-- was earned or refunded, the tax that went back with it, and the item's refund_date before.
+CREATE TABLE cancelled_terms (
+    account_id BIGINT NOT NULL,
+    term_id BIGINT NOT NULL,
+    issues_left BIGINT NOT NULL,
+    earned BIGINT NOT NULL DEFAULT 0,
+    refunded BIGINT NOT NULL DEFAULT 0,
+    tax BIGINT NOT NULL DEFAULT 0,
+    refund_date TEXT COLLATE "C",
+    PRIMARY KEY (account_id, term_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
+);
+
 -- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
 -- offers a bundle.
 CREATE TABLE renewal_efforts (
@@ -1172,6 +1227,55 @@ CREATE UNLOGGED TABLE staged_temporary_addresses (
 CREATE INDEX staged_temporary_addresses_by_key
     ON staged_temporary_addresses (account_id, load_id, temporary_address_id);
 
+CREATE UNLOGGED TABLE staged_cancellation_reasons (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    reason_id BIGINT,
+    name TEXT COLLATE "C"
+);
+CREATE INDEX staged_cancellation_reasons_by_key
+    ON staged_cancellation_reasons (account_id, load_id, reason_id);
+
+CREATE UNLOGGED TABLE staged_cancellations (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    subscription_id BIGINT,
+    reason TEXT COLLATE "C",
+    made_on TEXT COLLATE "C",
+    after_issue_id BIGINT,
+    at_end BIGINT,
+    is_refund BIGINT,
+    campaign BIGINT,
+    ended_on TEXT COLLATE "C",
+    ended_issue_id BIGINT,
+    revenue_id BIGINT,
+    final_issue_id BIGINT
+);
+CREATE INDEX staged_cancellations_by_key
+    ON staged_cancellations (account_id, load_id, subscription_id);
+
+CREATE UNLOGGED TABLE staged_cancelled_terms (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    term_id BIGINT,
+    issues_left BIGINT,
+    earned BIGINT,
+    refunded BIGINT,
+    tax BIGINT,
+    refund_date TEXT COLLATE "C"
+);
+CREATE INDEX staged_cancelled_terms_by_key
+    ON staged_cancelled_terms (account_id, load_id, term_id);
+
 CREATE UNLOGGED TABLE staged_renewal_efforts (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -1312,6 +1416,9 @@ BEGIN
         'subscription_issues',
         'suspensions',
         'temporary_addresses',
+        'cancellation_reasons',
+        'cancellations',
+        'cancelled_terms',
         'renewal_efforts',
         'renewals_sent',
         'mailing_list_entries',

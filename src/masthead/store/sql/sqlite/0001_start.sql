@@ -580,6 +580,61 @@ CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
 
+-- Why subscriptions are cancelled, in the publisher's words.
+CREATE TABLE cancellation_reasons (
+    account_id INTEGER NOT NULL,
+    reason_id INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (account_id, reason_id)
+) STRICT, WITHOUT ROWID;
+
+-- How a subscription was cancelled: at once; with the closing of after_issue_id; or at_end, when its
+-- issues are used up. campaign is renew_campaign_active before. ended_on is null until it has ended:
+-- by the closing of ended_issue_id, or at once. Nothing is booked of it after revenue_id.
+-- final_issue_id is the first issue that was closed since: it cannot be undone any more.
+CREATE TABLE cancellations (
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    reason TEXT,
+    made_on TEXT NOT NULL,
+    after_issue_id INTEGER,
+    at_end INTEGER NOT NULL DEFAULT 0,
+    is_refund INTEGER NOT NULL DEFAULT 0,
+    campaign INTEGER NOT NULL DEFAULT 0,
+    ended_on TEXT,
+    ended_issue_id INTEGER,
+    revenue_id INTEGER,
+    final_issue_id INTEGER,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, after_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, ended_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, final_issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX cancellations_by_after_issue
+    ON cancellations (account_id, after_issue_id) WHERE after_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_ended_issue
+    ON cancellations (account_id, ended_issue_id) WHERE ended_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_final_issue
+    ON cancellations (account_id, final_issue_id) WHERE final_issue_id IS NOT NULL;
+CREATE INDEX cancellations_to_come
+    ON cancellations (account_id, subscription_id) WHERE ended_on IS NULL;
+
+-- What ended a term that a cancelled subscription had, so that it can be undone: its issues left, what
+-- was earned or refunded, the tax that went back with it, and the item's refund_date before.
+CREATE TABLE cancelled_terms (
+    account_id INTEGER NOT NULL,
+    term_id INTEGER NOT NULL,
+    issues_left INTEGER NOT NULL,
+    earned INTEGER NOT NULL DEFAULT 0,
+    refunded INTEGER NOT NULL DEFAULT 0,
+    tax INTEGER NOT NULL DEFAULT 0,
+    refund_date TEXT,
+    PRIMARY KEY (account_id, term_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
+) STRICT, WITHOUT ROWID;
+
 -- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
 -- offers a bundle.
 CREATE TABLE renewal_efforts (
@@ -728,6 +783,13 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('temporary_addresses', 'temporary_addresses', '100000 100000 1'),
     ('temporary_addresses', 'temporary_addresses_by_subscription', '100000 100000 2'),
     ('temporary_addresses', 'temporary_addresses_by_address', '100000 100000 1'),
+    ('cancellation_reasons', 'cancellation_reasons', '100 100 1'),
+    ('cancellations', 'cancellations', '100000 100000 1'),
+    ('cancellations', 'cancellations_by_after_issue', '10000 10000 100'),
+    ('cancellations', 'cancellations_by_ended_issue', '10000 10000 100'),
+    ('cancellations', 'cancellations_by_final_issue', '100000 100000 1000'),
+    ('cancellations', 'cancellations_to_come', '1000 1000 1'),
+    ('cancelled_terms', 'cancelled_terms', '200000 200000 1'),
     ('renewal_efforts', 'renewal_efforts', '100 100 5 1'),
     ('renewal_efforts', 'renewal_efforts_by_bundle', '100 100 2'),
     ('renewals_sent', 'renewals_sent', '5000000 5000000 3 1'),
