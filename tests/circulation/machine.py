@@ -78,7 +78,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "copies": st.none() | st.integers(1, 4),
         "campaign": st.none() | st.sampled_from([0, 1]),
     },
-    "merge": {"kept": _PICK, "gone": _PICK},
+    "merge": {"kept": _PICK, "gone": _PICK, "keep_both": _SELDOM},
     "set_effort": {
         "publication": _PICK,
         "effort": st.integers(1, 3),

@@ -160,6 +160,22 @@ STORY: list[Step] = [
     _days(50),
     ("close", {"issue": 13}),
     ("reopen", {"issue": 13}),
+    # Two readers who are one: what one has got comes no second time, and the letter, the suspension
+    # and the terms go with it. Who was merged, and what was joined, means the one that is kept.
+    _order(None, Asked(ONE_PRINTED, address="7 Row")),
+    _order(None, Asked(ONE_PRINTED)),
+    ("plan", {"publication": TIDE, "day": _day(8, 1)}),
+    ("close", {"issue": 14}),
+    ("select", {"publication": TIDE}),
+    ("suspend", {"key": 23, "first": _day(9, 1), "last": _day(9, 20)}),
+    ("suspend", {"key": 24, "first": _day(9, 10), "last": _day(9, 12)}),
+    ("merge", {"kept": 8, "gone": 7}),
+    ("gap", {"issue": 14}),
+    _order(7, Asked(ONE_PRINTED, is_new=True)),
+    _order(8, Asked(ONE_PRINTED)),
+    _order(8, Asked(ONE_PRINTED, subscription=25)),
+    _order(8, Asked(ONE_PRINTED, subscription=23)),
+    _no("order", payer=8, address=None, asked=(Asked(FREE, subscription=24),), is_paid=True),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 
