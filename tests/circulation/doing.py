@@ -187,8 +187,9 @@ class Office(Desk):
     def set(self, key: int, **values: int | str) -> None:
         self._do(subscription.set_values, key, values)
 
-    def merge(self, kept: int, gone: int) -> None:
-        self._do(joining.join, kept, gone)
+    def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
+        merged = self._do(joining.join, kept, gone, keep_both=keep_both)
+        return [(each.subscription_id, each.other_id) for each in merged.united]
 
     # Renewals
 

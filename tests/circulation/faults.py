@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from masthead.circulation import expiry, refunding
+from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
 from masthead.store.books import (
     allowing,
@@ -26,6 +27,7 @@ from masthead.store.books import (
     paying,
     people,
     reopening,
+    uniting,
 )
 from masthead.store.books import refunding as store_refunding
 from masthead.store.books.issue import Issue
@@ -141,6 +143,13 @@ def _by_number(choose: Callable[..., Any]) -> Callable[..., Any]:
 def _with_one_copy(right: Any, lines: lining.Lines, **named: Any) -> None:
     lines._copies = [(1, free_class) for _, free_class in lines._copies]
     right(lines, **named)
+
+
+def _not_merged(right: Any, books: Any, person: Any, prefix: str) -> Any:
+    found = right(books, person, prefix)
+    if person.subscriber_id and found != person.subscriber_id:
+        raise RefusedOrder("subscriber_id", "merged")
+    return found
 
 
 def _booked_to_the_date(patch: pytest.MonkeyPatch) -> Times:
@@ -394,6 +403,23 @@ FAULTS: dict[str, Plant] = {
     ),
     "closing forecasts nothing anew": _call(closing, "_forecast_after_closing", _nothing),
     # Merging, renewals, and what all operations do
+    "joining loses the terms": _sql(
+        r"(UPDATE terms SET subscription_id = :one, moved_after)", r"UPDATE terms SET moved_after"
+    ),
+    "what was delivered to the other one is delivered again": _sql(
+        r"UPDATE subscription_issues SET subscription_id = :one\s+WHERE",
+        "UPDATE subscription_issues SET subscription_id = :one WHERE FALSE AND",
+    ),
+    "joining forgets the letters": _sql(
+        r"UPDATE renewals_sent SET subscription_id = :one\s+WHERE",
+        "UPDATE renewals_sent SET subscription_id = :one WHERE FALSE AND",
+    ),
+    "joining forgets suspensions": _call(uniting, "_move_spans", _nothing),
+    "what was joined goes on": _sql(
+        r"SET cancelled_on = :today, renew_campaign_active = 0,\s+joined_into",
+        "SET cancelled_on = NULLIF(:today, :today), renew_campaign_active = 0, joined_into",
+    ),
+    "who was merged orders nothing": _call(people, "_by_id", _not_merged),
     "merging forgets the terms": _sql(
         r"(?s)(UPDATE terms SET moved_after = .*?)WHERE (account_id = :account_id AND subsc)",
         r"\1WHERE FALSE AND \2",

@@ -88,7 +88,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "copies": st.integers(1, 4),
         "how": st.none() | st.sampled_from(["free", "convert", "convert"]),
     },
-    "merge": {"kept": _PICK, "gone": _PICK},
+    "merge": {"kept": _PICK, "gone": _PICK, "keep_both": _SELDOM},
     "set_effort": {
         "publication": _PICK,
         "effort": st.integers(1, 3),

@@ -202,9 +202,10 @@ class Books(Orders):
         for name, value in values.items():
             setattr(self.changeable(key), name, value)
 
-    def merge(self, kept: int, gone: int) -> None:
-        """Move all of one subscriber to another."""
+    def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
+        """Move all of one subscriber to another, and join what both have of one kind."""
         check(kept != gone and self.subscribers[kept] and self.subscribers[gone])
+        pairs = self.both_have(kept, gone)
         self.subscribers[gone] = False
         self.merged = {n: kept if to == gone else to for n, to in self.merged.items()}
         self.merged[gone] = kept
@@ -214,6 +215,71 @@ class Books(Orders):
         for table in (self.subscriptions, self.addresses, self.orders, self.purchases):
             for record in table.values():
                 record.subscriber = kept if record.subscriber == gone else record.subscriber
+        pairs = [] if keep_both else pairs
+        pairs = [each for each in pairs if UNLIMITED not in map(self.issues_left, each)]
+        for pair in pairs:
+            self.unite(*pair)
+        return pairs
+
+    def both_have(self, kept: int, gone: int) -> list[tuple[int, int]]:
+        """The running subscriptions of each kind: the one that goes on, and the other one."""
+        kinds: dict[tuple[int, str], dict[int, list[int]]] = {}
+        for number, each in self.subscriptions.items():
+            if each.cancelled_on is None and each.subscriber in {kept, gone}:
+                own = kinds.setdefault((each.publication, each.type), {kept: [], gone: []})
+                own[each.subscriber].append(number)
+        found = []
+        for _, own in sorted(kinds.items()):
+            one, other = self.running(own[kept]), self.running(own[gone])
+            if one and other:
+                is_ended = not self.issues_left(one) and self.issues_left(other)
+                found.append((other, one) if is_ended else (one, other))
+        return found
+
+    def unite(self, one: int, other: int) -> None:
+        """All that the other one has goes to the first; what both received stays where it is."""
+        first, second = self.subscriptions[one], self.subscriptions[other]
+        days = [each for each in (first.begins_on, second.begins_on) if each]
+        if self.issues_left(one) and self.issues_left(other):
+            first.begins_on = min(days, default=None)
+        for number in self.terms_of(other):
+            self.terms[number].subscription, self.terms[number].moved = one, self.moment
+        for key, sent in self.sent.items():
+            self.sent[key] = sent._replace(subscription=one) if sent.subscription == other else sent
+        got = {issue for key, issue in self.deliveries if key == one}
+        self.deliveries = {
+            (one if key == other and issue not in got else key, issue): each
+            for (key, issue), each in self.deliveries.items()
+        }
+        for spans in (self.suspensions, self.aways):
+            self.move_spans(spans, one, other)
+        first.mailing = first.mailing or second.mailing
+        first.billing = first.billing or second.billing
+        first.renewed = max(filter(None, (first.renewed, second.renewed)), default=None)
+        if (second.last_purchase or 0) > (first.last_purchase or 0):
+            first.last_purchase, first.last_bundle = second.last_purchase, second.last_bundle
+        second.cancelled_on, second.campaign = self.today, 0
+        self.joined = {n: one if to == other else to for n, to in self.joined.items()}
+        self.joined[other] = one
+
+    def move_spans(self, spans: dict[int, Span], one: int, other: int) -> None:
+        """Move spans, without the days that the first one has already: day by day."""
+        own = [(span.first, n) for n, span in spans.items() if span.subscription == other]
+        taken = [span for span in spans.values() if span.subscription == one]
+        for _, number in sorted(own):
+            span = spans.pop(number)
+            ends = [day for each in taken if each.last for day in (each.last + DAY,)]
+            starts = sorted({span.first, *ends})
+            parts = []
+            for start in starts:
+                is_free = not any(t.first <= start <= (t.last or date.max) for t in taken)
+                if is_free and span.first <= start <= (span.last or date.max):
+                    after = [t.first - DAY for t in taken if t.first > start]
+                    last = min([*after, span.last or date.max])
+                    parts.append((start, None if last == date.max else last))
+            ids = [number, *range(max([0, number, *spans]) + 1, 1000)]
+            for key, (start, last_day) in zip(ids, parts, strict=False):
+                spans[key] = Span(one, start, last_day, span.address)
 
     # Renewals
 

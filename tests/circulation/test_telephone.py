@@ -335,8 +335,8 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])
         for row in desk.table("subscriptions")
     ]
-    joined = done(desk, joining.join, 1, 2)
-    assert joined == (1, 1, 0, 1, 1)
+    joined = done(desk, joining.join, 1, 2, keep_both=True)
+    assert joined.moved == (1, 1, 0, 1, 1)
     assert {row["subscriber_id"] for row in desk.table("subscriptions")} == {1}
     after = [
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])

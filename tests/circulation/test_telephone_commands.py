@@ -343,7 +343,7 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     ("arguments", "words"),
     [
         (("set", "11"), "--copies"),
-        (("set", "11", "--free"), "--copies goes with"),
+        (("set", "11", "--free"), "--copies"),
         (("set", "11", "--copies=2", "--free", "--convert"), "one of --free and --convert"),
         (("set", "11", "--copies=2", "--convert", "--class=staff"), "copies that are --free"),
         (("suspend", "11", "--from=soon"), "'soon' is no day, such as 2026-11-24"),

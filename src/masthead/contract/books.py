@@ -88,6 +88,7 @@ class Bundle(Struct):
     active: Annotated[bool, kinds.Bool(when_missing=1)]
     price: Price
     tax: Price
+    given_here: Bool
 
 
 class BundleLine(Struct):
@@ -111,6 +112,7 @@ class Product(Struct):
     active: Annotated[bool, kinds.Bool(when_missing=1)]
     price: Price
     tax: Price
+    given_here: Bool
 
 
 class Term(Struct):

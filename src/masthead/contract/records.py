@@ -75,6 +75,7 @@ class Publication(Struct):
     grace_counts: Bool
     credit_issues: Annotated[int, Range(0, 1_000, 1)]
     unlimited_term_months: Annotated[int, Range(1, 1_200, 12)]
+    given_here: Bool
 
 
 class Issue(Struct):
@@ -90,6 +91,7 @@ class Issue(Struct):
     closed_at: DateTimeOrNull
     mailing_list_id: IdOrNull
     file_written_at: DateTimeOrNull
+    given_here: Bool
 
 
 class SubscriberRecord(Struct):
@@ -104,6 +106,13 @@ class SubscriberRecord(Struct):
     source: TextOrNull
     delete_date: DateTimeOrNull
     merged_into: IdOrNull
+    given_here: Bool
+
+
+class AddressRecord(shapes.Address):
+    """A subscriber's postal address."""
+
+    given_here: Bool
 
 
 class SubscriptionRecord(Struct):
@@ -320,7 +329,7 @@ TABLES = (
     ),
     _table(
         "addresses",
-        shapes.Address,
+        AddressRecord,
         personal=tuple(
             field.name
             for field in fields_of(shapes.Address)

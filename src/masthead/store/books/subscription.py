@@ -25,7 +25,8 @@ class Held(NamedTuple):
     """A subscription: ``issues`` left (-1 unlimited); the other columns have the wire's meaning.
 
     ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the newest closed
-    issue of the publication, None if no issue is closed.
+    issue of the publication, None if no issue is closed. ``joined_into`` is the subscription that
+    has all of it since two readers were merged.
     """
 
     subscription_id: int
@@ -36,6 +37,7 @@ class Held(NamedTuple):
     begins_on: str | None
     cancelled_on: str | None
     newest_closed: str | None
+    joined_into: int | None = None
 
 
 def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
@@ -46,7 +48,7 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
             s.issues, s.begins_on, s.cancelled_on,
             (SELECT max(i.date) FROM issues AS i
                 WHERE i.account_id = s.account_id AND i.publication_id = s.publication_id
-                AND i.closed_at IS NOT NULL)
+                AND i.closed_at IS NOT NULL), s.joined_into
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
@@ -64,6 +66,11 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
 def changeable(books: Operation, subscription_id: int) -> Held:
     """Return the subscription; raise BadInput if it was cancelled, NotFound if there is none."""
     found = held(books.connection, books.account_id, subscription_id)
+    if found.joined_into is not None:
+        raise BadInput(
+            f"subscription {subscription_id} was joined into {found.joined_into}, which has its "
+            "issues now"
+        )
     if found.cancelled_on is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order "

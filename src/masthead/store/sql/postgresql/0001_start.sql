@@ -196,6 +196,7 @@ CREATE TABLE books (
     PRIMARY KEY (account_id, books_id)
 );
 
+-- given_here: 1 if an operation of the books gave the id, 0 if a file brought it.
 CREATE TABLE publications (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     publication_id BIGINT NOT NULL,
@@ -205,6 +206,7 @@ CREATE TABLE publications (
     grace_counts BIGINT NOT NULL DEFAULT 0,
     credit_issues BIGINT NOT NULL DEFAULT 1,
     unlimited_term_months BIGINT NOT NULL DEFAULT 12,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, publication_id)
 );
 
@@ -239,6 +241,7 @@ CREATE TABLE issues (
     closed_at TEXT COLLATE "C",
     mailing_list_id BIGINT,
     file_written_at TEXT COLLATE "C",
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, issue_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
     FOREIGN KEY (account_id, mailing_list_id)
@@ -273,6 +276,7 @@ CREATE TABLE subscribers (
     source_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(source)) STORED,
     commit_id BIGINT NOT NULL,
     custom_fields_commit_id BIGINT NOT NULL,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, subscriber_id),
     FOREIGN KEY (account_id, merged_into)
         REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
@@ -319,6 +323,7 @@ CREATE TABLE addresses (
     longitude TEXT COLLATE "C",
     verified BIGINT NOT NULL DEFAULT 0,
     commit_id BIGINT NOT NULL,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, address_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
 );
@@ -450,6 +455,7 @@ CREATE TABLE bundles (
     active BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
     tax BIGINT NOT NULL DEFAULT 0,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, bundle_id)
 );
 
@@ -475,6 +481,7 @@ CREATE TABLE products (
     active BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
     tax BIGINT NOT NULL DEFAULT 0,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, product_id)
 );
 
@@ -841,7 +848,8 @@ CREATE UNLOGGED TABLE staged_publications (
     late_start TEXT COLLATE "C",
     grace_counts BIGINT,
     credit_issues BIGINT,
-    unlimited_term_months BIGINT
+    unlimited_term_months BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_publications_by_key
     ON staged_publications (account_id, load_id, publication_id);
@@ -880,7 +888,8 @@ CREATE UNLOGGED TABLE staged_issues (
     mailed_on TEXT COLLATE "C",
     closed_at TEXT COLLATE "C",
     mailing_list_id BIGINT,
-    file_written_at TEXT COLLATE "C"
+    file_written_at TEXT COLLATE "C",
+    given_here BIGINT
 );
 CREATE INDEX staged_issues_by_key
     ON staged_issues (account_id, load_id, issue_id);
@@ -900,6 +909,7 @@ CREATE UNLOGGED TABLE staged_subscribers (
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
     merged_into BIGINT,
+    given_here BIGINT,
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",
@@ -928,7 +938,8 @@ CREATE UNLOGGED TABLE staged_addresses (
     country_abbreviation TEXT COLLATE "C",
     latitude TEXT COLLATE "C",
     longitude TEXT COLLATE "C",
-    verified BIGINT
+    verified BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_addresses_by_key
     ON staged_addresses (account_id, load_id, address_id);
@@ -1032,7 +1043,8 @@ CREATE UNLOGGED TABLE staged_bundles (
     name TEXT COLLATE "C",
     active BIGINT,
     price BIGINT,
-    tax BIGINT
+    tax BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_bundles_by_key
     ON staged_bundles (account_id, load_id, bundle_id);
@@ -1065,7 +1077,8 @@ CREATE UNLOGGED TABLE staged_products (
     name TEXT COLLATE "C",
     active BIGINT,
     price BIGINT,
-    tax BIGINT
+    tax BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_products_by_key
     ON staged_products (account_id, load_id, product_id);

@@ -120,6 +120,7 @@ CREATE TABLE books (
     PRIMARY KEY (account_id, books_id)
 ) STRICT, WITHOUT ROWID;
 
+-- given_here: 1 if an operation of the books gave the id, 0 if a file brought it.
 CREATE TABLE publications (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     publication_id INTEGER NOT NULL,
@@ -129,6 +130,7 @@ CREATE TABLE publications (
     grace_counts INTEGER NOT NULL DEFAULT 0,
     credit_issues INTEGER NOT NULL DEFAULT 1,
     unlimited_term_months INTEGER NOT NULL DEFAULT 12,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, publication_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -163,6 +165,7 @@ CREATE TABLE issues (
     closed_at TEXT,
     mailing_list_id INTEGER,
     file_written_at TEXT,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, issue_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
     FOREIGN KEY (account_id, mailing_list_id)
@@ -196,6 +199,7 @@ CREATE TABLE subscribers (
     source_lower TEXT GENERATED ALWAYS AS (lower(source)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     custom_fields_commit_id INTEGER NOT NULL,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, subscriber_id),
     FOREIGN KEY (account_id, merged_into)
         REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
@@ -237,6 +241,7 @@ CREATE TABLE addresses (
     longitude TEXT,
     verified INTEGER NOT NULL DEFAULT 0,
     commit_id INTEGER NOT NULL,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, address_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
 ) STRICT, WITHOUT ROWID;
@@ -359,6 +364,7 @@ CREATE TABLE bundles (
     active INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     tax INTEGER NOT NULL DEFAULT 0,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, bundle_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -384,6 +390,7 @@ CREATE TABLE products (
     active INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     tax INTEGER NOT NULL DEFAULT 0,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, product_id)
 ) STRICT, WITHOUT ROWID;
 
