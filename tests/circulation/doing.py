@@ -20,7 +20,9 @@ from masthead.store.books import (
     renewing,
     subscription,
     suspending,
+    uncancelling,
 )
+from masthead.store.books import copies as copies_
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.mail_file import mark_written
 from masthead.store.books.opening import open_books
@@ -135,11 +137,22 @@ class Office(Desk):
 
     # Subscriptions
 
-    def cancel(self, key: int, *, refund: bool) -> None:
-        self._do(cancelling.cancel, key, refund=refund)
+    def cancel(
+        self,
+        key: int,
+        *,
+        refund: bool,
+        after_issue: int | None = None,
+        at_end: bool = False,
+    ) -> None:
+        when: dict[str, Any] = {"after_issue": after_issue, "at_end": at_end}
+        self._do(cancelling.cancel, key, refund=refund, **when)
 
-    def extend(self, key: int, issues: int) -> None:
-        self._do(extending.extend, key, issues)
+    def uncancel(self, key: int) -> None:
+        self._do(uncancelling.uncancel, key)
+
+    def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
+        self._do(extending.extend, key, issues, of_class)
 
     def suspend(self, key: int, first: date | None = None, last: date | None = None) -> None:
         self._do(suspending.suspend, key, _text(first), _text(last))
@@ -164,11 +177,15 @@ class Office(Desk):
     def go_back(self, key: int, resumed: date | None = None) -> None:
         self._do(addressing.go_back, key, _text(resumed))
 
+    def set_copies(self, key: int, copies: int, how: copies_.How | None = None) -> None:
+        self._do(copies_.set_copies, key, copies, how)
+
     def set(self, key: int, **values: int | str) -> None:
         self._do(subscription.set_values, key, values)
 
-    def merge(self, kept: int, gone: int) -> None:
-        self._do(joining.join, kept, gone)
+    def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
+        merged = self._do(joining.join, kept, gone, keep_both=keep_both)
+        return [(each.subscription_id, each.other_id) for each in merged.united]
 
     # Renewals
 
@@ -188,6 +205,9 @@ class Office(Desk):
 
     def move_issue(self, issue: int, day: date) -> None:
         self._do(catalogue.set_issue, issue, {"date": f"{day}"})
+
+    def set_mailing_day(self, issue: int, day: date | None) -> None:
+        self._do(catalogue.set_issue, issue, {"mailed_on": _text(day)})
 
     def remove_issue(self, issue: int) -> None:
         self._do(catalogue.remove_issue, issue)
@@ -223,6 +243,7 @@ def _item(asked: Asked) -> Item:
         first_issue=asked.first_issue,
         price=asked.price,
         tax=asked.tax,
+        of_class=asked.of_class,
         subscription_id=asked.subscription,
         is_gift=asked.is_gift,
     )

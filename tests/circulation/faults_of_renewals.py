@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tests.circulation.faults import _sql
+from masthead.store.books import closing, forecasting, reopening, uncancelling
+from masthead.store.books.issue import issues_of
+from tests.circulation.faults import _call, _nothing, _sql
 
 if TYPE_CHECKING:
     from tests.circulation.faults import Plant
 
-__all__ = ["FAULTS_OF_RENEWALS"]
+__all__ = ["FAULTS_OF_CANCELLING", "FAULTS_OF_RENEWALS"]
 
 FAULTS_OF_RENEWALS: dict[str, Plant] = {
     "a late reader gets an earlier effort": _sql(
@@ -37,3 +39,50 @@ FAULTS_OF_RENEWALS: dict[str, Plant] = {
     ),
 }
 """How each is planted, by what is wrong then."""
+
+
+def _served_once_more(right: Any, books: Any, issue: Any) -> int:
+    """End what was cancelled after an issue with the one that follows it."""
+    before = [each for each in issues_of(books, issue.publication_id) if each.date < issue.date]
+    return int(right(books, before[-1]._replace()) if before else 0)
+
+
+FAULTS_OF_CANCELLING: dict[str, Plant] = {
+    "a cancelled-after subscription is served once too often": _call(
+        closing, "end_due", _served_once_more
+    ),
+    "a cancelled-after subscription ends with the issue before": _sql(
+        r"c\.after_issue_id = :issue_id",
+        "c.after_issue_id >= :issue_id",
+        only="c\\.ended_on IS NULL",
+    ),
+    "what was cancelled at its end never ends": _sql(r"c\.at_end = 1 AND", "c.at_end = 2 AND"),
+    "undoing leaves the money as it is": _sql(r"-e\.earned - e\.refunded,", "0 * e.earned,"),
+    "undoing brings money back twice": _sql(
+        r"-e\.earned - e\.refunded,", "-2 * e.earned - 2 * e.refunded,"
+    ),
+    "undoing leaves the refund of the item": _call(uncancelling, "_take_back_refunds", _nothing),
+    "undoing leaves the campaign": _sql(
+        r"SET renew_campaign_active = :campaign", "SET renew_campaign_active = 0 * :campaign"
+    ),
+    "undoing forgets the issues": _sql(
+        r"SET issues_left = e\.issues_left, ended_at = NULL", "SET issues_left = 0, ended_at = NULL"
+    ),
+    "undoing after the next issue": _call(closing, "finalize", _nothing),
+    "undoing what was paid or refunded since": _call(
+        uncancelling, "_was_booked_since", lambda *_: False
+    ),
+    "reopening leaves ended what its issue has ended": _call(reopening, "go_back", _nothing),
+    "the end ignores that it was cancelled after an issue": _call(
+        forecasting._Forecast, "_keep_last", _nothing
+    ),
+    "a subscription that is to end stays in the campaign": _sql(
+        r"SET renew_campaign_active = 0, commit_id = :commit_id",
+        "SET renew_campaign_active = 1, commit_id = :commit_id",
+    ),
+    "an order leaves what is to end": _sql(
+        r"SELECT c\.campaign FROM cancellations AS c WHERE c\.account_id = :account_id\s+AND",
+        "SELECT c.campaign FROM cancellations AS c WHERE c.account_id < :account_id AND",
+    ),
+}
+"""How each is planted into cancelling."""

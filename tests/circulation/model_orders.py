@@ -9,7 +9,8 @@ from datetime import date
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from tests.circulation.model import UNLIMITED, Rules, check
+from tests.circulation.model import UNLIMITED, check
+from tests.circulation.model_cancelling import Cancelling
 from tests.circulation.model_records import (
     Address,
     Asked,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Orders"]
 
 
-class Orders(Rules):
+class Orders(Cancelling):
     """The rules, and all that is done to orders."""
 
     def order(
@@ -140,6 +141,7 @@ class Orders(Rules):
             check(first.publication in {line.publication for line in offer.lines})
             check(first.closed is None or first.main_list is not None)
             check(newest is None or first.date >= self.issues[newest].date)
+        check(not asked.of_class or 0 in [cents for _, cents in spread(net, offer.lines)])
         goes_to = [
             self.take_line(number, asked, line, cents, reader, payer, begun)
             for line, cents in spread(net, offer.lines)
@@ -179,6 +181,7 @@ class Orders(Rules):
                 begins = first or self.begins(line.publication)
                 found.begins_on = max(begins, found.begins_on or begins)
             found.renewed = self.today
+            self.withdraw(key)
             newest_term = self.terms_of(key)[-1:]
             found.campaign = 1 if any(self.terms[n].ended for n in newest_term) else found.campaign
             found.mailing, found.billing = (
@@ -187,9 +190,11 @@ class Orders(Rules):
             )
         begun[*wanted, named] = key
         found = self.subscriptions[key]
-        found.copies, found.last_bundle = line.copies, asked.bundle
-        found.last_purchase = self.items[number].purchase
-        self.add_term(Term(key, number, line.issues, cents, "paid" if cents else "free"))
+        found.last_bundle, found.last_purchase = asked.bundle, self.items[number].purchase
+        term = Term(key, number, line.issues, cents, "paid" if cents else "free", line.months)
+        term.copies, term.of_class = line.copies, asked.of_class or "complimentary"
+        term.of_class = "paid" if cents else term.of_class
+        self.add_term(term)
         return found.mailing
 
     def has_ended(self, order: int) -> bool:

@@ -22,15 +22,16 @@ _QUERIES = {
         unlimited_term_months""",
     "bundles": "bundle_id, active",
     "issues": """issue_id, publication_id, date, closed_at IS NOT NULL, mailing_list_id,
-        file_written_at IS NOT NULL""",
+        file_written_at IS NOT NULL, mailed_on""",
     "subscribers": "subscriber_id, delete_date IS NULL, merged_into",
     "addresses": "address_id, subscriber_id, coalesce(address, '')",
     "subscriptions": """subscription_id, subscriber_id, publication_id, type, begins_on,
         date_created, mailing_address_id, billing_address_id, copies, renew_campaign_active,
         date_last_renewed, last_purchase_bundle_id, last_purchase_id, cancelled_on, issues,
-        paid_issues_left, unearned_revenue, date_expired""",
+        paid_issues_left, unearned_revenue, date_expired, joined_into""",
     "terms": """term_id, subscription_id, order_item_id, issues, issues_left, price, kind, months,
-        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL""",
+        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL, copies, class,
+        free_copies, free_class, allowed, spread_after, spread_earned, spread_parts""",
     "list_downloads": """mailing_list_id, status, count, is_gap, parent_mailing_list_id,
         grace_issues, grace_from_date""",
     "orders": """order_id, subscriber_id, external_reference, billing_address_id,
@@ -40,12 +41,17 @@ _QUERIES = {
     "purchases": """purchase_id, subscriber_id, bundle_id, total, is_gift, billing_address_id,
         shipping_address_id, invoice_id""",
     "suspensions": "suspension_id, subscription_id, from_date, to_date",
+    "cancellations": """subscription_id, made_on, after_issue_id, at_end, is_refund, campaign,
+        ended_on, ended_issue_id, final_issue_id""",
+    "cancelled_terms": """term_id, issues_left, earned, refunded, tax,
+        substr(refund_date, 1, 10)""",
     "temporary_addresses": "temporary_address_id, subscription_id, from_date, to_date, address_id",
 }
 _WITH_TWO_KEYS = {
     "subscription_issues": """subscription_id, issue_id, mailing_list_id, term_id, is_grace,
         address_id""",
-    "mailing_list_entries": "mailing_list_id, subscription_id, copies, is_grace, is_paid, type",
+    "mailing_list_entries": """mailing_list_id, subscription_id, copies, is_grace, is_paid, type,
+        class, free_copies, free_class""",
     "renewal_efforts": "publication_id, effort, issues_left",
     "renewals_sent": "term_id, effort, subscription_id, sent_on",
 }
@@ -113,7 +119,10 @@ def of_model(books: Books) -> Shown:
         "publications": {n: _row(*vars(each).values()) for n, each in books.publications.items()},
         "bundles": {n: _row(each.active) for n, each in books.bundles.items()},
         "issues": {
-            n: _row(i.publication, i.date, i.closed is not None, i.main_list, i.is_written)
+            n: _row(
+                *(i.publication, i.date, i.closed is not None, i.main_list, i.is_written),
+                i.mailed_on,
+            )
             for n, i in books.issues.items()
         },
         "subscribers": {
@@ -127,6 +136,7 @@ def of_model(books: Books) -> Shown:
                 books.paid_issues_left(n),
                 _decimal(sum(map(books.unearned, books.terms_of(n)))),
                 books.expires(n),
+                books.joined.get(n),
             )
             for n, each in books.subscriptions.items()
         },
@@ -137,6 +147,8 @@ def of_model(books: Books) -> Shown:
                 books.began(n) if t.issues < 0 else None,
                 t.ended is not None,
                 t.moved is not None,
+                *(t.copies, t.of_class, t.free_copies, t.free_class, t.allowed),
+                *(t.spread_after, t.spread_earned, t.spread_parts),
             )
             for n, t in books.terms.items()
         },
@@ -166,6 +178,14 @@ def of_model(books: Books) -> Shown:
             for n, each in books.purchases.items()
         },
         "suspensions": {n: _row(*each[:3]) for n, each in books.suspensions.items()},
+        "cancellations": {
+            n: _row(
+                *(c.made_on, c.after_issue, c.at_end, c.is_refund, c.campaign),
+                *(c.ended_on, c.ended_issue, c.final_issue),
+            )
+            for n, c in books.cancellations.items()
+        },
+        "cancelled_terms": {n: _row(*each) for n, each in books.cancelled_terms.items()},
         "temporary_addresses": {n: _row(*each) for n, each in books.aways.items()},
         "subscription_issues": {key: _row(*each) for key, each in books.deliveries.items()},
         "mailing_list_entries": {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from tests.circulation.beginning import LONG, ONE_PRINTED
+from tests.circulation.beginning import LONG, ONE_PRINTED, TWO_LINES
 from tests.circulation.model_records import Asked
 from tests.circulation.story import REFUSED, Step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["STORY_OF_RENEWALS"]
+__all__ = ["STORY_OF_CANCELLING", "STORY_OF_RENEWALS"]
 
 TIDE, EBB = 1, 2
 
@@ -73,4 +73,62 @@ STORY_OF_RENEWALS: Sequence[Step] = [
     ("plan", {"publication": TIDE, "day": date(2026, 8, 1)}),
     _close(12),
     LETTERS,
+]
+
+STORY_OF_CANCELLING: Sequence[Step] = [
+    # Subscriptions 6 and 7 of reader 1: two lines. 4 of a deleted reader, 2 unlimited. 8 runs.
+    ("order", {"payer": 1, "address": None, "asked": (Asked(TWO_LINES),), "is_paid": True}),
+    _order(2, LONG),
+    (
+        "order",
+        {
+            "payer": 2,
+            "address": None,
+            "asked": (Asked(ONE_PRINTED, is_new=True),),
+            "is_paid": False,
+        },
+    ),
+    # Now, with a refund and without, and undone: twice, so that nothing comes back twice.
+    ("cancel", {"key": 8, "refund": True}),
+    _no("cancel", key=8, refund=False),
+    ("uncancel", {"key": 8}),
+    _no("uncancel", key=8),
+    ("cancel", {"key": 8, "refund": False}),
+    ("uncancel", {"key": 8}),
+    ("cancel", {"key": 6, "refund": True}),
+    ("cancel", {"key": 7, "refund": True}),
+    _no("uncancel", key=6),
+    ("uncancel", {"key": 7}),
+    ("cancel", {"key": 9, "refund": False}),
+    _no("pay", order=3),
+    ("uncancel", {"key": 9}),
+    # After an issue: neither one of another publication nor a closed one.
+    _no("cancel", key=8, refund=True, after_issue=8),
+    ("cancel", {"key": 8, "refund": True, "after_issue": 4}),
+    _no("set", key=8, campaign=1),
+    _no("remove_issue", issue=4),
+    ("cancel", {"key": 2, "refund": True, "after_issue": 4}),
+    ("cancel", {"key": 1, "refund": False, "after_issue": 3}),
+    ("uncancel", {"key": 1}),
+    ("cancel", {"key": 9, "refund": False, "at_end": True}),
+    _no("cancel", key=5, refund=False, at_end=True),
+    ("cancel", {"key": 1, "refund": False, "at_end": True}),
+    _close(3),
+    _no("uncancel", key=6),
+    ("move_issue", {"issue": 5, "day": date(2026, 5, 11)}),
+    _close(4),
+    # What has just ended goes on, or would have ended again after the issue was reopened.
+    ("reopen", {"issue": 4}),
+    _close(4),
+    ("uncancel", {"key": 8}),
+    # Who orders goes on, here with 9, and is asked to renew.
+    _order(2, LONG),
+    ("cancel", {"key": 8, "refund": False, "after_issue": 5}),
+    _close(5),
+    ("pass_days", {"days": 40}),
+    ("uncancel", {"key": 8}),
+    _close(6),
+    _no("uncancel", key=2),
+    _no("uncancel", key=1),
+    ("gap", {"issue": 6}),
 ]

@@ -57,6 +57,15 @@ MORE: dict[str, str] = {
         "temporary_address_id,subscription_id,address_id,from_date,to_date\n"
         "1,1,2,2025-12-01,2025-12-31\n"
     ),
+    "cancellation_reasons.csv": "reason_id,name\n1,moved abroad\n2,too dear\n",
+    "cancellations.csv": (
+        "subscription_id,reason,made_on,after_issue_id,at_end,is_refund,campaign,ended_on,"
+        "ended_issue_id,revenue_id,final_issue_id\n"
+        "1,too dear,2025-11-02,20,0,1,1,,,,\n4,,2025-10-30,,0,1,0,2025-10-30,10,7,11\n"
+    ),
+    "cancelled_terms.csv": (
+        "term_id,issues_left,earned,refunded,tax,refund_date\n5,11,0,2400,168,2025-10-03 08:00:00\n"
+    ),
     "custom_fields.csv": SMALL["custom_fields.csv"],
     "custom_field_options.csv": SMALL["custom_field_options.csv"],
     "custom_field_answers.csv": SMALL["custom_field_answers.csv"],
@@ -70,7 +79,8 @@ FREE = {
     "classes.csv": "class_id,name\n1,hotels\n",
     "bundles.csv": "bundle_id,name\n1,One year\n",
     "products.csv": "product_id,name\n1,A cup\n",
-    "renewal_efforts.csv": "publication_id,effort,issues_left\n1,1,4\n",
+    "cancellation_reasons.csv": "reason_id,name\n1,moved\n",
+    "renewal_efforts.csv": "publication_id,effort,issues_left,bundle_id,key_code\n1,1,4,1,R1\n",
 }
 
 
@@ -216,7 +226,8 @@ def test_a_closed_issue_is_not_removed_and_one_to_come_is(publisher: Publisher) 
 
 def test_complete_files_do_not_take_away_what_operations_own(publisher: Publisher) -> None:
     before = publisher.everything()
-    with pytest.raises(BadInput, match=r"^terms, revenue, renewals_sent: .*not removed"):
+    owned = "terms, revenue, cancelled_terms, renewals_sent"
+    with pytest.raises(BadInput, match=rf"^{owned}: .*not removed"):
         publisher.load_complete({"terms.csv": FULL["terms.csv"].splitlines()[0] + "\n"})
     assert publisher.everything() == before
 

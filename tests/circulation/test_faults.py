@@ -11,18 +11,19 @@ import pytest
 from tests.circulation.beginning import FREE, TWO_COPIES
 from tests.circulation.doing import prepare
 from tests.circulation.faults import FAULTS
-from tests.circulation.faults_of_renewals import FAULTS_OF_RENEWALS
+from tests.circulation.faults_of_renewals import FAULTS_OF_CANCELLING, FAULTS_OF_RENEWALS
 from tests.circulation.model_records import Asked
 from tests.circulation.proving import proving
 from tests.circulation.shown import Differs
 from tests.circulation.story import REFUSED, tell
-from tests.circulation.story_of_renewals import STORY_OF_RENEWALS
+from tests.circulation.story_of_renewals import STORY_OF_CANCELLING, STORY_OF_RENEWALS
 from tests.feed.places import place_of
 from tests.long import LONG, LONG_ON_SQLITE, ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from tests.circulation.story import Step
     from tests.feed.places import Place
     from tests.servers import Store
 
@@ -32,11 +33,13 @@ ALWAYS_FOUND = {
     "a preview changes something",
     "grace is counted twice",
     "each share is rounded",
-    "an order does not set the copies",
+    "a renewal cuts the copies that are paid for",
     "changed balances are not in the feed",
     "an operation is not in the audit log",
     "a late reader gets an earlier effort",
     "readers to whom all was refunded get grace",
+    "a cancelled-after subscription is served once too often",
+    "undoing brings money back twice",
 }
 """Faults that the short form plants too: those of the page, and some of each kind of rule."""
 
@@ -73,10 +76,13 @@ def test_the_story_finds_each_fault(
 
 
 @SHORT_ON_SQLITE
-def test_the_story_of_renewals_is_what_the_model_says(place: Place) -> None:
-    """circulation, "Renewals", "Extension"; decisions, "Who was refunded"."""
+@pytest.mark.parametrize("steps", [STORY_OF_RENEWALS, STORY_OF_CANCELLING], ids=["letters", "ends"])
+def test_the_stories_of_renewals_are_what_the_model_says(
+    place: Place, steps: Sequence[Step]
+) -> None:
+    """circulation, "Renewals", "Extension"; decisions, "Who was refunded", "How it is undone"."""
     with proving(place.begin()) as proof:
-        tell(proof, STORY_OF_RENEWALS)
+        tell(proof, steps)
     place.end()
 
 
@@ -85,16 +91,17 @@ def test_the_story_of_renewals_is_what_the_model_says(place: Place) -> None:
     "fault",
     [
         pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG)
-        for fault in FAULTS_OF_RENEWALS
+        for fault in (*FAULTS_OF_RENEWALS, *FAULTS_OF_CANCELLING)
     ],
 )
-def test_the_story_of_renewals_finds_each_fault(
+def test_the_stories_of_renewals_find_each_fault(
     place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    steps = STORY_OF_RENEWALS if fault in FAULTS_OF_RENEWALS else STORY_OF_CANCELLING
     with proving(place.begin()) as proof:
-        times = FAULTS_OF_RENEWALS[fault](monkeypatch)
+        times = {**FAULTS_OF_RENEWALS, **FAULTS_OF_CANCELLING}[fault](monkeypatch)
         with pytest.raises(Differs):
-            tell(proof, STORY_OF_RENEWALS)
+            tell(proof, steps)
         monkeypatch.undo()
         assert times(), "the mistake was never made"
     place.end()

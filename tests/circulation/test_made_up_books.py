@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Store
 
-NOTHING_OF_BOOKS = ("books", "terms", "revenue", "suspensions", "renewals_sent")
+NOTHING_OF_BOOKS = ("books", "terms", "revenue", "suspensions", "renewals_sent", "cancellations")
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ from masthead.circulation.opening import (
 )
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
+from masthead.store.books import renewing
 from masthead.store.books.closing import Grace, close_issue
 from masthead.store.books.opening import Balance, open_books
-from masthead.store.books.operation import opened_on
+from masthead.store.books.operation import opened_on, operation
 from tests.circulation.desk import DEED, Desk, at_desk
 
 if TYPE_CHECKING:
@@ -254,3 +255,30 @@ def test_books_are_opened_once(desk: Desk) -> None:
     with pytest.raises(MastheadError, match="open"):
         open_books(desk.store, desk.account_id, by=DEED)
     assert desk.everything() == before
+
+
+def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
+    """circulation, "Renewals": an empty term since a day; decisions, "An empty opening term"."""
+    for number, issue_id, values in (
+        (1, 2, {}),
+        (2, 1, {}),
+        (3, 3, {"issues": 2}),
+        (4, None, {}),
+    ):
+        subscribe(desk, number, renew_campaign_active=1, **values)
+        if issue_id is not None:
+            desk.put("subscription_issues", subscription_id=number, issue_id=issue_id)
+    opened = open_books(desk.store, desk.account_id, renew_since="2026-02-01", by=DEED)
+    assert opened.to_renew == 1
+    assert [each.subscriptions for each in opened.balances] == [1, 0]
+    terms = desk.table("terms")
+    assert [(t["subscription_id"], t["issues"], t["kind"]) for t in terms] == [
+        (3, 2, "opening"),
+        (1, 0, "opening"),
+    ]
+    with operation(desk.store, desk.account_id, DEED) as books:
+        renewing.set_effort(books, renewing.Point(1, 1, 3))
+        renewing.set_effort(books, renewing.Point(1, 2, -1))
+        due = renewing.due(books.connection, books.account_id, books.today)
+    assert due == [renewing.Due(1, 1, 1), renewing.Due(1, 2, 1)]
+    close_issue(desk.store, desk.account_id, 4, deed=DEED)

@@ -183,6 +183,9 @@ def test_all_rows_of_a_person_are_given_out_and_none_of_another(desk: Desk) -> N
                 for record in subscription[name]
             ], table
     assert WORD not in json.dumps(given[BEN])
+    desk.put("cancellations", subscription_id=OF_BEN, made_on="2026-04-15", reason="moved abroad")
+    (subscription,) = given_out(desk, BEN)["subscriptions"]
+    assert [each["reason"] for each in subscription["cancellations"]] == ["moved abroad"]
 
 
 def test_the_payment_of_an_order_is_given_out(desk: Desk) -> None:
@@ -261,7 +264,8 @@ def test_the_letter_of_a_gift_goes_to_the_reader_when_the_donor_is_erased(desk: 
         ]
 
     with operation(desk.store, desk.account_id, DEED) as books:
-        renewing.set_effort(books, renewing.Point(1, 2, 11))
+        for effort, left in ((1, 12), (2, 11)):
+            renewing.set_effort(books, renewing.Point(1, effort, left))
     assert letters() == [(OF_BEN, ADA, WORD)]
     erase(desk)
     assert letters() == [(OF_BEN, BEN, "Dover")]

@@ -170,6 +170,7 @@ def test_a_subscribers_data_are_all_that_is_held_and_nobody_elses(person: str) -
                 "suspensions": [],
                 "temporary_addresses": [],
                 "renewal_letters": [],
+                "cancellations": [],
             }
         ],
         "custom_fields": answers,
@@ -231,7 +232,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     ]
     name = pwd.getpwuid(os.getuid()).pw_name
     assert all(record["user_name"].split()[0] == name for record in found)
-    assert found[1]["summary"] == "30 rows inserted, 0 changed, 0 set aside, 0 kept blank"
+    assert found[1]["summary"] == "31 rows inserted, 0 changed, 0 set aside, 0 kept blank"
     assert found[3]["summary"] == "set email, api_active, api_login"
     assert found[7]["summary"] == (
         "erased subscriber 1: blanked 1 of subscribers, 1 of addresses, 2 of custom_field_answers, "
@@ -282,8 +283,10 @@ def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) ->
         "accounts add 1",
         f"backup {tmp_path / 'kept'}",
         "accounts rotate-key 1",
-        f"restore {tmp_path / 'kept'} --replace",
+        *[f"restore {tmp_path / 'kept'} --replace"] * 2,
     ]
+    (last,) = records(database)[-1:]
+    assert last["summary"] == "carried over from the replaced database: API credentials"
 
 
 def test_a_new_secret_key_is_in_the_audit(tmp_path: Path) -> None:

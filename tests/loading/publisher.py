@@ -53,6 +53,7 @@ SMALL: dict[str, str] = {
         "bundle_id,line_number,publication_id,issues,type,copies,price\n7,1,1,12,Print,1,1000\n"
     ),
     "products.csv": "product_id,name,price\n1,Mug,900\n",
+    "cancellation_reasons.csv": "reason_id,name\n1,moved abroad\n",
     "renewal_efforts.csv": "publication_id,effort,issues_left\n1,1,3\n",
     "orders.csv": "order_id,subscriber_id,order_date,grand_total\n1,1,2026-03-01 10:00:00,10.5\n",
     "order_items.csv": "order_item_id,order_id,bundle_id,grand_total\n1,1,7,10.5\n",
@@ -77,6 +78,10 @@ WITH_BOOKS: dict[str, str] = {
         "temporary_address_id,subscription_id,address_id,from_date,to_date\n"
         "1,1,1,2026-05-01,2026-05-31\n"
     ),
+    "cancellations.csv": (
+        "subscription_id,reason,made_on,at_end,campaign\n1,moved abroad,2026-04-02,1,1\n"
+    ),
+    "cancelled_terms.csv": "term_id,issues_left,refunded,tax\n1,4,333,20\n",
     "renewals_sent.csv": "term_id,effort,subscription_id,sent_on\n1,1,1,2026-04-01\n",
 }
 """The same in an account that keeps its books: an export, which only an empty account takes."""

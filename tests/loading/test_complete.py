@@ -379,6 +379,7 @@ def test_accounts_are_never_complete(small: Publisher) -> None:
         ("bundle_lines", "7,", {}, {}),
         ("products", "1,", {}, {}),
         ("classes", "1,", {}, {}),
+        ("cancellation_reasons", "1,", {}, {}),
         ("renewal_efforts", "1,", {}, {}),
         ("issues", "1,", {}, {}),
         ("subscription_issues", "1,", {}, {}),

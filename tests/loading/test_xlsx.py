@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
@@ -264,6 +265,122 @@ def test_a_workbook_that_grows_out_of_all_proportion_is_refused(
     monkeypatch.setattr(xlsx, "UNPACKED_MAX", 1_000)
     (line,) = publisher.problems({"subscribers.xlsx": workbook([("subscriber_id",)])})
     assert "which no workbook of records does" in line
+
+
+STRINGS = """<sst><si><t>id</t></si><si><t>cell</t></si><si><t xml:space="preserve"> a </t></si>
+<si><r><rPr><b/></rPr><t>bold</t></r><r><t> and not</t></r></si>
+<si><t>\u6771\u4eac</t><rPh sb="0" eb="2"><t>spoken</t></rPh></si><si/>
+<si><t>_x005F_x41_</t></si></sst>"""
+STYLES = """<styleSheet><numFmts><numFmt numFmtId="170" formatCode="DD/MM/YYYY"/>
+<numFmt numFmtId="171" formatCode="[h]:mm:ss"/>
+<numFmt numFmtId="172" formatCode="0.0&quot;d&quot;"/>
+</numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/>
+<xf numFmtId="14"/><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="172"/></cellXfs>
+</styleSheet>"""
+CELLS = {
+    '<c t="s"><v>2</v></c>': " a ",
+    '<c t="s"><v>3</v></c>': "bold and not",
+    '<c t="s"><v>4</v></c>': "\u6771\u4eac",
+    '<c t="s"><v>5</v></c>': "",
+    '<c t="s"><v>6</v></c>': "_x41_",
+    '<c t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r><rPh><t>x</t></rPh></is></c>': "inline",
+    '<c s="1"><v>46022</v></c>': "2025-12-31",
+    '<c s="2"><v>46022.5</v></c>': "2025-12-31 12:00:00",
+    '<c s="3"><v>1.5</v></c>': "36:00:00",
+    '<c s="4"><v>46022</v></c>': "46022",
+    '<c t="b"><v>1</v></c>': "true",
+    '<c t="str"><f>A1</f><v>of a formula</v></c>': "of a formula",
+    '<c t="d"><v>2025-12-31T10:00:00</v></c>': "2025-12-31 10:00:00",
+    "<c><f>1+1</f><v>2</v></c>": "2",
+    "<c><v>1E3</v></c>": "1000",
+    '<c s="1"><v></v></c>': "",
+}
+"""What spreadsheets write, and what it means; the strings are those above."""
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_cells_mean_what_they_do_in_a_spreadsheet(tmp_path: Path, *, is_named: bool) -> None:
+    """decisions, "Workbooks": strings of all cells, styles, formulas; with a prefix or without."""
+    rows = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
+    for line, cell in enumerate(CELLS, 2):
+        rows += f'<row r="{line}"><c r="A{line}"><v>{line}</v></c>{cell}</row>'
+    parts = {
+        SHEET: sheet_xml(rows),
+        "xl/sharedStrings.xml": STRINGS.encode(),
+        "xl/styles.xml": STYLES.encode(),
+    }
+    content = workbook([])
+    if is_named:
+        parts[SHEET] = parts[SHEET].replace(b"<", b"<x:").replace(b"<x:/", b"</x:")
+        parts[SHEET] = parts[SHEET].replace(b"xmlns=", b"xmlns:x=")
+        with zipfile.ZipFile(io.BytesIO(content)) as before:
+            related = before.read("xl/_rels/workbook.xml.rels").decode()
+        more = '<Relationship Id="s" Type="http://x/sharedStrings" Target="other.xml"/></Rel'
+        parts["xl/_rels/workbook.xml.rels"] = related.replace("</Rel", more).encode()
+        parts["xl/other.xml"] = parts.pop("xl/sharedStrings.xml")
+    found = read(tmp_path, with_parts(content, parts))
+    assert [row["cell"] for row in found] == [*CELLS.values()]
+
+
+def test_a_workbook_can_count_its_days_from_1904(tmp_path: Path) -> None:
+    content = workbook([("id", "day"), (1, date(2025, 12, 31))])
+    with zipfile.ZipFile(io.BytesIO(content)) as before:
+        written = before.read("xl/workbook.xml")
+    book = re.sub(rb"<workbookPr[^>]*/>", b'<workbookPr date1904="1"/>', written)
+    (row,) = read(tmp_path, with_parts(content, {"xl/workbook.xml": book}))
+    assert row["day"] == "2030-01-01"
+
+
+def test_rows_that_are_not_in_their_order_are_refused(tmp_path: Path) -> None:
+    rows = sheet_xml('<row r="2"><c><v>1</v></c></row><row r="1"><c><v>2</v></c></row>')
+    found = refusal(tmp_path, with_parts(workbook([]), {SHEET: rows}))
+    assert "not an XLSX workbook that can be read" in found
+
+
+TOO_MUCH: dict[str, tuple[str, str, str]] = {
+    "cells": (SHEET, sheet_xml(f"<row>{'<c/>' * 17_000}</row>").decode(), "16385 cells, and a row"),
+    "blank cells": (SHEET, sheet_xml("<row><c/></row>" * 40_000).decode(), "elements and more"),
+    "elements beside": (SHEET, sheet_xml("<a/>" * 40_000).decode(), "elements and more"),
+    "styles": ("xl/styles.xml", f"<s><cellXfs>{'<xf/>' * 40_000}</cellXfs></s>", "elements and m"),
+    "strings": ("xl/sharedStrings.xml", f"<sst>{'<si/>' * 40_000}</sst>", "elements and more"),
+    "sheets": ("xl/workbook.xml", f"<w>{'<sheet/>' * 40_000}</w>", "elements and more"),
+    "a tag": (SHEET, sheet_xml(f"<row a='{'a' * 3_000_000}'/>").decode(), "tag of more than 1 MiB"),
+    "a comment": (SHEET, sheet_xml(f"<!--{'a' * 3_000_000}-->").decode(), "tag of more than 1 MiB"),
+    "depth": (SHEET, sheet_xml("<a>" * 200).decode(), "101 deep"),
+    "names": (SHEET, sheet_xml("".join(f"<a b{n}=''/>" for n in range(900))).decode(), "kinds"),
+    "entities": (SHEET, "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "declares a document type"),
+    "a text": (
+        SHEET,
+        sheet_xml(f"<row><c t='str'><v>{'a' * 17_000_000}</v></c></row>").decode(),
+        "1: longer than 16 MiB",
+    ),
+}
+
+
+def test_what_no_workbook_of_records_needs_is_refused_as_soon_as_it_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Workbooks": whatever takes more memory or time than rows do."""
+    monkeypatch.setattr("masthead.loading.package_parts._FREE_ELEMENTS", 30_000)
+    monkeypatch.setattr("masthead.loading.package_parts._ELEMENTS_A_BYTE", 0)
+    monkeypatch.setattr("masthead.loading.package_parts._NAMES_MAX", 500)
+    plain = workbook([("id",), (1,)])
+    assert read(tmp_path, plain) == [{"id": "1"}]
+    for name, (part, content, said) in TOO_MUCH.items():
+        found = refusal(tmp_path, with_parts(plain, {part: content.encode()}))
+        assert said in found, (name, found)
+        assert "not an XLSX workbook" not in found
+    parts = with_parts(plain, {})
+    with zipfile.ZipFile(more := io.BytesIO(parts), "a") as archive:
+        for number in range(20_000):
+            archive.writestr(f"{number:099}", b"")
+    assert "not an XLSX workbook" in refusal(tmp_path, more.getvalue())
+
+
+def test_parts_that_say_nothing_of_cells_are_not_read(tmp_path: Path) -> None:
+    plain = workbook([("id",), (1,)])
+    more = {"docProps/core.xml": b"<a", "xl/theme/theme1.xml": b"x" * 1_000_000}
+    assert read(tmp_path, with_parts(plain, more)) == [{"id": "1"}]
 
 
 def test_a_size_that_a_workbook_pretends_is_not_exceeded(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def workbook(rows: Iterable[Sequence[object]], **sheets: Iterable[Sequence[objec
 
 
 def with_parts(packed: bytes, parts: Mapping[str, bytes]) -> bytes:
-    """Return a workbook some of whose parts are replaced."""
+    """Return a workbook some of whose parts are replaced, or added."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(packed)) as before,
@@ -35,6 +35,8 @@ def with_parts(packed: bytes, parts: Mapping[str, bytes]) -> bytes:
     ):
         for name in before.namelist():
             after.writestr(name, parts.get(name, before.read(name)))
+        for name in parts.keys() - set(before.namelist()):
+            after.writestr(name, parts[name])
     return out.getvalue()
 
 

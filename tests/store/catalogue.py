@@ -62,6 +62,9 @@ OF_THE_BOOKS = {
     "revenue",
     "suspensions",
     "temporary_addresses",
+    "cancellation_reasons",
+    "cancellations",
+    "cancelled_terms",
     "renewal_efforts",
     "renewals_sent",
 }

@@ -112,6 +112,11 @@ ROWS = {
     ),
     """temporary_addresses (account_id, temporary_address_id, subscription_id, address_id,
         from_date, to_date)""": f"a, n, n, n, '2026-07-01', '2026-07-31' FROM {MANY}",
+    "cancellation_reasons (account_id, reason_id, name)": f"a, n, 'Reason ' || n FROM {FEW}",
+    "cancellations (account_id, subscription_id, made_on, after_issue_id)": (
+        f"a, n, '2026-06-01', 1001 FROM {FEW}"
+    ),
+    "cancelled_terms (account_id, term_id, issues_left)": f"a, n, 4 FROM {FEW}",
     "renewals_sent (account_id, term_id, effort, subscription_id, sent_on)": (
         f"a, n, 1, n, '2026-06-01' FROM {MANY}"
     ),
@@ -143,6 +148,7 @@ CHANGES = {
         "bundle_id,line_number,publication_id,issues,type,copies,price\n1101,1,1101,6,Print,1,9\n"
     ),
     "products.csv": "product_id,name\n1101,New\n",
+    "cancellation_reasons.csv": "reason_id,name\n1101,Moved\n",
     "renewal_efforts.csv": "publication_id,effort,issues_left\n1102,1101,9\n",
     "orders.csv": "order_id,subscriber_id,import_name,grand_total\n9001,9001,New,1\n",
     "order_items.csv": "order_item_id,order_id,bundle_id,grand_total\n9001,9001,7,1\n",

@@ -36,6 +36,7 @@ def summaries(publisher: Publisher) -> list[str]:
         ("bundle_lines", (7, 1), {"bundle_lines": 1}, {}, {}),
         ("products", (1,), {"products": 1}, {}, {}),
         ("classes", (1,), {"classes": 1}, {}, {}),
+        ("cancellation_reasons", (1,), {"cancellation_reasons": 1}, {}, {}),
         ("renewal_efforts", (1, 1), {"renewal_efforts": 1}, {}, {}),
         ("orders", (1,), {"order_items": 1, "orders": 1}, {}, {"orders": [1]}),
         ("order_items", (1,), {"order_items": 1}, {"orders": [1]}, {}),

@@ -4,6 +4,7 @@ import click
 
 from masthead.circulation.amounts import decimal
 from masthead.cli.audit import deed
+from masthead.cli.desk import Day
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
@@ -27,18 +28,29 @@ def books() -> None:
 @click.option(
     "--dry-run", is_flag=True, help="Check the data and print the balances; change nothing."
 )
+@click.option(
+    "--renew-since",
+    type=Day(),
+    help="Write to those too who have no issue left, if their last one was since this day.",
+)
 @setting("account", kind=_ID)
 @setting("database")
-def open_command(account: int | None, database: str, *, dry_run: bool) -> None:
+def open_command(
+    renew_since: str | None, account: int | None, database: str, *, dry_run: bool
+) -> None:
     """Keep the account's books here from now on: orders, deliveries, terms and money.
 
-    All or nothing: each subscription with issues left gets an opening term. Files that hold what
-    operations own are refused afterwards.
+    All or nothing: each subscription with issues left gets an opening term. With --renew-since,
+    those who have none left, and whose last issue is dated on that day or later, get an empty one,
+    so that letters of renewal are sent to them. Files that hold what operations own are refused
+    afterwards.
     """
     store, account_id = _asked(account, database)
-    found = open_books(store, account_id, dry_run=dry_run, by=deed())
+    found = open_books(store, account_id, renew_since=renew_since, dry_run=dry_run, by=deed())
     _show(found.balances)
     click.echo(f"issues that count as closed: {found.closed_issues}")
+    if renew_since is not None:
+        click.echo(f"without an issue left, and to renew since {renew_since}: {found.to_renew}")
     if dry_run:
         click.echo("nothing was changed")
     else:

@@ -1,16 +1,16 @@
-"""``masthead catalogue``: publications, issues, bundles and products."""
+"""``masthead catalogue``: publications, issues, bundles, products, classes and reasons."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from masthead.cli.desk import ID, Day, desk, dry_run
-from masthead.cli.offers import bundles, changed, given_of, list_of, products, written
+from masthead.cli.desk import ID, Day, account_of, desk, dry_run, reading
+from masthead.cli.offers import bundles, changed, classes, given_of, list_of, products, written
 from masthead.cli.options import Command
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
-from masthead.store.books import catalogue
+from masthead.store.books import catalogue, reasons
 from masthead.store.books.operation import Operation
 
 __all__ = ["catalogue_group"]
@@ -34,7 +34,8 @@ issues = click.Group(
     "issue",
     help="The issues that are planned; `masthead issue close` closes them in their order.",
 )
-for group in (publications, issues, bundles, products):
+reasons_group = click.Group("reason", help="Why subscriptions are cancelled, in your own words.")
+for group in (publications, issues, bundles, products, classes, reasons_group):
     catalogue_group.add_command(group)
 
 
@@ -163,6 +164,7 @@ def _name_of_issue(
 @click.option("--date", type=Day(), required=True, help="The issue's date: issues close in order.")
 @click.option("--number", type=click.IntRange(0, 10**9), help="Its number in print.")
 @click.option("--closes-on", type=Day(), help="When you mean to close it, for your own calendar.")
+@click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
 @dry_run
 @desk
 def add_issue(
@@ -187,6 +189,7 @@ def add_issue(
 @click.option("--date", type=Day(), help="Another date; the ends of subscriptions move with it.")
 @click.option("--number", type=click.IntRange(0, 10**9))
 @click.option("--closes-on", type=Day())
+@click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
 @dry_run
 @desk
 def set_issue(
@@ -206,12 +209,14 @@ def set_issue(
 @desk
 def list_issues(account: int | None, database: str) -> None:
     """List the issues of all publications by their dates, closed and planned."""
-    for key, publication_id, name, number, day, closes_on, closed_at in list_of(
+    for key, publication_id, name, number, day, closes_on, mailed_on, closed_at in list_of(
         "issue", account, database
     ):
         state = f"closed {closed_at[:10]}" if closed_at else "planned"
         if closes_on and not closed_at:
             state += f", closes on {closes_on}"
+        if mailed_on:
+            state += f", mailed on {mailed_on}"
         called = printable(name or "")
         called += f" (no. {number})" if number is not None else ""
         click.echo(f"{key}\tpublication {publication_id}\t{day}\t{called}\t{state}")
@@ -230,5 +235,46 @@ def retire_issue(issue_id: int, account: int | None, database: str, *, dry_run: 
     def do(books: Operation) -> str:
         catalogue.remove_issue(books, issue_id)
         return f"issue {issue_id} was taken out of the plan"
+
+    written(account, database, do, dry_run=dry_run)
+
+
+@reasons_group.command("add")
+@click.argument("name")
+@dry_run
+@desk
+def add_reason(name: str, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Add a reason NAME for cancelling, such as 'moved abroad', and print its id."""
+    written(
+        account,
+        database,
+        lambda books: f"reason {reasons.add_reason(books, name)} was added",
+        dry_run=dry_run,
+    )
+
+
+@reasons_group.command("list")
+@desk
+def list_reasons(account: int | None, database: str) -> None:
+    """List the reasons for cancelling."""
+    account_id = account_of(account)
+    with reading(database, account_id) as connection:
+        found = reasons.reasons(connection, account_id)
+    for reason_id, name in found:
+        click.echo(f"{reason_id}\t{printable(name)}")
+    if not found:
+        click.echo("no reasons: `masthead catalogue reason add` adds one")
+
+
+@reasons_group.command("remove")
+@click.argument("reason_id", type=ID)
+@dry_run
+@desk
+def remove_reason(reason_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Remove a reason; what was cancelled for it keeps its words."""
+
+    def do(books: Operation) -> str:
+        reasons.remove_reason(books, reason_id)
+        return f"reason {reason_id} was removed"
 
     written(account, database, do, dry_run=dry_run)

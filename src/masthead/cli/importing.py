@@ -203,6 +203,12 @@ def _report(loaded: Loaded, options: Options) -> None:
         )
     if not any(counts.has_changes for counts in loaded.counts.values()):
         click.echo("nothing changed")
+    for name, count in loaded.kept.items():
+        rows = "row" if count == 1 else "rows"
+        click.echo(
+            f"{name}: {count} {rows} that the files lack kept: added here, or with issues, money "
+            "or orders here"
+        )
     if loaded.kept_blank:
         rows = "row" if loaded.kept_blank == 1 else "rows"
         click.echo(f"{loaded.kept_blank} {rows} of erased subscribers kept blank")

@@ -1,10 +1,11 @@
-"""``masthead subscription``: show, set, suspend, resume, cancel, extend, address."""
+"""``masthead subscription``: show, set, suspend, resume, cancel, uncancel, extend, address."""
 
 from typing import Any
 
 import click
 
 from masthead.circulation.amounts import decimal
+from masthead.circulation.classes import COMPLIMENTARY
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
@@ -17,7 +18,9 @@ from masthead.store.books import (
     looking,
     subscription,
     suspending,
+    uncancelling,
 )
+from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import operation
 
 __all__ = ["subscription_group"]
@@ -85,6 +88,9 @@ def _term_line(term: looking.TermShown) -> str:
     metavar="[Print|Digital|Both]",
 )
 @click.option("--copies", type=_COUNT, help="How many copies of each issue, from the next on.")
+@click.option("--free", "is_free", is_flag=True, help="The copies that are more cost nothing.")
+@click.option("--class", "free_class", help="Their class, such as staff.  [default: complimentary]")
+@click.option("--convert", "is_converted", is_flag=True, help="What is left comes in other copies.")
 @click.option(
     "--campaign",
     type=click.Choice(["on", "off"]),
@@ -97,24 +103,40 @@ def set_(
     type_: str | None,
     copies: int | None,
     campaign: str | None,
+    free_class: str | None,
     account: int | None,
     database: str,
     *,
+    is_free: bool,
+    is_converted: bool,
     dry_run: bool,
 ) -> None:
     """Change the type, the copies, or whether the reader is asked to renew.
 
-    It holds from the next issue on that is closed. What follows from orders, issues left, money and
-    dates, is never set by hand.
+    It holds from the next issue on that is closed. Copies are those of the present term: while it
+    has issues left, --free adds copies beside those that it pays for, and --convert gives fewer
+    or more issues instead: 12 issues of 1 copy are 4 of 3. What follows from orders, issues left,
+    money and dates, is never set by hand.
     """
-    given = {"type": type_, "copies": copies, "campaign": campaign and int(campaign == "on")}
+    given = {"type": type_, "campaign": campaign and int(campaign == "on")}
     values = {name: value for name, value in given.items() if value is not None}
-    if not values:
+    if not values and copies is None:
         raise BadUsage("say what to change: --type, --copies or --campaign")
+    if (copies is None and (is_free or is_converted)) or (is_free and is_converted):
+        raise BadUsage("--copies goes with one of --free and --convert, and these with --copies")
+    if free_class and not is_free:
+        raise BadUsage("--class is that of the copies that are --free")
+    how: How | None = "free" if is_free else "convert" if is_converted else None
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        changed = subscription.set_values(books, subscription_id, values)
-    for name, (before, after) in changed.items():
-        click.echo(f"{name}: {'' if before is None else before} -> {after}")
+        changed = subscription.set_values(books, subscription_id, values) if values else {}
+        if copies is not None:
+            before, after = set_copies(books, subscription_id, copies, how, free_class)
+            changed |= {"copies": (before, after)} if before != after else {}
+        if changed:
+            said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
+            books.say(f"subscription {subscription_id}: {said}")
+    for name, (old, new) in changed.items():
+        click.echo(f"{name}: {'' if old is None else old} -> {new}")
     if not changed:
         click.echo("nothing changed: it is so already")
     end_of(dry_run=dry_run)
@@ -175,21 +197,49 @@ def resume(
 
 @subscription_group.command("cancel")
 @click.argument("subscription_id", type=ID)
+@click.option("--after-issue", type=ID, metavar="ISSUE", help="The last issue that comes.")
+@click.option("--at-end", is_flag=True, help="When its issues are used up.")
+@click.option("--reason", help="One of those of `masthead catalogue reason list`.")
 @click.option(
     "--refund", is_flag=True, help="Give back what is unearned, with its share of the tax."
 )
 @dry_run
 @desk
 def cancel(
-    subscription_id: int, account: int | None, database: str, *, refund: bool, dry_run: bool
+    subscription_id: int,
+    after_issue: int | None,
+    reason: str | None,
+    account: int | None,
+    database: str,
+    *,
+    at_end: bool,
+    refund: bool,
+    dry_run: bool,
 ) -> None:
-    """End a subscription today: no issue comes any more, and nobody is asked to renew.
+    """End a subscription: today, after an issue, or when its issues are used up.
 
-    What was paid for the issues left is earned, or refunded with --refund; the money itself you
-    send. It cannot be undone: an order begins a new subscription.
+    Nobody is asked to renew from now on, and no issue comes after the end. What was paid for the
+    issues left then is earned, or refunded with --refund; the money itself you send. `masthead
+    subscription uncancel` undoes it until the next issue after the end is closed, and an order
+    undoes what is still to end.
     """
+    if at_end and after_issue is not None:
+        raise BadUsage("it ends after an issue, or when its issues are used up: not both")
+    if at_end and refund:
+        raise BadUsage("--refund: nothing is left to give back when its issues are used up")
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        done = cancelling.cancel(books, subscription_id, refund=refund)
+        done = cancelling.cancel(
+            books,
+            subscription_id,
+            refund=refund,
+            after_issue=after_issue,
+            at_end=at_end,
+            reason=reason,
+        )
+    if done.later is not None:
+        click.echo(f"subscription {subscription_id} was cancelled, and ends {done.later}")
+        end_of(dry_run=dry_run)
+        return
     issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
     click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
     if refund:
@@ -199,17 +249,46 @@ def cancel(
     end_of(dry_run=dry_run)
 
 
+@subscription_group.command("uncancel")
+@click.argument("subscription_id", type=ID)
+@dry_run
+@desk
+def uncancel(subscription_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Undo the cancelling of a subscription, until the next issue after its end is closed.
+
+    Terms, issues left, money and the campaign are as before; what was booked is taken back today.
+    A refund that was sent already you ask back.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        uncancelling.uncancel(books, subscription_id)
+    click.echo(f"the cancelling of subscription {subscription_id} was undone")
+    end_of(dry_run=dry_run)
+
+
 @subscription_group.command("extend")
 @click.argument("subscription_id", type=ID)
 @click.option("--issues", type=_COUNT, default=1, show_default=True, help="How many free issues.")
+@click.option(
+    "--class",
+    "of_class",
+    default=COMPLIMENTARY,
+    show_default=True,
+    help="Of which class they are; make-good for a copy that was lost.",
+)
 @dry_run
 @desk
 def extend(
-    subscription_id: int, issues: int, account: int | None, database: str, *, dry_run: bool
+    subscription_id: int,
+    issues: int,
+    of_class: str,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
 ) -> None:
     """Add free issues behind all others, such as for a copy that was lost in the mail."""
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        term_id = extending.extend(books, subscription_id, issues)
+        term_id = extending.extend(books, subscription_id, issues, of_class)
     noun = "issue" if issues == 1 else "issues"
     click.echo(f"subscription {subscription_id} got {issues} free {noun} (term {term_id})")
     end_of(dry_run=dry_run)

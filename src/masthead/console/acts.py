@@ -25,13 +25,19 @@ from masthead.errors import MastheadError, NotFound
 from masthead.store import Connection
 from masthead.store.books.operation import Operation
 
-__all__ = ["Act", "Field", "pages_of"]
+__all__ = ["Act", "Choices", "Field", "pages_of"]
 
 State = Mapping[str, object]
 
 
+class Choices(list[tuple[str, str]]):
+    """The values and words of a choice that the state of a record has, by the field's name."""
+
+
 class Field(NamedTuple):
     """A field of an act's form; ``options`` are the values and words of a choice.
+
+    Without them, a choice has those of the state (:class:`Choices`), and an empty one before.
 
     ``action``: the field is only for roles that may do this too.
     """
@@ -52,7 +58,7 @@ class Act(NamedTuple):
     record; ``subject`` returns what the record is called. ``apply`` does it and returns what it has
     to say; it notes what is wrong with a field in the form. ``back`` is the page that follows, of
     the record's id and state. ``starts_empty``: the fields are not filled with the state.
-    ``confirms``: it says first what will happen.
+    ``confirms``: it says first what will happen, and then ``undo``, how it can be undone.
     """
 
     path: str
@@ -67,6 +73,7 @@ class Act(NamedTuple):
     about: str = ""
     starts_empty: bool = True
     confirms: bool = False
+    undo: str = ""
 
 
 def pages_of(*acts: Act) -> list[Page]:
@@ -140,6 +147,9 @@ def _shown(
         status,
         act=act,
         form=form,
+        choices={
+            name: [("", ""), *found] for name, found in state.items() if isinstance(found, Choices)
+        },
         seen=seen_of(state),
         changes=changes,
         will=will,

@@ -13,6 +13,7 @@ from masthead.contract import kinds
 from masthead.contract.kinds import Missing
 from masthead.contract.ranges import Range
 from masthead.contract.shapes import (
+    Bool,
     DateOrNull,
     DateTimeOrNull,
     IdOrNull,
@@ -28,6 +29,9 @@ __all__ = [
     "Books",
     "Bundle",
     "BundleLine",
+    "Cancellation",
+    "CancellationReason",
+    "CancelledTerm",
     "Cents",
     "CopyClass",
     "Count",
@@ -84,6 +88,7 @@ class Bundle(Struct):
     active: Annotated[bool, kinds.Bool(when_missing=1)]
     price: Price
     tax: Price
+    given_here: Bool
 
 
 class BundleLine(Struct):
@@ -107,6 +112,7 @@ class Product(Struct):
     active: Annotated[bool, kinds.Bool(when_missing=1)]
     price: Price
     tax: Price
+    given_here: Bool
 
 
 class Term(Struct):
@@ -167,6 +173,49 @@ class TemporaryAddress(Struct):
     address_id: Key
     from_date: RequiredDate
     to_date: RequiredDate
+
+
+class CancellationReason(Struct):
+    """Why subscriptions are cancelled, in the publisher's words."""
+
+    reason_id: Key
+    name: Text
+
+
+class Cancellation(Struct):
+    """How a subscription was cancelled: at once, after an issue, or when its issues are used up.
+
+    ``campaign`` is its ``renew_campaign_active`` before. ``ended_on`` is null until it has ended,
+    and ``ended_issue_id`` the issue whose closing ended it. ``revenue_id`` is the newest row of
+    ``revenue`` then, ``final_issue_id`` the first issue that was closed since: afterwards it cannot
+    be undone.
+    """
+
+    subscription_id: Key
+    reason: TextOrNull
+    made_on: RequiredDate
+    after_issue_id: IdOrNull
+    at_end: Bool
+    is_refund: Bool
+    campaign: Bool
+    ended_on: DateOrNull
+    ended_issue_id: IdOrNull
+    revenue_id: IdOrNull
+    final_issue_id: IdOrNull
+
+
+class CancelledTerm(Struct):
+    """A term as it was when its subscription was cancelled, and what was booked then.
+
+    ``tax`` went back with what was refunded, and ``refund_date`` is the item's before.
+    """
+
+    term_id: Key
+    issues_left: Count
+    earned: Cents
+    refunded: Cents
+    tax: Cents
+    refund_date: DateTimeOrNull
 
 
 class RenewalEffort(Struct):

@@ -14,6 +14,9 @@ from masthead.contract.books import (
     Books,
     Bundle,
     BundleLine,
+    Cancellation,
+    CancellationReason,
+    CancelledTerm,
     Cents,
     CopyClass,
     Product,
@@ -72,6 +75,7 @@ class Publication(Struct):
     grace_counts: Bool
     credit_issues: Annotated[int, Range(0, 1_000, 1)]
     unlimited_term_months: Annotated[int, Range(1, 1_200, 12)]
+    given_here: Bool
 
 
 class Issue(Struct):
@@ -87,6 +91,7 @@ class Issue(Struct):
     closed_at: DateTimeOrNull
     mailing_list_id: IdOrNull
     file_written_at: DateTimeOrNull
+    given_here: Bool
 
 
 class SubscriberRecord(Struct):
@@ -101,6 +106,13 @@ class SubscriberRecord(Struct):
     source: TextOrNull
     delete_date: DateTimeOrNull
     merged_into: IdOrNull
+    given_here: Bool
+
+
+class AddressRecord(shapes.Address):
+    """A subscriber's postal address."""
+
+    given_here: Bool
 
 
 class SubscriptionRecord(Struct):
@@ -317,7 +329,7 @@ TABLES = (
     ),
     _table(
         "addresses",
-        shapes.Address,
+        AddressRecord,
         personal=tuple(
             field.name
             for field in fields_of(shapes.Address)
@@ -390,6 +402,16 @@ TABLES = (
         subscription_id="subscriptions",
         address_id="addresses",
     ),
+    _table("cancellation_reasons", CancellationReason),
+    _table(
+        "cancellations",
+        Cancellation,
+        subscription_id="subscriptions",
+        after_issue_id="issues",
+        ended_issue_id="issues",
+        final_issue_id="issues",
+    ),
+    _table("cancelled_terms", CancelledTerm, term_id="terms"),
     _table(
         "renewal_efforts",
         RenewalEffort,

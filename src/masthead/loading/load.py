@@ -4,11 +4,12 @@ First the files are read, validated and staged, without a lock. Then one transac
 against each other and the database, and merges them. A killed import changes nothing.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from masthead.contract.records import ACCOUNTS, ERASURES, Table
@@ -35,7 +36,7 @@ from masthead.store import (
     merging,
     showing,
 )
-from masthead.store.books import guarding
+from masthead.store.books import guarding, keeping, replanning
 from masthead.store.merging import Counts
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
@@ -50,13 +51,15 @@ class Loaded(NamedTuple):
     """The result of an import: the counts by table, and the number of rejected rows by file.
 
     ``kept_blank`` is the number of rows with personal data of erased subscribers, which stay blank.
-    ``shown`` are the rows that a dry run was to show.
+    ``shown`` are the rows that a dry run was to show. ``kept`` has, by table, how many rows that
+    complete files lack stay, since the books have them (``store.books.keeping``).
     """
 
     counts: dict[str, Counts]
     rejected: dict[str, int]
     kept_blank: int = 0
     shown: Sequence[showing.Shown] = ()
+    kept: Mapping[str, int] = MappingProxyType({})
 
 
 class Options(NamedTuple):
@@ -251,6 +254,7 @@ class _Loading:
         guarding.check_import(staging)
         max_removed, rejects = self.options.max_removed, self.options.reject is not None
         kept_blank = erasing.blank_staged(staging)
+        keeping.check_kept(staging)
         removal = find_missing(staging, self.files, rejects=rejects) if max_removed else None
         checking.check(staging, discard=rejects)
         problem_count = staging.problem_count()
@@ -266,9 +270,15 @@ class _Loading:
         rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
         rows = showing.rows(staging, self.options.show, removal) if self.options.show else ()
         keys.keep()
+        plans = replanning.plans_of(staging.connection, self.account_id)
         merged = merging.merge(staging, self.tell, removal)
         guarding.check_bundles(staging)
-        return merged, Loaded(merged.counts, rejected, kept_blank, rows)
+        if plans and merged.commit_id is not None:
+            replanning.bring_up_to_date(
+                self.store, staging.connection, self.account_id, merged.commit_id, plans
+            )
+        kept = removal.kept if removal else {}
+        return merged, Loaded(merged.counts, rejected, kept_blank, rows, kept)
 
     def _set_aside(self, staging: Staging, folder: Path) -> dict[str, int]:
         """Write the rejected rows, and return their number by file; raise BadInput if too many.
@@ -299,9 +309,11 @@ def _summary(loaded: Loaded, *, is_complete: bool) -> str:
     changed = sum(count.changed for count in loaded.counts.values())
     removed = sum(count.removed for count in loaded.counts.values())
     rejected = sum(loaded.rejected.values())
+    kept = sum(loaded.kept.values())
     return (
         f"{inserted} rows inserted, {changed} changed, "
-        f"{f'{removed} removed, ' if is_complete else ''}{rejected} set aside, "
+        f"{f'{removed} removed, ' if is_complete else ''}"
+        f"{f'{kept} kept, ' if kept else ''}{rejected} set aside, "
         f"{loaded.kept_blank} kept blank"
     )
 

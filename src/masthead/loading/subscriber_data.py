@@ -91,6 +91,7 @@ def _books(books: Books) -> Record:
             _record(books_records.TemporaryAddress, row) for row in books.temporary_addresses
         ],
         "renewal_letters": [_record(books_records.RenewalSent, row) for row in books.letters],
+        "cancellations": [_record(books_records.Cancellation, row) for row in books.cancellations],
     }
 
 

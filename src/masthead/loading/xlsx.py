@@ -1,13 +1,11 @@
 """Reading a sheet of an XLSX workbook, row by row."""
 
 import os
-import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, time, timedelta
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
 from types import NoneType
 from typing import IO, Any
@@ -15,24 +13,20 @@ from typing import IO, Any
 from masthead.errors import BadInput
 from masthead.loading.batches import (
     BATCH_ROWS,
-    CELLS_MAX,
     QUOTED_MAX,
     ROW_BYTES_MAX,
     Batch,
     Said,
     UnreadableRow,
-    too_many_cells,
 )
 from masthead.loading.regular_files import open_regular
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
+from masthead.loading.workbook import Workbook
 
 __all__ = ["UNPACKED_MAX", "xlsx_batches", "xlsx_rows"]
 
 UNPACKED_MAX = 512 * 1024 * 1024
 """A workbook is a zip file, whose parts have at most this size together, in bytes."""
-
-_LINES_MAX = 1_048_576
-"""As many rows as a sheet can have."""
 
 _DIGITS = 15
 """As many digits of a number as spreadsheets keep and show; a double has noise behind them."""
@@ -112,55 +106,30 @@ def _opened(path: Path, label: str) -> Iterator[IO[bytes]]:
 
 
 def _rows(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[str]]]:
-    for line, values in enumerate(_values(raw, label, said), 1):
-        if line > _LINES_MAX:
-            raise BadInput(f"{label}: has more than {_LINES_MAX} rows, the most of a sheet")
+    for line, values in _values(raw, label, said):
         cells = [_TEXTS.get(type(value), str)(value) for value in values]
         while cells and not cells[-1]:
             cells.pop()
-        if len(cells) > CELLS_MAX:
-            raise too_many_cells(label, line, len(cells))
         if any(map(str.strip, cells)):
             yield line, cells
 
 
-def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[object, ...]]:
-    """Yield the values of each row of the sheet, blank rows too."""
-    # Imported here: that takes a tenth of a second.
-    import openpyxl  # noqa: PLC0415
-
+def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[object]]]:
+    """Yield the number and the values of each row of the sheet that has any."""
     try:
-        with _silence():
-            book = openpyxl.load_workbook(raw, read_only=True, data_only=True, keep_links=False)
-            sheets = {sheet.title: sheet for sheet in book.worksheets}
-        if not sheets:
+        book = Workbook(raw, label)
+        if not book.sheets:
             raise BadInput(f"{label}: has no sheet with cells")
-        name = next(iter(sheets)) if said.sheet is None else said.sheet
-        if name not in sheets:
-            known = ", ".join(map(repr, sheets))[:QUOTED_MAX]
+        name = next(iter(book.sheets)) if said.sheet is None else said.sheet
+        if name not in book.sheets:
+            known = ", ".join(map(repr, book.sheets))[:QUOTED_MAX]
             raise BadInput(f"{label}: has no sheet {name!r}; there is {known}")
-        # Some programs write a size of the sheet that is not true.
-        sheets[name].reset_dimensions()
-        rows = sheets[name].iter_rows(values_only=True)
-        while True:
-            with _silence():
-                some = list(islice(rows, 100))
-            if not some:
-                return
-            yield from some
+        yield from book.rows(name)
     except BadInput:
         raise
     except Exception as error:
-        # A broken workbook is any exception of the library, whose message may quote a secret.
+        # A broken workbook is any exception of a parser, whose message may quote a secret.
         raise BadInput(f"{label}: {_NO_WORKBOOK} ({type(error).__name__})") from error
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Ignore warnings about formats and rules of a workbook that are no records."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def _number(value: float) -> str:

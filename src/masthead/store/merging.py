@@ -40,6 +40,9 @@ _OWNER: dict[Dialect, str] = {"sqlite": ":account_id", "postgresql": "s.account_
 """The account of a new row. On a distributed database, rows stay on their node if it is a column of
 the staged row."""
 
+GIVEN_HERE = "given_here"
+"""The column that tells ids which operations of the books gave; a load gives none."""
+
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
 """Statistics are collected after so many new or changed rows, if they are at least a tenth of the
@@ -62,10 +65,14 @@ class Counts(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """The counts of each table, and the tables whose statistics should be collected now."""
+    """The counts of each table, the tables whose statistics should be collected now, the commit.
+
+    ``commit_id`` is None if nothing is new, changed or removed.
+    """
 
     counts: dict[str, Counts]
     grown: list[str]
+    commit_id: int | None
 
 
 def merge(
@@ -103,7 +110,8 @@ def merge(
             counts[name] = counts.get(name, Counts(0, 0, 0))._replace(removed=removed)
     if not any(count.has_changes for count in counts.values()):
         commits.drop_commit(connection, account_id, commit_id)
-    return Merged(counts, grown)
+        return Merged(counts, grown, None)
+    return Merged(counts, grown, commit_id)
 
 
 def _add_combinations(connection: Connection, account_id: int, commit_id: int) -> int:
@@ -212,6 +220,9 @@ class TableMerge:
         if self.table.name == "subscribers":
             commit_columns += ", custom_fields_commit_id"
         commit_values = ", :commit_id" * commit_columns.count(",")
+        if GIVEN_HERE in self._when_missing and GIVEN_HERE not in self.columns:
+            commit_columns += f", {GIVEN_HERE}"
+            commit_values += ", 0"
         return self._change(
             f"""
             INSERT INTO {self.table.name} (account_id, {into}{commit_columns})

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, commits, deletions
-from masthead.store.books import guarding
+from masthead.store.books import guarding, keeping, replanning
 from masthead.store.database import Store
 from masthead.store.marking import mark
 from masthead.store.staging import Staging, has_column, option_ids_of, refused, staging_for
@@ -37,6 +37,8 @@ PARTS = {
     "revenue": ("term_id",),
     "suspensions": ("subscription_id",),
     "temporary_addresses": ("subscription_id",),
+    "cancellations": ("subscription_id",),
+    "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),
 }
 """The tables whose rows are part of other records, and the columns that refer to these."""
@@ -61,12 +63,14 @@ class Missing(NamedTuple):
 class Removal:
     """The rows that are to be removed from each table, by lists of their keys.
 
-    ``missing`` has the tables with such rows. ``why`` is what a message says of a row that another
+    ``missing`` has the tables with such rows, ``kept`` how many rows of a table are kept all the
+    same, since the books have them. ``why`` is what a message says of a row that another
     one needs. All methods run in the transaction that locks the account.
     """
 
     def __init__(self, staging: Staging, why: str) -> None:
         self.missing: dict[str, Missing] = {}
+        self.kept: dict[str, int] = {}
         self._staging = staging
         self._why = why
 
@@ -113,7 +117,7 @@ class Removal:
 
         Raises BadInput, which lists what refers to them, or says that the books keep them.
         """
-        guarding.check_removal(self._staging, self.missing, self._keys("issues"))
+        guarding.check_removal(self._staging, self.missing, self._keys)
         if problems := list(self._references()):
             more = len(problems) - _SHOWN_MAX
             shown = problems[:_SHOWN_MAX]
@@ -264,8 +268,8 @@ def record_name(table: Table, key: Sequence[int]) -> str:
 def missing_from_files(staging: Staging) -> Removal:
     """Return the removal of all rows that a load's files lack, of the tables that have a file.
 
-    Rows that were refused are not missing. Call it before the staged rows are checked, since that
-    discards some.
+    Rows that were refused are not missing, and what the books have is kept. Call it before the
+    staged rows are checked, since that discards some.
     """
     removal = Removal(staging, "is not in the files")
     for table in TABLES:
@@ -278,8 +282,14 @@ def missing_from_files(staging: Staging) -> Removal:
             WHERE {_own(table, "o")} AND NOT {staging.has(table.name, "s", same)}"""
         if staging.found(f"SELECT 1 FROM {staging.keys_in(refused(table.name))} AS k LIMIT 1"):
             more = "".join(f" AND k.other = o.{name}" for name in others)
-            kept = staging.is_in(refused(table.name), f"o.{first}", f"TRUE{more}")
-            query += f" AND NOT {kept}"
+            is_refused = staging.is_in(refused(table.name), f"o.{first}", f"TRUE{more}")
+            query += f" AND NOT {is_refused}"
+        kept = keeping.kept_from_removal(staging, table)
+        if kept != "FALSE":
+            ((count,),) = staging.found(f"SELECT count(*) FROM ({query} AND {kept}) AS m")
+            if count:
+                removal.kept[table.name] = count
+                query += f" AND NOT {kept}"
         removal.add(table, query)
     return removal
 
@@ -334,7 +344,10 @@ def remove_records(
             for each in TABLES:
                 removal.add_parts(each)
             commit_id = commits.begin_commit(connection, account_id)
+            plans = replanning.plans_of(connection, account_id)
             removed = removal.run(commit_id)
+            if plans:
+                replanning.bring_up_to_date(store, connection, account_id, commit_id, plans)
             if not any(removed.values()):
                 commits.drop_commit(connection, account_id, commit_id)
             audit.record(connection, by, _summary(table, keys, removed), account_id=account_id)

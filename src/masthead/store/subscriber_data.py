@@ -20,7 +20,7 @@ class Books(NamedTuple):
 
     ``days`` are the day on which it begins and that of its cancellation. ``deliveries`` are rows of
     SubscriptionIssue, ``terms`` rows of Term with their rows of Revenue; the others are rows of
-    Suspension, TemporaryAddress and RenewalSent.
+    Suspension, TemporaryAddress, RenewalSent and Cancellation.
     """
 
     days: Row
@@ -29,6 +29,7 @@ class Books(NamedTuple):
     suspensions: list[Row]
     temporary_addresses: list[Row]
     letters: list[Row]
+    cancellations: list[Row]
 
 
 class Held(NamedTuple):
@@ -171,6 +172,7 @@ def _books(connection: Connection, account_id: int, subscription_id: int) -> Boo
         rows("suspensions", books_records.Suspension),
         rows("temporary_addresses", books_records.TemporaryAddress),
         rows("renewals_sent", books_records.RenewalSent),
+        rows("cancellations", books_records.Cancellation),
     )
 
 

@@ -3,23 +3,32 @@
 from collections.abc import Callable
 
 from masthead.circulation.amounts import decimal
-from masthead.console.acts import Act, Field, State, pages_of
+from masthead.console.acts import Act, Choices, Field, State, pages_of
 from masthead.console.forms import Form
 from masthead.console.roles import Action
 from masthead.store import Connection
 from masthead.store.books import (
     addressing,
     cancelling,
+    catalogue,
     extending,
     looking,
+    reasons,
     subscription,
     suspending,
+    uncancelling,
 )
+from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import Operation
 
 __all__ = ["ADDRESS", "address_in", "pages"]
 
 _TYPES = ("Print", "Digital", "Both")
+_HOW: dict[str, tuple[How | None, str]] = {
+    "": (None, "Do not change them"),
+    "free": ("free", "Those that are more are free"),
+    "convert": ("convert", "Fewer or more issues of what is left"),
+}
 
 ADDRESS = (
     Field("first_name", "First name"),
@@ -49,10 +58,12 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
     return {
         "type": values["type"],
         "copies": values["copies"],
+        "how": "",
         "campaign": values["renew_campaign_active"],
         "issues_left": values["issues"],
         "unearned_revenue": values["unearned_revenue"],
         "cancelled_on": values["cancelled_on"],
+        "cancellation": values["cancellation"],
         "suspensions": ", ".join(
             f"{each.first} to {each.last or '…'}" for each in found.suspensions
         ),
@@ -83,10 +94,16 @@ def _set(books: Operation, key: int, form: Form) -> str:
         return ""
     values: dict[str, int | str] = {
         "type": type_,
-        "copies": copies,
         "campaign": int(bool(form["campaign"] == "1")),
     }
-    changed = subscription.set_values(books, key, values)
+    how = form.choice("how", "Other copies", tuple(_HOW))
+    if not form.is_good:
+        return ""
+    changed = list(subscription.set_values(books, key, values))
+    before, after = set_copies(books, key, copies, _HOW[how][0])
+    if before != after:
+        changed.append("copies")
+        books.say(f"subscription {key}: changed {', '.join(changed)}")
     return f"Changed: {', '.join(changed)}." if changed else "It is so already: nothing changed."
 
 
@@ -108,8 +125,44 @@ def _resume(books: Operation, key: int, form: Form) -> str:
     return f"The suspension from {ending.span.first} {how}."
 
 
+def _cancelling(connection: Connection, account_id: int, key: int) -> State:
+    """Return the state, with the issues that can be the last one and the publisher's reasons."""
+    found = subscription.held(connection, account_id, key)
+    return {
+        **_state(connection, account_id, key),
+        "after_issue": Choices(
+            (str(issue_id), f"{name or issue_id}, {day}")
+            for issue_id, publication_id, name, _, day, _, closed_at in catalogue.listed(
+                connection, account_id, "issue"
+            )
+            if publication_id == found.publication_id and not closed_at
+        ),
+        "reason": Choices(
+            (str(name), str(name)) for _, name in reasons.reasons(connection, account_id)
+        ),
+    }
+
+
 def _cancel(books: Operation, key: int, form: Form) -> str:
-    done = cancelling.cancel(books, key, refund=bool(form["refund"]))
+    when = form.choice("when", "When", tuple(value for value, _ in _WHEN))
+    after_issue = form.number("after_issue", "The issue")
+    if when == "issue" and after_issue is None:
+        form.refuse("after_issue", "Say after which issue it ends.")
+    if when == "end" and form["refund"]:
+        form.refuse("refund", "Nothing is left to give back when its issues are used up.")
+    if not form.is_good:
+        return ""
+    done = cancelling.cancel(
+        books,
+        key,
+        refund=bool(form["refund"]),
+        after_issue=after_issue if when == "issue" else None,
+        at_end=when == "end",
+        reason=form["reason"] or None,
+    )
+    if done.later is not None:
+        money = "refunded" if form["refund"] else "earned"
+        return f"It ends {done.later}; what is unearned then is {money}. Nobody is asked to renew."
     issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
     if form["refund"]:
         return (
@@ -117,6 +170,11 @@ def _cancel(books: Operation, key: int, form: Form) -> str:
             f"{decimal(done.tax)}. The money itself you send."
         )
     return f"{issues}; {decimal(done.earned)} is earned, and nothing is refunded."
+
+
+def _uncancel(books: Operation, key: int, _form: Form) -> str:
+    uncancelling.uncancel(books, key)
+    return "The cancelling was undone: terms, issues, money and renewals are as before."
 
 
 def _extend(books: Operation, key: int, form: Form) -> str:
@@ -174,6 +232,8 @@ def _act(  # noqa: PLR0913 - the fields of an act
     *,
     starts_empty: bool = True,
     confirms: bool = False,
+    state: Callable[[Connection, int, int], State] = _state,
+    undo: str = "",
 ) -> Act:
     path = f"/subscriptions/{{id:int}}/{name}"
     return Act(
@@ -182,16 +242,22 @@ def _act(  # noqa: PLR0913 - the fields of an act
         button,
         Action.SERVE,
         fields,
-        _state,
+        state,
         apply,
         _back,
         _subject,
         about,
         starts_empty,
         confirms,
+        undo,
     )
 
 
+_WHEN = (
+    ("now", "Now"),
+    ("issue", "After an issue"),
+    ("end", "When its issues are used up"),
+)
 _FROM = Field("from_date", "First day", "date", "Today if it is left empty.")
 _TO = Field("to_date", "Last day", "date")
 
@@ -203,6 +269,13 @@ pages = pages_of(
         (
             Field("type", "Type", "choice", options=[(each, each) for each in _TYPES]),
             Field("copies", "Copies of each issue", "number"),
+            Field(
+                "how",
+                "Other copies",
+                "choice",
+                "What is left of a term has its copies: say how it comes to others.",
+                options=[(name, label) for name, (_, label) in _HOW.items()],
+            ),
             Field(
                 "campaign",
                 "Renewals",
@@ -235,6 +308,9 @@ pages = pages_of(
         "Cancel a subscription",
         "Cancel the subscription",
         (
+            Field("when", "When", "choice", options=_WHEN),
+            Field("after_issue", "After the issue", "choice"),
+            Field("reason", "Reason", "choice"),
             Field(
                 "refund",
                 "Refund what is unearned, with its share of the tax",
@@ -243,8 +319,18 @@ pages = pages_of(
             ),
         ),
         _cancel,
-        "No issue comes any more, and nobody is asked to renew.",
+        "No issue comes after the end, and nobody is asked to renew.",
         confirms=True,
+        state=_cancelling,
+        undo="It can be undone until the next issue after the end is closed.",
+    ),
+    _act(
+        "uncancel",
+        "Undo a cancelling",
+        "Undo the cancelling",
+        (),
+        _uncancel,
+        "Terms, issues, money and renewals are as before, until the next issue is closed.",
     ),
     _act(
         "extend",

@@ -1,115 +1,270 @@
-"""Cancelling a subscription: its terms end, and what is unearned is given back or earned.
+"""Cancelling a subscription: now, after an issue, or when its issues are used up.
 
-The function runs in an operation (``store.books.operation``) and says what it did.
+What is unearned at its end is given back or earned. The functions run in an operation
+(``store.books.operation``); ``store.books.uncancelling`` undoes what they do.
 """
 
-from itertools import groupby
-from operator import attrgetter
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.refunding import Item, tax_share
+from masthead.errors import BadInput
+from masthead.store.books.ids import next_ids
+from masthead.store.books.issue import Issue, find_issue
+from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation
-from masthead.store.books.paying import add_revenue
+from masthead.store.books.reasons import reasons
+from masthead.store.books.refreshing import refresh
 from masthead.store.books.subscription import changeable, the_one
+from masthead.store.books.uncancelling import withdraw
 
-__all__ = ["Cancelled", "cancel"]
+__all__ = ["Cancelled", "cancel", "end_due"]
+
+_ENDING = "books_ending"
+_UNEARNED = """
+    coalesce((SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
+        FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id), 0)
+    """
 
 
 class Cancelled(NamedTuple):
     """What cancelling did: issues that are not delivered any more (-1: unlimited), and cents.
 
-    ``refunded`` is net, ``tax`` what goes back with it; ``earned`` is kept.
+    ``refunded`` is net, ``tax`` what goes back with it; ``earned`` is kept. ``later`` says when it
+    ends if that is still to come, and then ``issues`` are those left, and no cents were booked.
     """
 
     issues: int
-    refunded: int
-    tax: int
-    earned: int
+    refunded: int = 0
+    tax: int = 0
+    earned: int = 0
+    later: str | None = None
 
 
-class _Term(NamedTuple):
-    term_id: int
-    order_item_id: int | None
-    unearned: int
+def cancel(
+    books: Operation,
+    subscription_id: int,
+    *,
+    refund: bool,
+    after_issue: int | None = None,
+    at_end: bool = False,
+    reason: str | None = None,
+) -> Cancelled:
+    """Cancel a subscription: today, with the closing of an issue, or when its issues are used up.
 
-
-def cancel(books: Operation, subscription_id: int, *, refund: bool) -> Cancelled:
-    """Cancel a subscription today; with ``refund`` what is unearned goes back, with its tax.
-
-    Without, it is earned today. All terms end, also those that are used up, and the subscription
-    leaves the campaign: partners who write to its readers leave this one out. An item of an order
-    of which money goes back gets its ``refund_date``. Raises NotFound if there is no such
-    subscription, BadInput if it was cancelled before.
+    With ``refund`` what is unearned at its end goes back, with its tax; without, it is earned. All
+    terms end then, also those that are used up. The subscription leaves the campaign at once:
+    partners who write to its readers leave this one out. An item of an order of which money goes
+    back gets its ``refund_date``. It takes the place of a cancelling that is still to end.
+    ``reason`` is the name of one of the publisher's. Raises NotFound
+    if there is no such subscription or issue; BadInput if it was cancelled before, for an issue
+    that is not to come, for an unlimited one without an end, and for another reason.
     """
     found = changeable(books, subscription_id)
-    terms = _terms(books, subscription_id)
-    unearned = sum(term.unearned for term in terms)
-    _book(books, "refunded" if refund else "earned", terms)
+    withdraw(books, subscription_id)
+    name = None if reason is None else _reason(books, reason)
+    is_now = after_issue is None and not at_end
+    later = None if is_now else f"when its {found.issues or 0} issues left are used up"
+    if after_issue is not None:
+        issue = find_issue(books, after_issue)
+        if issue.publication_id != found.publication_id or issue.closed_at:
+            raise BadInput(
+                f"{issue.title} is {'closed' if issue.closed_at else 'of another publication'}: "
+                "name one that is still to come, or cancel without one"
+            )
+        later = f"after {issue.title}"
+    elif at_end and not (found.issues or 0) > 0:
+        left = "is unlimited" if found.issues else "has no issue left"
+        raise BadInput(f"subscription {subscription_id} {left}: cancel it now, or after an issue")
+    same = {"account_id": books.account_id, "subscription_id": subscription_id}
     books.connection.change(
         """
-        UPDATE terms SET issues_left = 0, ended_at = :now
-        WHERE account_id = :account_id AND subscription_id = :subscription_id
-            AND ended_at IS NULL
+        INSERT INTO cancellations (account_id, subscription_id, reason, made_on, after_issue_id,
+            at_end, is_refund, campaign)
+        SELECT s.account_id, s.subscription_id, :reason, :today, :after_issue, :at_end, :refund,
+            s.renew_campaign_active
+        FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
-        account_id=books.account_id,
-        subscription_id=subscription_id,
-        now=books.now,
-    )
-    tax = _refund_items(books, terms) if refund else 0
-    books.connection.change(
-        """
-        UPDATE subscriptions
-        SET cancelled_on = :today, renew_campaign_active = 0, commit_id = :commit_id
-        WHERE account_id = :account_id AND subscription_id = :subscription_id
-        """,
-        account_id=books.account_id,
-        subscription_id=subscription_id,
+        reason=name,
         today=books.today,
-        commit_id=books.commit_id,
+        after_issue=after_issue,
+        at_end=int(at_end),
+        refund=int(refund),
+        **same,
+    )
+    why = "" if name is None else f", because: {name}"
+    if later is not None:
+        books.connection.change(
+            """
+            UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+                AND renew_campaign_active <> 0
+            """,
+            commit_id=books.commit_id,
+            **same,
+        )
+        the_one(books, subscription_id)
+        money = "refunded" if refund else "earned"
+        books.say(
+            f"subscription {subscription_id} was cancelled: it ends {later}, and what is unearned "
+            f"then is {money}{why}"
+        )
+        return Cancelled(found.issues or 0, later=later)
+    refunded, tax, earned = _end(
+        books, "c.subscription_id = :subscription_id", subscription_id=subscription_id
     )
     the_one(books, subscription_id)
-    cancelled = Cancelled(
-        found.issues or 0, unearned if refund else 0, tax, 0 if refund else unearned
-    )
     books.say(
-        f"subscription {subscription_id} was cancelled: {decimal(cancelled.refunded + tax)} was "
-        f"refunded, {decimal(cancelled.earned)} earned"
+        f"subscription {subscription_id} was cancelled: {decimal(refunded + tax)} was refunded, "
+        f"{decimal(earned)} earned{why}"
     )
-    return cancelled
+    return Cancelled(found.issues or 0, refunded, tax, earned)
 
 
-def _terms(books: Operation, subscription_id: int) -> list[_Term]:
+def _reason(books: Operation, reason: str) -> str:
+    """Return the reason in the publisher's words. Raises BadInput if it is none of theirs."""
+    found = [str(name) for _, name in reasons(books.connection, books.account_id)]
+    for name in found:
+        if name.casefold() == " ".join(reason.split()).casefold():
+            return name
+    raise BadInput(
+        f"{reason!r} is no reason for cancelling; those of the publisher are: "
+        f"{', '.join(found) or '(none)'}; `masthead catalogue reason add` adds one"
+    )
+
+
+def end_due(books: Operation, issue: Issue) -> int:
+    """End what was cancelled and has got its last issue with this one; return how many.
+
+    ``issue`` was closed, or got a gap list. They are refreshed.
+    """
+    which = """(c.after_issue_id = :issue_id OR (c.at_end = 1 AND s.issues = 0))
+        AND s.publication_id = :publication_id"""
+    values = {"issue_id": issue.issue_id, "publication_id": issue.publication_id}
+    if not books.connection.row(
+        f"SELECT 1 {_TO_COME.format(which=which)} LIMIT 1", account_id=books.account_id, **values
+    ):
+        return 0
+    _end(books, which, **values)
+    return refresh(
+        books,
+        """SELECT c.subscription_id FROM cancellations AS c
+        WHERE c.account_id = :account_id AND c.ended_issue_id = :ended""",
+        ended=issue.issue_id,
+    )
+
+
+_TO_COME = """
+    FROM cancellations AS c JOIN subscriptions AS s
+        ON s.account_id = c.account_id AND s.subscription_id = c.subscription_id
+    WHERE c.account_id = :account_id AND c.ended_on IS NULL AND s.cancelled_on IS NULL AND {which}
+    """
+
+
+def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
+    """End subscriptions that were cancelled; return the cents refunded, their tax, and earned.
+
+    ``which`` is a condition on ``cancellations AS c`` and ``subscriptions AS s``.
+    """
+    connection, same = books.connection, {"account_id": books.account_id}
+    lists = Lists(books)
+    lists.keep(
+        _ENDING,
+        f"SELECT c.subscription_id AS key, c.is_refund AS other {_TO_COME.format(which=which)}",
+        ("key", "other"),
+        **same,
+        **values,
+    )
+    keys = lists.keys_in(_ENDING)
+    connection.change(
+        f"""
+        INSERT INTO cancelled_terms (account_id, term_id, issues_left, earned, refunded)
+        SELECT u.account_id, u.term_id, u.issues_left,
+            CASE u.other WHEN 0 THEN u.cents ELSE 0 END, CASE u.other WHEN 1 THEN u.cents ELSE 0 END
+        FROM (
+            SELECT t.account_id, t.term_id, t.issues_left, k.other,
+                CAST({_UNEARNED} AS BIGINT) AS cents
+            FROM {keys} AS k JOIN terms AS t
+                ON t.account_id = :account_id AND t.subscription_id = k.key
+            WHERE t.ended_at IS NULL
+        ) AS u
+        """,
+        **same,
+    )
+    of_these = f"""{keys} AS k JOIN terms AS t
+        ON t.account_id = :account_id AND t.subscription_id = k.key AND t.ended_at IS NULL
+        JOIN cancelled_terms AS e ON e.account_id = t.account_id AND e.term_id = t.term_id"""
+    connection.change(
+        f"""
+        INSERT INTO revenue (account_id, revenue_id, term_id, kind, cents, booked_on)
+        SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
+            CASE WHEN k.other = 1 THEN 'refunded' ELSE 'earned' END, e.earned + e.refunded, :today
+        FROM {of_these} WHERE e.earned + e.refunded <> 0
+        """,
+        first_id=next_ids(connection, books.account_id, "revenue"),
+        today=books.today,
+        **same,
+    )
+    tax = _refund_items(books, of_these)
+    ((refunded, earned),) = connection.rows(
+        f"SELECT coalesce(sum(e.refunded), 0), coalesce(sum(e.earned), 0) FROM {of_these}", **same
+    )
+    connection.change(
+        f"""
+        UPDATE terms SET issues_left = 0, ended_at = :now
+        WHERE account_id = :account_id AND ended_at IS NULL
+            AND subscription_id IN (SELECT k.key FROM {keys} AS k)
+        """,
+        now=books.now,
+        **same,
+    )
+    connection.change(
+        f"""
+        UPDATE subscriptions
+        SET cancelled_on = :today, renew_campaign_active = 0, commit_id = :commit_id
+        WHERE account_id = :account_id AND subscription_id IN (SELECT k.key FROM {keys} AS k)
+        """,
+        today=books.today,
+        commit_id=books.commit_id,
+        **same,
+    )
+    connection.change(
+        f"""
+        UPDATE cancellations SET ended_on = :today, ended_issue_id = :issue_id,
+            revenue_id = (SELECT max(r.revenue_id) FROM revenue AS r
+                WHERE r.account_id = :account_id)
+        WHERE account_id = :account_id AND subscription_id IN (SELECT k.key FROM {keys} AS k)
+        """,
+        today=books.today,
+        issue_id=values.get("issue_id"),
+        **same,
+    )
+    lists.drop(_ENDING)
+    return int(refunded), tax, int(earned)
+
+
+def _refund_items(books: Operation, of_these: str) -> int:
+    """Note in the items of orders what is refunded of their terms; return the tax of it, in cents.
+
+    The first term of an item that ends has its tax and its former ``refund_date``.
+    """
     rows = books.connection.rows(
-        """
-        SELECT t.term_id, t.order_item_id, coalesce((
-            SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
-            FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id), 0)
-        FROM terms AS t
-        WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
-            AND t.ended_at IS NULL
-        ORDER BY t.order_item_id, t.term_id
+        f"""
+        SELECT t.order_item_id, min(t.term_id), CAST(sum(e.refunded) AS BIGINT)
+        FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0
+        GROUP BY t.order_item_id, k.key ORDER BY min(t.term_id)
         """,
         account_id=books.account_id,
-        subscription_id=subscription_id,
     )
-    return [_Term(term_id, item_id, int(unearned)) for term_id, item_id, unearned in rows]
-
-
-def _book(books: Operation, kind: str, terms: list[_Term]) -> None:
-    rows = sorted((term.term_id, kind, term.unearned, books.today) for term in terms)
-    add_revenue(books, rows)
-
-
-def _refund_items(books: Operation, terms: list[_Term]) -> int:
-    """Note in the items of orders what was refunded; return the tax of it, in cents."""
-    of_items = [term for term in terms if term.order_item_id is not None]
     taxes = 0
-    for item_id, parts in groupby(of_items, attrgetter("order_item_id")):
-        unearned = sum(term.unearned for term in parts)
+    before: dict[int, int] = {}
+    for item_id, _, unearned in rows:
+        before[item_id] = before.get(item_id, 0) + int(unearned)
+    for item_id, term_id, unearned in rows:
         (item,) = books.connection.rows(
             """
-            SELECT i.order_id, i.sub_total, i.tax_total, i.refunded, coalesce((
+            SELECT i.order_id, i.sub_total, i.tax_total, i.refunded, i.refund_date, coalesce((
                 SELECT sum(r.cents) FROM terms AS t JOIN revenue AS r
                     ON r.account_id = t.account_id AND r.term_id = t.term_id
                 WHERE t.account_id = :account_id AND t.order_item_id = :item_id
@@ -121,11 +276,21 @@ def _refund_items(books: Operation, terms: list[_Term]) -> int:
             item_id=item_id,
         )
         order_id, net, tax = item[0], *map(stored_cents, item[1:3])
-        sold, booked = Item(net, tax, net, int(item[3])), int(item[4])
-        share = tax_share(sold, unearned, booked - unearned)
+        sold = Item(net, tax, net, int(item[3]))
+        share = tax_share(sold, int(unearned), int(item[5]) - before[item_id])
+        before[item_id] -= int(unearned)
         taxes += share
-        if unearned:
-            _refund_item(books, order_id, item_id, unearned + share)
+        _refund_item(books, order_id, item_id, int(unearned) + share)
+        books.connection.change(
+            """
+            UPDATE cancelled_terms SET tax = :tax, refund_date = :refund_date
+            WHERE account_id = :account_id AND term_id = :term_id
+            """,
+            account_id=books.account_id,
+            term_id=term_id,
+            tax=share,
+            refund_date=item[4],
+        )
     return taxes
 
 

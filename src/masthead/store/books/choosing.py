@@ -47,8 +47,9 @@ class Extendable:
     """A subscription that an item goes to, as it is after the lines so far.
 
     ``least`` is the least number of issues left of its terms that have any, ``ended_at`` is
-    that of its newest term, ``row`` the row of one that this operation has begun, ``bought`` what
-    the order changes. ``served`` is the date of the newest issue that it got, '' if there is none,
+    that of its newest term, ``campaign`` the former one of a subscription that was cancelled and is
+    still to end, ``row`` the row of one that this operation has begun, ``bought`` what the order
+    changes. ``served`` is the date of the newest issue that it got, '' if there is none,
     None while it has not been asked for.
     """
 
@@ -60,6 +61,7 @@ class Extendable:
     begins_on: str | None
     least: int | None = None
     ended_at: str | None = None
+    campaign: int | None = None
     served: str | None = None
     row: Record | None = None
     bought: Record = field(default_factory=dict)
@@ -150,7 +152,9 @@ def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[Exte
                 AND t.subscription_id = s.subscription_id AND t.issues_left <> 0), (
                 SELECT t.ended_at FROM terms AS t WHERE t.account_id = :account_id
                 AND t.term_id = (SELECT max(n.term_id) FROM terms AS n
-                    WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id))
+                    WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id)), (
+                SELECT c.campaign FROM cancellations AS c WHERE c.account_id = :account_id
+                AND c.subscription_id = s.subscription_id AND c.ended_on IS NULL)
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(new)})
             AND s.cancelled_on IS NULL

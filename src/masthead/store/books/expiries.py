@@ -10,7 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from masthead.circulation.expiring import Expiring, Schedule
-from masthead.circulation.expiry import Calendar, Range, date_expired
+from masthead.circulation.expiry import Calendar, Range, date_expired, day_before_next
 from masthead.store.database import Connection
 
 __all__ = ["expiring_now", "expiring_then", "schedules"]
@@ -114,7 +114,7 @@ def expiring_then(
         for publication_id, issues in _issues(connection, account_id, day).items()
     }
     counted: Counter[tuple[int, date | None, str]] = Counter()
-    for publication_id, left, begins, received, suspended, *counts in rows:
+    for publication_id, left, begins, received, suspended, last, *counts in rows:
         if publication_id not in calendars:
             continue
         expires = date_expired(
@@ -127,6 +127,9 @@ def expiring_then(
                 for start, _, end in (text.partition("/") for text in _split(suspended))
             ],
         )
+        if last is not None:
+            after = day_before_next(calendars[publication_id], date.fromisoformat(last))
+            expires = min(expires or after, after)
         if expires is not None or int(left) < 0:
             for name, count in zip(("subscriptions", "copies", "campaign"), counts, strict=True):
                 counted[publication_id, expires, name] += int(count)
@@ -148,8 +151,8 @@ def _split(listed: str | None) -> list[str]:
 
 # Grouped by what the forecast depends on: readers with as many issues left expire together.
 _THEN = """
-    SELECT publication_id, issues_left, begins_on, received, suspended, count(*), sum(copies),
-        sum(campaign)
+    SELECT publication_id, issues_left, begins_on, received, suspended, last_issue, count(*),
+        sum(copies), sum(campaign)
     FROM (
         SELECT s.publication_id, coalesce(terms_then.issues, 0) AS issues_left, s.begins_on,
             CASE WHEN coalesce(terms_then.issues, 0) = 0 THEN got.last ELSE got.due END
@@ -160,6 +163,12 @@ _THEN = """
                 FROM suspensions AS p
                 WHERE p.account_id = s.account_id AND p.subscription_id = s.subscription_id
             ) AS suspended,
+            (
+                SELECT i.date FROM cancellations AS c JOIN issues AS i
+                    ON i.account_id = c.account_id AND i.issue_id = c.after_issue_id
+                WHERE c.account_id = s.account_id AND c.subscription_id = s.subscription_id
+                    AND c.made_on <= :day
+            ) AS last_issue,
             coalesce(s.copies, 0) AS copies, s.renew_campaign_active AS campaign
         FROM subscriptions AS s
         JOIN subscribers AS u
@@ -203,5 +212,5 @@ _THEN = """
             AND (s.cancelled_on IS NULL OR s.cancelled_on > :day)
             AND (u.delete_date IS NULL OR substr(u.delete_date, 1, 10) > :day)
             AND coalesce(s.date_created, '') <= :day) AS each_one
-    GROUP BY 1, 2, 3, 4, 5
+    GROUP BY 1, 2, 3, 4, 5, 6
     """

@@ -17,6 +17,7 @@ from masthead.store.database import Row, Value
 __all__ = ["calendar_of", "forecast"]
 
 _MISSED, _ENDS, _DATES, _ALONE = "books_missed", "books_ends", "books_dates", "books_alone"
+_LAST = "books_last"
 _DAY = timedelta(days=1)
 
 
@@ -54,6 +55,9 @@ def forecast(running: Operation, lists: Lists, keys: str) -> None:
         UPDATE subscriptions SET date_expired = NULL, commit_id = :commit_id
         WHERE account_id = :account_id AND issues < 0 AND date_expired IS NOT NULL
             AND subscription_id IN (SELECT k.key FROM {keys} AS k)
+            AND subscription_id NOT IN (SELECT c.subscription_id FROM cancellations AS c
+                WHERE c.account_id = :account_id AND c.ended_on IS NULL
+                    AND c.after_issue_id IS NOT NULL)
         """,
         account_id=account_id,
         commit_id=running.commit_id,
@@ -96,9 +100,11 @@ class _Forecast:
                 ON s.account_id = :account_id AND s.subscription_id = k.key
             """
         self._of_publication = "s.publication_id = :publication_id"
+        self._has_last = False
 
     def run(self) -> None:
         """Count, look up the dates, write them."""
+        self._has_last = self._keep_last() > 0
         missed = self._keep_missed() if self._calendar.listed else 0
         of_list = f"""(SELECT count(*) FROM {self._lists.keys_in(_MISSED)} AS m
             WHERE m.key = s.subscription_id)"""
@@ -131,7 +137,29 @@ class _Forecast:
         )
         self._write_ends()
         self._write_alone(alone)
-        self._lists.drop(_MISSED, _ENDS, _DATES, _ALONE)
+        if self._has_last:
+            self._write(
+                f"""SELECT l.key, l.text FROM {self._lists.keys_in(_LAST)} AS l
+                JOIN subscriptions AS s ON s.account_id = :account_id
+                    AND s.subscription_id = l.key AND s.issues < 0"""
+            )
+        self._lists.drop(_MISSED, _ENDS, _DATES, _ALONE, _LAST)
+
+    def _keep_last(self) -> int:
+        """Store the days after which those get nothing who were cancelled after an issue."""
+        rows = self._running.connection.rows(
+            f"""
+            SELECT s.subscription_id, i.date {self._source}
+            JOIN cancellations AS c ON c.account_id = :account_id
+                AND c.subscription_id = s.subscription_id AND c.ended_on IS NULL
+            JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = c.after_issue_id
+            WHERE {self._of_publication}
+            """,
+            **self._values,
+        )
+        days = {day: day_before_next(self._calendar, date.fromisoformat(day)) for _, day in rows}
+        self._lists.add(_LAST, ("key", "text"), [(key, f"{days[day]}") for key, day in rows])
+        return len(rows)
 
     def _keep_missed(self) -> int:
         """Store the closed issues that a gap list would bring; return how many there are."""
@@ -223,6 +251,10 @@ class _Forecast:
         return {key: [row[1:] for row in group] for key, group in groupby(rows, itemgetter(0))}
 
     def _write(self, found: str) -> None:
+        if self._has_last:
+            found = f"""SELECT w.key, CASE WHEN l.text < w.text THEN l.text ELSE w.text END AS text
+                FROM ({found}) AS w
+                LEFT JOIN {self._lists.keys_in(_LAST)} AS l ON l.key = w.key"""
         self._running.connection.change(
             f"""
             UPDATE subscriptions AS s SET date_expired = f.text, commit_id = :commit_id

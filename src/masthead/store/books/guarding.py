@@ -5,10 +5,11 @@ purchases and lists (circulation, "Two modes of an account"). In mode ``elsewher
 no books; only a whole export brings them, into an account without subscribers.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.errors import BadInput
+from masthead.store.books.keeping import HAS_BOOKS
 from masthead.store.books.operation import mode_of
 from masthead.store.staging import Staging, has_column
 
@@ -20,6 +21,8 @@ BOOKS = (
     "revenue",
     "suspensions",
     "temporary_addresses",
+    "cancellations",
+    "cancelled_terms",
     "renewals_sent",
 )
 """The tables that only an account with open books has."""
@@ -105,22 +108,36 @@ def check_bundles(staging: Staging) -> None:
         )
 
 
-def check_removal(staging: Staging, names: Collection[str], issues: str) -> None:
-    """Raise BadInput if rows would be removed that operations own, or closed issues.
+def check_removal(staging: Staging, names: Collection[str], keys: Callable[[str], str]) -> None:
+    """Raise BadInput if rows would be removed that operations own, closed issues, or readers.
 
-    ``names`` are the tables with rows that are to be removed, ``issues`` is a query of the ids of
-    those that are issues.
+    ``names`` are the tables with rows that are to be removed, ``keys`` returns the query of their
+    ids. A reader is kept who has issues, money or orders here.
     """
     account_id = staging.account_id
     if mode_of(staging.connection, account_id) != "here":
         return
     _refuse(account_id, [name for name in names if name in OWNED], "removed")
+    if _SUBSCRIBERS.name in names:
+        has_books = HAS_BOOKS.format(subscriber="o.subscriber_id")
+        held = staging.found(
+            f"""
+            SELECT o.subscriber_id FROM subscribers AS o WHERE o.account_id = :account_id
+                AND o.subscriber_id IN ({keys(_SUBSCRIBERS.name)}) AND {has_books}
+            ORDER BY o.subscriber_id LIMIT 1
+            """
+        )
+        if held:
+            raise BadInput(
+                f"subscriber {held[0][0]} has issues, money or orders here, and stays; cancel what "
+                "is left, or merge; nothing was changed"
+            )
     if _ISSUES.name not in names:
         return
     closed = staging.found(
         f"""
         SELECT o.issue_id FROM issues AS o WHERE o.account_id = :account_id
-            AND o.closed_at IS NOT NULL AND o.issue_id IN ({issues})
+            AND o.closed_at IS NOT NULL AND o.issue_id IN ({keys(_ISSUES.name)})
         ORDER BY o.issue_id LIMIT 1
         """
     )
@@ -187,4 +204,36 @@ def _check_issues(staging: Staging) -> None:
         "date",
         f"({date}) || ' is not after ' || {newest} || ', the date of the newest closed issue'",
         f"{is_open} AND ({date}) <= {newest}",
+    )
+    _check_days(staging, is_open)
+
+
+def _check_days(staging: Staging, is_open: str) -> None:
+    """Find the issues that come to have the date of another one of their publication.
+
+    Dates say which issue comes first, so commands of the catalogue refuse that too.
+    """
+    stored = "FROM issues AS o WHERE o.account_id = :account_id AND o.issue_id = s.issue_id"
+    effective = [
+        f"CASE WHEN {has_column(_ISSUES, name, 's')} THEN s.{name} ELSE (SELECT o.{name} {stored}) "
+        f"END AS its_{name}"
+        for name in ("publication_id", "date")
+    ]
+    rows = f"""SELECT e.*, row_number() OVER (
+            PARTITION BY e.its_publication_id, e.its_date ORDER BY e.file, e.line) AS nth
+        FROM (SELECT s.file, s.line, s.issue_id, {", ".join(effective)}
+            FROM {staging.rows_of(_ISSUES.name)} AS s) AS e"""
+    is_new = f"""NOT EXISTS (SELECT 1 {stored} AND o.publication_id = s.its_publication_id
+        AND o.date = s.its_date)"""
+    other = f"""FROM issues AS c WHERE c.account_id = :account_id AND c.issue_id <> s.issue_id
+        AND c.publication_id = s.its_publication_id AND c.date = s.its_date
+        AND c.closed_at IS NULL
+        AND NOT {staging.has(_ISSUES.name, "n", "n.issue_id = c.issue_id")}"""
+    staging.find(
+        _ISSUES,
+        "date",
+        "'another issue of publication ' || s.its_publication_id || ' is of ' || s.its_date "
+        "|| ' too, and dates say which issue comes first'",
+        f"{is_open} AND {is_new} AND (s.nth > 1 OR EXISTS (SELECT 1 {other}))",
+        rows=rows,
     )

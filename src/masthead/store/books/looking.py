@@ -115,8 +115,9 @@ def look_at_subscription(
         **one,
     )
     *values, mailing_id, billing_id = row
+    fields = dict(zip(names, values, strict=True))
     return Subscription(
-        dict(zip(names, values, strict=True)),
+        {**fields, "cancellation": _cancellation(connection, one)},
         _postal(connection, account_id, mailing_id),
         _postal(connection, account_id, billing_id),
         _terms(connection, one),
@@ -132,6 +133,26 @@ def look_at_subscription(
             **one,
         ),
     )
+
+
+def _cancellation(connection: Connection, one: dict[str, int]) -> str | None:
+    """Return how it was cancelled and why, such as ``after May 2026, refunded: moved``."""
+    row = connection.row(
+        """
+        SELECT c.at_end, i.name, i.date, c.is_refund, c.made_on, c.reason FROM cancellations AS c
+        LEFT JOIN issues AS i ON i.account_id = c.account_id AND i.issue_id = c.after_issue_id
+        WHERE c.account_id = :account_id AND c.subscription_id = :subscription_id
+        """,
+        **one,
+    )
+    if row is None:
+        return None
+    at_end, issue, day, is_refund, made_on, reason = row
+    when = (
+        "at its end" if at_end else f"after {issue or 'the issue'} of {day}" if day else "at once"
+    )
+    money = ", refunded" if is_refund else ""
+    return f"{made_on}, {when}{money}{f': {reason}' if reason else ''}"
 
 
 def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:

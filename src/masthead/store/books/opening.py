@@ -64,18 +64,29 @@ class Balance(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The opening balances by publication, and how many issues count as closed."""
+    """The opening balances by publication, and how many issues count as closed.
+
+    ``to_renew`` have no issue left, and an empty term, for which they are written to.
+    """
 
     balances: list[Balance]
     closed_issues: int
+    to_renew: int = 0
 
 
 def open_books(
-    store: Store, account_id: int, *, dry_run: bool = False, by: audit.Deed | None = None
+    store: Store,
+    account_id: int,
+    *,
+    renew_since: str | None = None,
+    dry_run: bool = False,
+    by: audit.Deed | None = None,
 ) -> Opened:
     """Open the account's books in one transaction, and return the opening balances.
 
     Issues are closed that are dated up to today, or up to the newest one that anybody received.
+    Those without an issue left whose last one is dated on the day ``renew_since`` or later get an
+    empty term.
     Raises BadInput, which says each kind of contradiction with examples, NotFound if there is no
     such account, MastheadError if its books are open already.
     """
@@ -93,6 +104,7 @@ def open_books(
         )
         closed = _close_past(running)
         _add_terms(running, problems)
+        to_renew = 0 if renew_since is None else _add_empty_terms(running, renew_since)
         _begin(running)
         # Also those without a term: what the files say of their end is not asked from now on.
         refresh(running, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
@@ -101,13 +113,14 @@ def open_books(
         running.say(
             f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
             f"issues left, {decimal(unearned)} unearned, {closed} issues closed"
+            + ("" if renew_since is None else f", {to_renew} to renew since {renew_since}")
         )
     if not dry_run:
         # Otherwise PostgreSQL would take them for small tables, and the next closing for minutes.
         with store.writer() as connection:
             for table in _FILLED:
                 connection.analyze(table)
-    return Opened(balances, closed)
+    return Opened(balances, closed, to_renew)
 
 
 def _without_date(running: Operation) -> list[str]:
@@ -202,6 +215,34 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
+def _add_empty_terms(running: Operation, since: str) -> int:
+    """Add a term without issues for each reader whose last issue was not long ago; return how many.
+
+    Letters of renewal are sent for a term, and so these readers get them.
+    """
+    return running.connection.change(
+        f"""
+        INSERT INTO terms ({", ".join(("account_id", *_TERM))})
+        SELECT s.account_id, :first_id + row_number() OVER (ORDER BY s.subscription_id) - 1,
+            s.subscription_id, 0, 0, CASE WHEN s.copies > 0 THEN s.copies ELSE 1 END, 0, NULL,
+            'opening', :class, NULL, NULL
+        FROM subscriptions AS s JOIN subscribers AS r
+            ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND r.delete_date IS NULL
+            AND NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.account_id = s.account_id
+                AND t.subscription_id = s.subscription_id)
+            AND (SELECT max(i.date) FROM subscription_issues AS g
+                JOIN issues AS i ON i.account_id = g.account_id AND i.issue_id = g.issue_id
+                WHERE g.account_id = s.account_id
+                    AND g.subscription_id = s.subscription_id) >= :since
+        """,
+        account_id=running.account_id,
+        first_id=next_ids(running.connection, running.account_id, "terms"),
+        since=since,
+        **{"class": COMPLIMENTARY},
+    )
+
+
 def _batches(running: Operation) -> Iterator[list[Row]]:
     """Yield the subscriptions' numbers by ascending id, in lists of 5,000 rows."""
     last = -1
@@ -270,7 +311,8 @@ def _balances(running: Operation) -> list[Balance]:
         Balance._make(row)
         for row in running.connection.rows(
             """
-            SELECT p.publication_id, coalesce(p.name, ''), count(DISTINCT t.subscription_id),
+            SELECT p.publication_id, coalesce(p.name, ''),
+                count(DISTINCT CASE WHEN t.issues <> 0 THEN t.subscription_id END),
                 coalesce(sum(CASE WHEN t.paid_on IS NOT NULL AND t.issues > 0
                     THEN t.issues END), 0),
                 coalesce(sum(CASE WHEN t.paid_on IS NULL AND t.issues > 0

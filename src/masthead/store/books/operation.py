@@ -77,9 +77,14 @@ class Operation(Reading):
     each of many orders needs to know about this.
     """
 
-    def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
+    def __init__(
+        self, store: Store, connection: Connection, account_id: int, *, commit_id: int | None = None
+    ) -> None:
+        """Begin a commit, unless the transaction has one, the ``commit_id``."""
         super().__init__(store, connection, account_id)
-        self.commit_id = commits.begin_commit(connection, account_id)
+        if commit_id is None:
+            commit_id = commits.begin_commit(connection, account_id)
+        self.commit_id = commit_id
         self.summary: str | None = None
         self._pending = Pending(connection, account_id)
         self._memory: dict[str, dict[Any, Any]] = {}

@@ -196,6 +196,7 @@ CREATE TABLE books (
     PRIMARY KEY (account_id, books_id)
 );
 
+-- given_here: 1 if an operation of the books gave the id, 0 if a file brought it.
 CREATE TABLE publications (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     publication_id BIGINT NOT NULL,
@@ -205,6 +206,7 @@ CREATE TABLE publications (
     grace_counts BIGINT NOT NULL DEFAULT 0,
     credit_issues BIGINT NOT NULL DEFAULT 1,
     unlimited_term_months BIGINT NOT NULL DEFAULT 12,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, publication_id)
 );
 
@@ -239,6 +241,7 @@ CREATE TABLE issues (
     closed_at TEXT COLLATE "C",
     mailing_list_id BIGINT,
     file_written_at TEXT COLLATE "C",
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, issue_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
     FOREIGN KEY (account_id, mailing_list_id)
@@ -273,6 +276,7 @@ CREATE TABLE subscribers (
     source_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(source)) STORED,
     commit_id BIGINT NOT NULL,
     custom_fields_commit_id BIGINT NOT NULL,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, subscriber_id),
     FOREIGN KEY (account_id, merged_into)
         REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
@@ -317,6 +321,7 @@ CREATE TABLE addresses (
     longitude TEXT COLLATE "C",
     verified BIGINT NOT NULL DEFAULT 0,
     commit_id BIGINT NOT NULL,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, address_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
 );
@@ -448,6 +453,7 @@ CREATE TABLE bundles (
     active BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
     tax BIGINT NOT NULL DEFAULT 0,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, bundle_id)
 );
 
@@ -473,6 +479,7 @@ CREATE TABLE products (
     active BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
     tax BIGINT NOT NULL DEFAULT 0,
+    given_here BIGINT NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, product_id)
 );
 
@@ -597,6 +604,8 @@ CREATE TABLE terms (
     FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
 );
 CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_not_paid ON terms (account_id, subscription_id, term_id)
+    WHERE price > 0 AND paid_on IS NULL AND issues_left <> 0;
 CREATE INDEX terms_by_order_item
     ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
 
@@ -671,6 +680,61 @@ CREATE TABLE temporary_addresses (
 CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
+
+-- Why subscriptions are cancelled, in the publisher's words.
+CREATE TABLE cancellation_reasons (
+    account_id BIGINT NOT NULL,
+    reason_id BIGINT NOT NULL,
+    name TEXT COLLATE "C",
+    PRIMARY KEY (account_id, reason_id)
+);
+
+-- How a subscription was cancelled: at once; with the closing of after_issue_id; or at_end, when its
+-- issues are used up. campaign is renew_campaign_active before. ended_on is null until it has ended:
+-- by the closing of ended_issue_id, or at once. Nothing is booked of it after revenue_id.
+-- final_issue_id is the first issue that was closed since: it cannot be undone any more.
+CREATE TABLE cancellations (
+    account_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    reason TEXT COLLATE "C",
+    made_on TEXT COLLATE "C" NOT NULL,
+    after_issue_id BIGINT,
+    at_end BIGINT NOT NULL DEFAULT 0,
+    is_refund BIGINT NOT NULL DEFAULT 0,
+    campaign BIGINT NOT NULL DEFAULT 0,
+    ended_on TEXT COLLATE "C",
+    ended_issue_id BIGINT,
+    revenue_id BIGINT,
+    final_issue_id BIGINT,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, after_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, ended_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, final_issue_id) REFERENCES issues (account_id, issue_id)
+);
+CREATE INDEX cancellations_by_after_issue
+    ON cancellations (account_id, after_issue_id) WHERE after_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_ended_issue
+    ON cancellations (account_id, ended_issue_id) WHERE ended_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_final_issue
+    ON cancellations (account_id, final_issue_id) WHERE final_issue_id IS NOT NULL;
+CREATE INDEX cancellations_to_come
+    ON cancellations (account_id, subscription_id) WHERE ended_on IS NULL;
+
+-- What ended a term that a cancelled subscription had, so that it can be undone: its issues left, what
+-- was earned or refunded, the tax that went back with it, and the item's refund_date before.
+CREATE TABLE cancelled_terms (
+    account_id BIGINT NOT NULL,
+    term_id BIGINT NOT NULL,
+    issues_left BIGINT NOT NULL,
+    earned BIGINT NOT NULL DEFAULT 0,
+    refunded BIGINT NOT NULL DEFAULT 0,
+    tax BIGINT NOT NULL DEFAULT 0,
+    refund_date TEXT COLLATE "C",
+    PRIMARY KEY (account_id, term_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
+);
 
 -- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
 -- offers a bundle.
@@ -782,7 +846,8 @@ CREATE UNLOGGED TABLE staged_publications (
     late_start TEXT COLLATE "C",
     grace_counts BIGINT,
     credit_issues BIGINT,
-    unlimited_term_months BIGINT
+    unlimited_term_months BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_publications_by_key
     ON staged_publications (account_id, load_id, publication_id);
@@ -821,7 +886,8 @@ CREATE UNLOGGED TABLE staged_issues (
     mailed_on TEXT COLLATE "C",
     closed_at TEXT COLLATE "C",
     mailing_list_id BIGINT,
-    file_written_at TEXT COLLATE "C"
+    file_written_at TEXT COLLATE "C",
+    given_here BIGINT
 );
 CREATE INDEX staged_issues_by_key
     ON staged_issues (account_id, load_id, issue_id);
@@ -841,6 +907,7 @@ CREATE UNLOGGED TABLE staged_subscribers (
     source TEXT COLLATE "C",
     delete_date TEXT COLLATE "C",
     merged_into BIGINT,
+    given_here BIGINT,
     first_name_folded TEXT COLLATE "C",
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",
@@ -869,7 +936,8 @@ CREATE UNLOGGED TABLE staged_addresses (
     country_abbreviation TEXT COLLATE "C",
     latitude TEXT COLLATE "C",
     longitude TEXT COLLATE "C",
-    verified BIGINT
+    verified BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_addresses_by_key
     ON staged_addresses (account_id, load_id, address_id);
@@ -973,7 +1041,8 @@ CREATE UNLOGGED TABLE staged_bundles (
     name TEXT COLLATE "C",
     active BIGINT,
     price BIGINT,
-    tax BIGINT
+    tax BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_bundles_by_key
     ON staged_bundles (account_id, load_id, bundle_id);
@@ -1006,7 +1075,8 @@ CREATE UNLOGGED TABLE staged_products (
     name TEXT COLLATE "C",
     active BIGINT,
     price BIGINT,
-    tax BIGINT
+    tax BIGINT,
+    given_here BIGINT
 );
 CREATE INDEX staged_products_by_key
     ON staged_products (account_id, load_id, product_id);
@@ -1172,6 +1242,55 @@ CREATE UNLOGGED TABLE staged_temporary_addresses (
 CREATE INDEX staged_temporary_addresses_by_key
     ON staged_temporary_addresses (account_id, load_id, temporary_address_id);
 
+CREATE UNLOGGED TABLE staged_cancellation_reasons (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    reason_id BIGINT,
+    name TEXT COLLATE "C"
+);
+CREATE INDEX staged_cancellation_reasons_by_key
+    ON staged_cancellation_reasons (account_id, load_id, reason_id);
+
+CREATE UNLOGGED TABLE staged_cancellations (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    subscription_id BIGINT,
+    reason TEXT COLLATE "C",
+    made_on TEXT COLLATE "C",
+    after_issue_id BIGINT,
+    at_end BIGINT,
+    is_refund BIGINT,
+    campaign BIGINT,
+    ended_on TEXT COLLATE "C",
+    ended_issue_id BIGINT,
+    revenue_id BIGINT,
+    final_issue_id BIGINT
+);
+CREATE INDEX staged_cancellations_by_key
+    ON staged_cancellations (account_id, load_id, subscription_id);
+
+CREATE UNLOGGED TABLE staged_cancelled_terms (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    term_id BIGINT,
+    issues_left BIGINT,
+    earned BIGINT,
+    refunded BIGINT,
+    tax BIGINT,
+    refund_date TEXT COLLATE "C"
+);
+CREATE INDEX staged_cancelled_terms_by_key
+    ON staged_cancelled_terms (account_id, load_id, term_id);
+
 CREATE UNLOGGED TABLE staged_renewal_efforts (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -1312,6 +1431,9 @@ BEGIN
         'subscription_issues',
         'suspensions',
         'temporary_addresses',
+        'cancellation_reasons',
+        'cancellations',
+        'cancelled_terms',
         'renewal_efforts',
         'renewals_sent',
         'mailing_list_entries',

@@ -120,6 +120,7 @@ CREATE TABLE books (
     PRIMARY KEY (account_id, books_id)
 ) STRICT, WITHOUT ROWID;
 
+-- given_here: 1 if an operation of the books gave the id, 0 if a file brought it.
 CREATE TABLE publications (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     publication_id INTEGER NOT NULL,
@@ -129,6 +130,7 @@ CREATE TABLE publications (
     grace_counts INTEGER NOT NULL DEFAULT 0,
     credit_issues INTEGER NOT NULL DEFAULT 1,
     unlimited_term_months INTEGER NOT NULL DEFAULT 12,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, publication_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -163,6 +165,7 @@ CREATE TABLE issues (
     closed_at TEXT,
     mailing_list_id INTEGER,
     file_written_at TEXT,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, issue_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
     FOREIGN KEY (account_id, mailing_list_id)
@@ -196,6 +199,7 @@ CREATE TABLE subscribers (
     source_lower TEXT GENERATED ALWAYS AS (lower(source)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     custom_fields_commit_id INTEGER NOT NULL,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, subscriber_id),
     FOREIGN KEY (account_id, merged_into)
         REFERENCES subscribers (account_id, subscriber_id) DEFERRABLE INITIALLY DEFERRED
@@ -235,6 +239,7 @@ CREATE TABLE addresses (
     longitude TEXT,
     verified INTEGER NOT NULL DEFAULT 0,
     commit_id INTEGER NOT NULL,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, address_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
 ) STRICT, WITHOUT ROWID;
@@ -357,6 +362,7 @@ CREATE TABLE bundles (
     active INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     tax INTEGER NOT NULL DEFAULT 0,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, bundle_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -382,6 +388,7 @@ CREATE TABLE products (
     active INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     tax INTEGER NOT NULL DEFAULT 0,
+    given_here INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (account_id, product_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -505,6 +512,8 @@ CREATE TABLE terms (
     FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_not_paid ON terms (account_id, subscription_id, term_id)
+    WHERE price > 0 AND paid_on IS NULL AND issues_left <> 0;
 CREATE INDEX terms_by_order_item
     ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
 
@@ -579,6 +588,61 @@ CREATE TABLE temporary_addresses (
 CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
+
+-- Why subscriptions are cancelled, in the publisher's words.
+CREATE TABLE cancellation_reasons (
+    account_id INTEGER NOT NULL,
+    reason_id INTEGER NOT NULL,
+    name TEXT,
+    PRIMARY KEY (account_id, reason_id)
+) STRICT, WITHOUT ROWID;
+
+-- How a subscription was cancelled: at once; with the closing of after_issue_id; or at_end, when its
+-- issues are used up. campaign is renew_campaign_active before. ended_on is null until it has ended:
+-- by the closing of ended_issue_id, or at once. Nothing is booked of it after revenue_id.
+-- final_issue_id is the first issue that was closed since: it cannot be undone any more.
+CREATE TABLE cancellations (
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    reason TEXT,
+    made_on TEXT NOT NULL,
+    after_issue_id INTEGER,
+    at_end INTEGER NOT NULL DEFAULT 0,
+    is_refund INTEGER NOT NULL DEFAULT 0,
+    campaign INTEGER NOT NULL DEFAULT 0,
+    ended_on TEXT,
+    ended_issue_id INTEGER,
+    revenue_id INTEGER,
+    final_issue_id INTEGER,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, after_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, ended_issue_id) REFERENCES issues (account_id, issue_id),
+    FOREIGN KEY (account_id, final_issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX cancellations_by_after_issue
+    ON cancellations (account_id, after_issue_id) WHERE after_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_ended_issue
+    ON cancellations (account_id, ended_issue_id) WHERE ended_issue_id IS NOT NULL;
+CREATE INDEX cancellations_by_final_issue
+    ON cancellations (account_id, final_issue_id) WHERE final_issue_id IS NOT NULL;
+CREATE INDEX cancellations_to_come
+    ON cancellations (account_id, subscription_id) WHERE ended_on IS NULL;
+
+-- What ended a term that a cancelled subscription had, so that it can be undone: its issues left, what
+-- was earned or refunded, the tax that went back with it, and the item's refund_date before.
+CREATE TABLE cancelled_terms (
+    account_id INTEGER NOT NULL,
+    term_id INTEGER NOT NULL,
+    issues_left INTEGER NOT NULL,
+    earned INTEGER NOT NULL DEFAULT 0,
+    refunded INTEGER NOT NULL DEFAULT 0,
+    tax INTEGER NOT NULL DEFAULT 0,
+    refund_date TEXT,
+    PRIMARY KEY (account_id, term_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
+) STRICT, WITHOUT ROWID;
 
 -- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
 -- offers a bundle.
@@ -718,6 +782,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('order_items', 'order_items_by_purchase', '1000000 1000000 1'),
     ('terms', 'terms', '2000000 2000000 1'),
     ('terms', 'terms_by_subscription', '2000000 2000000 2 1'),
+    ('terms', 'terms_not_paid', '100000 100000 1 1'),
     ('terms', 'terms_by_order_item', '2000000 2000000 1'),
     ('revenue', 'revenue', '20000000 20000000 1'),
     ('revenue', 'revenue_by_term', '20000000 20000000 10'),
@@ -728,6 +793,13 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('temporary_addresses', 'temporary_addresses', '100000 100000 1'),
     ('temporary_addresses', 'temporary_addresses_by_subscription', '100000 100000 2'),
     ('temporary_addresses', 'temporary_addresses_by_address', '100000 100000 1'),
+    ('cancellation_reasons', 'cancellation_reasons', '100 100 1'),
+    ('cancellations', 'cancellations', '100000 100000 1'),
+    ('cancellations', 'cancellations_by_after_issue', '10000 10000 100'),
+    ('cancellations', 'cancellations_by_ended_issue', '10000 10000 100'),
+    ('cancellations', 'cancellations_by_final_issue', '100000 100000 1000'),
+    ('cancellations', 'cancellations_to_come', '1000 1000 1'),
+    ('cancelled_terms', 'cancelled_terms', '200000 200000 1'),
     ('renewal_efforts', 'renewal_efforts', '100 100 5 1'),
     ('renewal_efforts', 'renewal_efforts_by_bundle', '100 100 2'),
     ('renewals_sent', 'renewals_sent', '5000000 5000000 3 1'),

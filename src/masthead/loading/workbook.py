@@ -1,0 +1,381 @@
+"""A workbook's cells as values, read part by part in a bounded memory.
+
+A small file can unpack to hundreds of megabytes, of which a tree of objects takes many times as
+much. So each part is parsed as a stream, only those are read that have cells or say what cells
+mean, and what no workbook of records needs is refused as soon as it is seen (decisions,
+"Workbooks").
+"""
+
+import posixpath
+import re
+import zipfile
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO
+
+from masthead.errors import BadInput
+from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
+from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
+
+__all__ = ["LINES_MAX", "Workbook"]
+
+LINES_MAX = 1_048_576
+"""As many rows as a sheet can have."""
+
+_COLUMNS_MAX = 16_384
+"""As many columns as a sheet can have."""
+
+_FREE_PLACES = 10_000_000
+_PLACES_AN_ELEMENT = 20
+"""The empty cells between others count too: rows have at most so many places, and more by what the
+sheet has of elements."""
+
+_STRINGS_MAX = 256 * 1024 * 1024
+"""What all shared strings may take in memory, in bytes."""
+
+_FORMAT_MAX = 1_000
+_COLUMN = re.compile(r"([A-Z]{1,3})[0-9]*")
+
+
+class _Strings:
+    """Shared strings, as bytes of UTF-8 one behind the other."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._ends = array("Q")
+
+    def add(self, text: str) -> None:
+        self._bytes += text.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._bytes))
+        if len(self._bytes) + 8 * len(self._ends) > _STRINGS_MAX:
+            raise TooMuchError(f"has shared strings of more than {_STRINGS_MAX >> 20} MiB")
+
+    def get(self, number: int) -> str:
+        """Return a string by its number; raise IndexError if there is none."""
+        if number < 0:
+            raise IndexError(number)
+        start = self._ends[number - 1] if number else 0
+        return self._bytes[start : self._ends[number]].decode("utf-8", "surrogatepass")
+
+
+class Workbook:
+    """A workbook: the names of its sheets, and the cells of one.
+
+    Its methods raise BadInput, which begins with ``label``, for one that is too large, and other
+    exceptions for what is no workbook.
+    """
+
+    def __init__(self, raw: IO[bytes], label: str) -> None:
+        self._label = label
+        self._packed = check_directory(raw)
+        self._archive = zipfile.ZipFile(raw)
+        self._names = frozenset(self._archive.namelist())
+        self._is_1904 = False
+        self._strings = _Strings()
+        self._dates: set[int] = set()
+        self._durations: set[int] = set()
+        self.sheets: dict[str, str] = {}
+        """The part of each sheet with cells, by its name, in their order."""
+        with told(label):
+            self._read()
+
+    def rows(self, sheet: str) -> Iterator[tuple[int, list[object]]]:
+        """Yield the number and the values of each row of a sheet that has a value."""
+        part = self._part(self.sheets[sheet])
+        with told(self._label):
+            yield from _Rows(self._label, part, self._value).rows()
+
+    def _part(self, name: str) -> Part:
+        with told(self._label):
+            return Part(self._archive, name, self._packed)
+
+    def _read(self) -> None:
+        """Read everything but the sheets."""
+        book = self._related("", "officeDocument").get("", "xl/workbook.xml")
+        by_id = self._related(book, "worksheet")
+        found: list[tuple[str, str]] = []
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            if name == "sheet":
+                ids = (v for k, v in attributes.items() if k.endswith(":id"))
+                found.append((attributes.get("name", ""), next(ids, "")))
+            elif name == "workbookPr":
+                self._is_1904 = attributes.get("date1904", "0") in {"1", "true"}
+
+        self._part(book).run(start, _nothing)
+        for title, id_ in found:
+            if (part := by_id.get(id_)) in self._names:
+                self.sheets.setdefault(title, str(part))
+        for kind, name, read in (
+            ("styles", "styles.xml", self._read_styles),
+            ("sharedStrings", "sharedStrings.xml", self._read_strings),
+        ):
+            beside = posixpath.join(posixpath.dirname(book), name)
+            part = self._related(book, kind).get("", beside)
+            if part in self._names:
+                read(self._part(part))
+
+    def _related(self, of: str, kind: str) -> Mapping[str, str]:
+        """Return the parts of a kind to which a part is related, by their ids; "" is the first."""
+        folder, name = posixpath.split(of)
+        related = posixpath.join(folder, "_rels", f"{name}.rels")
+        if related not in self._names:
+            return {}
+        found: dict[str, str] = {}
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            if name == "Relationship" and attributes.get("Type", "").endswith(f"/{kind}"):
+                target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"]))[1:]
+                found.setdefault("", target)
+                found[attributes.get("Id", "")] = target
+
+        self._part(related).run(start, _nothing)
+        return found
+
+    def _read_styles(self, part: Part) -> None:
+        """Note which styles of cells are those of dates and of durations."""
+        from openpyxl.styles import numbers  # noqa: PLC0415 - that takes a tenth of a second
+
+        codes: dict[str, str] = {}
+        kinds: dict[str, tuple[bool, bool]] = {}
+        number = -1
+        is_of_cells = False
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            nonlocal number, is_of_cells
+            if name == "numFmt":
+                codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
+            elif name == "cellXfs":
+                is_of_cells = True
+            elif name == "xf" and is_of_cells:
+                number += 1
+                id_ = attributes.get("numFmtId", "0")
+                if id_ not in kinds:
+                    code = codes.get(id_) or numbers.builtin_format_code(int(id_)) or ""
+                    code = code[:_FORMAT_MAX]
+                    kinds[id_] = numbers.is_date_format(code), numbers.is_timedelta_format(code)
+                is_date, is_duration = kinds[id_]
+                if is_date:
+                    self._dates.add(number)
+                if is_duration:
+                    self._durations.add(number)
+
+        def end(name: str) -> None:
+            nonlocal is_of_cells
+            is_of_cells = is_of_cells and name != "cellXfs"
+
+        part.run(start, end)
+
+    def _read_strings(self, part: Part) -> None:
+        text = _Text()
+
+        def start(name: str, _attributes: dict[str, str]) -> None:
+            if name == "si":
+                text.begin()
+            else:
+                text.start(name)
+
+        def end(name: str) -> None:
+            if name == "si":
+                # So spreadsheets write an underscore that begins no escape.
+                self._strings.add(text.end().replace("x005F_", ""))
+            else:
+                text.stop(name)
+
+        part.run(start, end, text.add)
+
+    def _value(self, kind: str, style: str, text: str | None, inline: str | None) -> object:
+        """Return the value of a cell; None if it has none."""
+        if kind == "inlineStr":
+            return inline
+        if not text:
+            return None
+        if kind == "n":
+            return self._number(text, style)
+        if kind == "s":
+            return self._strings.get(int(text))
+        if kind == "b":
+            return bool(int(text))
+        return _moment(text) if kind == "d" else text
+
+    def _number(self, text: str, style: str) -> object:
+        """Return a number, or the date or duration that its style makes of it."""
+        number = float(text) if "." in text or "E" in text or "e" in text else int(text)
+        if not style or int(style) not in self._dates:
+            return number
+        from openpyxl.utils import datetime as days  # noqa: PLC0415 - takes a tenth of a second
+
+        epoch = days.MAC_EPOCH if self._is_1904 else days.WINDOWS_EPOCH
+        try:
+            return days.from_excel(number, epoch, timedelta=int(style) in self._durations)
+        except (OverflowError, ValueError):
+            return "#VALUE!"
+
+
+def _moment(text: str) -> object:
+    from openpyxl.utils import datetime as days  # noqa: PLC0415
+
+    moment: object = days.from_ISO8601(text)  # type: ignore[no-untyped-call]
+    return moment
+
+
+class _Text:
+    """Collects the text of an element: of its ``t``, without what says how it is pronounced."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+        self._is_text = self._is_spoken = False
+        self._length = 0
+
+    def begin(self) -> None:
+        self._found = []
+        self._length = 0
+
+    def start(self, name: str) -> None:
+        if name == "t":
+            self._is_text = not self._is_spoken
+        elif name == "rPh":
+            self._is_spoken = True
+
+    def stop(self, name: str) -> None:
+        if name == "t":
+            self._is_text = False
+        elif name == "rPh":
+            self._is_spoken = False
+
+    def add(self, text: str) -> None:
+        if self._is_text:
+            self._length += len(text)
+            if self._length > ROW_BYTES_MAX:
+                raise TooMuchError(f"has a text of more than {ROW_BYTES_MAX >> 20} MiB")
+            self._found.append(text)
+
+    def end(self) -> str:
+        return "".join(self._found)
+
+
+class _Rows:
+    """The rows of a sheet."""
+
+    def __init__(
+        self,
+        label: str,
+        part: Part,
+        value: Callable[[str, str, str | None, str | None], object],
+    ) -> None:
+        self._label = label
+        self._part = part
+        self._value = value
+        self._ready: list[tuple[int, list[object]]] = []
+        self._columns: dict[str, int] = {}
+        self._line = 0
+        self._column = 0
+        self._count = 0
+        self._places = 0
+        self._length = 0
+        self._row: list[object] = []
+        self._cell: dict[str, str] = {}
+        self._pieces: list[str] | None = None
+        self._text: str | None = None
+        self._inline: str | None = None
+        self._of_inline: _Text | None = None
+
+    def rows(self) -> Iterator[tuple[int, list[object]]]:
+        for _ in self._part.parse(self._start, self._end, self._add):
+            yield from self._ready
+            self._ready.clear()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "c":
+            self._count += 1
+            if self._count > _COLUMNS_MAX:
+                raise too_many_cells(self._label, self._line, self._count)
+            self._cell = attributes
+            self._text = self._inline = None
+        elif name == "v":
+            self._pieces = []
+        elif name == "row":
+            line = int(float(attributes["r"])) if "r" in attributes else self._line + 1
+            if line > LINES_MAX:
+                raise BadInput(
+                    f"{self._label}: has more than {LINES_MAX} rows, the most of a sheet"
+                )
+            if line <= self._line:
+                raise ValueError("rows that are not in their order")
+            self._line = line
+            self._column = self._count = self._length = 0
+            self._row = []
+        elif name == "is":
+            self._of_inline = _Text()
+        elif self._of_inline:
+            self._of_inline.start(name)
+
+    def _add(self, text: str) -> None:
+        if self._pieces is not None:
+            self._lengthen(len(text))
+            self._pieces.append(text)
+        elif self._of_inline:
+            self._of_inline.add(text)
+
+    def _lengthen(self, by: int) -> None:
+        self._length += by
+        if self._length > ROW_BYTES_MAX:
+            raise too_long(self._label, self._line)
+
+    def _end(self, name: str) -> None:
+        if name == "v":
+            self._text = "".join(self._pieces or ())
+            self._pieces = None
+        elif name == "c":
+            self._end_cell()
+        elif name == "row":
+            self._end_row()
+        elif name == "is" and self._of_inline:
+            self._inline = self._of_inline.end()
+            self._of_inline = None
+        elif self._of_inline:
+            self._of_inline.stop(name)
+
+    def _end_cell(self) -> None:
+        cell = self._cell
+        place = cell.get("r")
+        self._column = self._column_of(place) if place else self._column + 1
+        value = self._value(cell.get("t", "n"), cell.get("s", ""), self._text, self._inline)
+        if value is None:
+            return
+        if isinstance(value, str):
+            self._lengthen(len(value))
+        if self._column > _COLUMNS_MAX:
+            raise too_many_cells(self._label, self._line, self._column)
+        row = self._row
+        if self._column > len(row):
+            row.extend([None] * (self._column - len(row)))
+        row[self._column - 1] = value
+
+    def _end_row(self) -> None:
+        if not self._row:
+            return
+        if len(self._row) > CELLS_MAX and self._row[-1] != "":
+            raise too_many_cells(self._label, self._line, len(self._row))
+        self._places += len(self._row)
+        if self._places > _FREE_PLACES + _PLACES_AN_ELEMENT * self._part.elements:
+            raise TooMuchError("has more empty cells than records have")
+        self._ready.append((self._line, self._row))
+
+    def _column_of(self, place: str) -> int:
+        """Return the number of the column of ``AB7``; raise ValueError if it has none."""
+        found = _COLUMN.fullmatch(place.upper())
+        if found is None:
+            raise ValueError("a cell without a place")
+        letters = found.group(1)
+        number = self._columns.get(letters)
+        if number is None:
+            number = 0
+            for letter in letters:
+                number = number * 26 + ord(letter) - ord("A") + 1
+            self._columns[letters] = number
+        return number
+
+
+def _nothing(_name: str) -> None:
+    """Do nothing at the end of an element."""

@@ -1,0 +1,76 @@
+"""What a load changes of the plan of issues, and what follows for subscriptions.
+
+A load brings it up to date exactly as commands of the catalogue do (decisions, "Loads of the
+plan"): the ends of all subscriptions to the publications whose plan is another one afterwards.
+"""
+
+from typing import NamedTuple
+
+from masthead.store.books.operation import Operation, mode_of
+from masthead.store.books.refreshing import refresh
+from masthead.store.database import Connection, Store
+
+__all__ = ["Plans", "bring_up_to_date", "plans_of"]
+
+
+class Plans(NamedTuple):
+    """What subscriptions are reckoned from.
+
+    Of each publication that are its settings, of each issue its publication, its date, and whether
+    it is closed.
+    """
+
+    publications: dict[int, tuple[int, int]]
+    issues: dict[int, tuple[int, str | None, bool]]
+
+    def of_publication(self, publication_id: int) -> object:
+        """Return the plan of one publication, for comparison."""
+        issues = (each[1:] for each in self.issues.values() if each[0] == publication_id)
+        return self.publications.get(publication_id), sorted(issues, key=repr)
+
+
+def plans_of(connection: Connection, account_id: int) -> Plans | None:
+    """Return the plans of an account that keeps its books here; None of any other."""
+    if mode_of(connection, account_id) != "here":
+        return None
+    publications = connection.rows(
+        """
+        SELECT publication_id, issues_per_year, credit_issues FROM publications
+        WHERE account_id = :account_id
+        """,
+        account_id=account_id,
+    )
+    issues = connection.rows(
+        """
+        SELECT issue_id, publication_id, date, closed_at IS NOT NULL FROM issues
+        WHERE account_id = :account_id
+        """,
+        account_id=account_id,
+    )
+    return Plans(
+        {key: (per_year, credit) for key, per_year, credit in publications},
+        {key: (of, day, bool(is_closed)) for key, of, day, is_closed in issues},
+    )
+
+
+def bring_up_to_date(
+    store: Store, connection: Connection, account_id: int, commit_id: int, before: Plans
+) -> None:
+    """Derive what follows from the plan for the subscriptions of publications whose plan changed.
+
+    Call it in the transaction that changed the plan; changed subscriptions get its commit.
+    """
+    now = plans_of(connection, account_id)
+    assert now
+    if now == before:
+        return
+    running = Operation(store, connection, account_id, commit_id=commit_id)
+    for publication_id in now.publications:
+        if now.of_publication(publication_id) != before.of_publication(publication_id):
+            refresh(
+                running,
+                """SELECT s.subscription_id FROM subscriptions AS s
+                WHERE s.account_id = :account_id AND s.publication_id = :publication_id""",
+                publication_id=publication_id,
+            )
+    running.write()

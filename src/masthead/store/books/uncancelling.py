@@ -1,0 +1,262 @@
+"""Undoing a cancelling, exactly: until the next issue of the publication is closed.
+
+What was booked is taken back by rows of its own. The functions run in an operation
+(``store.books.operation``).
+"""
+
+from itertools import groupby
+from operator import itemgetter
+
+from masthead.errors import BadInput
+from masthead.store.books.ids import next_ids
+from masthead.store.books.issue import Issue
+from masthead.store.books.lists import Lists
+from masthead.store.books.operation import Operation
+from masthead.store.books.refreshing import refresh
+from masthead.store.books.subscription import held, the_one
+
+__all__ = ["finalize", "go_back", "uncancel", "withdraw"]
+
+_REVIVED = "books_revived"
+
+
+def uncancel(books: Operation, subscription_id: int) -> None:
+    """Undo the cancelling of a subscription, whether it has ended or not.
+
+    Terms, issues, the campaign and money are as before. Raises NotFound if there is no such
+    subscription; BadInput if it was not cancelled, if an issue of its publication was closed since
+    it ended, or if its reader was deleted, or money of its orders paid or refunded since.
+    """
+    held(books.connection, books.account_id, subscription_id)
+    row = books.connection.row(
+        """
+        SELECT c.ended_on, i.name, i.date, r.delete_date FROM subscriptions AS s
+        JOIN cancellations AS c
+            ON c.account_id = s.account_id AND c.subscription_id = s.subscription_id
+        JOIN subscribers AS r ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
+        LEFT JOIN issues AS i ON i.account_id = c.account_id AND i.issue_id = c.final_issue_id
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+    )
+    if row is None:
+        raise BadInput(f"subscription {subscription_id} was not cancelled here: nothing to undo")
+    ended_on, issue, day, delete_date = row
+    again = "an order begins a new one: `masthead order add`"
+    if day is not None:
+        raise BadInput(
+            f"subscription {subscription_id} was cancelled on {ended_on}, and "
+            f"{issue or 'the issue'} of {day} was closed since, without it: that cannot be undone "
+            f"any more; {again}"
+        )
+    if delete_date is not None:
+        raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
+    if _was_booked_since(books, subscription_id):
+        raise BadInput(
+            f"money of the orders of subscription {subscription_id} was paid or refunded since it "
+            f"was cancelled on {ended_on}: that cannot be undone any more; {again}"
+        )
+    if ended_on is not None:
+        _revive(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)
+    withdraw(books, subscription_id)
+    the_one(books, subscription_id)
+    books.say(f"the cancelling of subscription {subscription_id} was undone")
+
+
+def withdraw(books: Operation, subscription_id: int) -> bool:
+    """Forget a cancelling that is still to come, if there is one; return whether there was.
+
+    The subscription is in the campaign again if it was before. The caller refreshes it.
+    """
+    same = {"account_id": books.account_id, "subscription_id": subscription_id}
+    row = books.connection.row(
+        """
+        SELECT c.campaign FROM cancellations AS c
+        WHERE c.account_id = :account_id AND c.subscription_id = :subscription_id
+            AND c.ended_on IS NULL
+        """,
+        **same,
+    )
+    if row is None:
+        return False
+    books.connection.change(
+        """
+        UPDATE subscriptions SET renew_campaign_active = :campaign, commit_id = :commit_id
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+            AND renew_campaign_active <> :campaign
+        """,
+        campaign=row[0],
+        commit_id=books.commit_id,
+        **same,
+    )
+    books.connection.change(
+        """
+        DELETE FROM cancellations
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        """,
+        **same,
+    )
+    return True
+
+
+def finalize(books: Operation, issue: Issue) -> None:
+    """Note that the issue was closed after what had ended before: it cannot be undone any more."""
+    books.connection.change(
+        """
+        UPDATE cancellations SET final_issue_id = :issue_id
+        WHERE account_id = :account_id AND ended_on IS NOT NULL AND final_issue_id IS NULL
+            AND subscription_id IN (SELECT s.subscription_id FROM subscriptions AS s
+                WHERE s.account_id = :account_id AND s.publication_id = :publication_id)
+        """,
+        account_id=books.account_id,
+        issue_id=issue.issue_id,
+        publication_id=issue.publication_id,
+    )
+
+
+def go_back(books: Operation, issue: Issue) -> None:
+    """Undo what the closing of an issue has ended, so that it is still to come again.
+
+    What it made final can be undone again. The subscriptions are refreshed.
+    """
+    books.connection.change(
+        """
+        UPDATE cancellations SET final_issue_id = NULL
+        WHERE account_id = :account_id AND final_issue_id = :issue_id
+        """,
+        account_id=books.account_id,
+        issue_id=issue.issue_id,
+    )
+    _revive(books, "c.ended_issue_id = :issue_id", issue_id=issue.issue_id)
+
+
+def _was_booked_since(books: Operation, subscription_id: int) -> bool:
+    return bool(
+        books.connection.row(
+            """
+            SELECT 1 FROM cancellations AS c
+            JOIN terms AS t ON t.account_id = c.account_id AND t.subscription_id = c.subscription_id
+            JOIN cancelled_terms AS e ON e.account_id = t.account_id AND e.term_id = t.term_id
+            WHERE c.account_id = :account_id AND c.subscription_id = :subscription_id
+                AND c.ended_on IS NOT NULL AND (EXISTS (
+                    SELECT 1 FROM revenue AS r WHERE r.account_id = t.account_id
+                        AND r.term_id = t.term_id AND r.revenue_id > coalesce(c.revenue_id, -1))
+                OR EXISTS (
+                    SELECT 1 FROM terms AS o JOIN revenue AS r
+                        ON r.account_id = o.account_id AND r.term_id = o.term_id
+                    WHERE o.account_id = t.account_id AND o.order_item_id = t.order_item_id
+                        AND r.kind = 'refunded' AND r.revenue_id > coalesce(c.revenue_id, -1))
+                OR (t.price > 0 AND t.paid_on IS NULL AND EXISTS (
+                    SELECT 1 FROM order_items AS i JOIN orders AS o
+                        ON o.account_id = i.account_id AND o.order_id = i.order_id
+                    WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id
+                        AND o.paid_on IS NOT NULL)))
+            LIMIT 1
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+        )
+    )
+
+
+def _revive(books: Operation, which: str, **values: int) -> None:
+    """Take back what ended subscriptions; they are still to end afterwards.
+
+    ``which`` is a condition on ``cancellations AS c``.
+    """
+    connection, same = books.connection, {"account_id": books.account_id}
+    lists = Lists(books)
+    if not lists.keep(
+        _REVIVED,
+        f"""SELECT c.subscription_id AS key FROM cancellations AS c
+        WHERE c.account_id = :account_id AND c.ended_on IS NOT NULL AND {which}""",
+        ("key",),
+        **same,
+        **values,
+    ):
+        return
+    keys = lists.keys_in(_REVIVED)
+    of_these = f"""{keys} AS k JOIN terms AS t
+        ON t.account_id = :account_id AND t.subscription_id = k.key
+        JOIN cancelled_terms AS e ON e.account_id = t.account_id AND e.term_id = t.term_id"""
+    connection.change(
+        f"""
+        INSERT INTO revenue (account_id, revenue_id, term_id, kind, cents, booked_on)
+        SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
+            CASE WHEN e.refunded > 0 THEN 'refunded' ELSE 'earned' END, -e.earned - e.refunded,
+            :today
+        FROM {of_these} WHERE e.earned + e.refunded <> 0
+        """,
+        first_id=next_ids(connection, books.account_id, "revenue"),
+        today=books.today,
+        **same,
+    )
+    _take_back_refunds(books, of_these)
+    connection.change(
+        f"""
+        UPDATE terms AS t SET issues_left = e.issues_left, ended_at = NULL
+        FROM cancelled_terms AS e
+        WHERE t.account_id = :account_id AND t.subscription_id IN (SELECT k.key FROM {keys} AS k)
+            AND e.account_id = :account_id AND e.term_id = t.term_id
+        """,
+        **same,
+    )
+    connection.change(
+        f"""
+        DELETE FROM cancelled_terms WHERE account_id = :account_id AND term_id IN (
+            SELECT t.term_id FROM {keys} AS k JOIN terms AS t
+                ON t.account_id = :account_id AND t.subscription_id = k.key)
+        """,
+        **same,
+    )
+    for table, change in (
+        ("subscriptions", "cancelled_on = NULL, commit_id = :commit_id"),
+        ("cancellations", "ended_on = NULL, ended_issue_id = NULL, revenue_id = NULL"),
+    ):
+        commit = {"commit_id": books.commit_id} if ":commit_id" in change else {}
+        connection.change(
+            f"""
+            UPDATE {table} SET {change}
+            WHERE account_id = :account_id AND subscription_id IN (SELECT k.key FROM {keys} AS k)
+            """,
+            **commit,
+            **same,
+        )
+    refresh(books, f"SELECT k.key FROM {keys} AS k")
+    lists.drop(_REVIVED)
+
+
+def _take_back_refunds(books: Operation, of_these: str) -> None:
+    """Let items of orders be as they were before: their first term has the former date."""
+    rows = books.connection.rows(
+        f"""
+        SELECT t.order_item_id, e.refunded + e.tax, e.refund_date
+        FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0
+        ORDER BY t.order_item_id, e.term_id
+        """,
+        account_id=books.account_id,
+    )
+    for item_id, parts in groupby(rows, itemgetter(0)):
+        own = list(parts)
+        which = {"account_id": books.account_id, "item_id": item_id}
+        books.connection.change(
+            """
+            UPDATE order_items SET refunded = refunded - :cents, refund_date = CASE
+                WHEN refunded = :cents THEN NULL ELSE coalesce(:refund_date, refund_date) END
+            WHERE account_id = :account_id AND order_item_id = :item_id
+            """,
+            cents=sum(int(cents) for _, cents, _ in own),
+            refund_date=own[0][2],
+            **which,
+        )
+        books.connection.change(
+            """
+            UPDATE orders SET commit_id = :commit_id
+            WHERE account_id = :account_id AND order_id = (
+                SELECT i.order_id FROM order_items AS i
+                WHERE i.account_id = :account_id AND i.order_item_id = :item_id)
+            """,
+            commit_id=books.commit_id,
+            **which,
+        )

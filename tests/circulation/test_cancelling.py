@@ -1,0 +1,204 @@
+"""Cancelling at the telephone: what is said, refused and shown. The model has the rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.errors import MastheadError
+from masthead.store.books import cancelling, catalogue, closing, ordering, reasons, uncancelling
+from masthead.store.books.expiries import expiring_now, expiring_then, schedules
+from masthead.store.books.operation import operation
+from tests.circulation.desk import DEED, Desk
+from tests.console.browser import input_values, serving_console
+from tests.long import SHORT_ON_SQLITE
+from tests.servers import masthead
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from masthead.store.database import Value
+    from tests.servers import Store
+
+
+@pytest.fixture
+def url(store: Store) -> Iterator[str]:
+    url = store.new_database("cancelling")
+    yield url
+    store.drop_database(url)
+
+
+@pytest.fixture
+def desk(url: str) -> Iterator[Desk]:
+    """A monthly with three issues to come; a reader with five for 10.00 and tax 0.70."""
+    desk = Desk(url)
+    fill(desk)
+    yield desk
+    desk.store.close()
+
+
+def fill(desk: Desk) -> None:
+    desk.to("2026-01-10")
+    desk.put("publications", publication_id=1, name="Tide", issues_per_year=12)
+    for n in range(1, 4):
+        desk.put("issues", issue_id=n, publication_id=1, name=f"No. {n}", date=f"2026-0{n + 1}-01")
+    desk.put("bundles", bundle_id=1, name="Five of Tide", price=1000, tax=70)
+    line: dict[str, Value] = {"publication_id": 1, "issues": 5, "type": "Print", "copies": 1}
+    desk.put("bundle_lines", bundle_id=1, line_number=1, price=1000, **line)
+    desk.put("subscribers", subscriber_id=1, first_name="Ada", last_name="Ames")
+    desk.put("addresses", address_id=1, subscriber_id=1, address="1 Oak", city="Bath")
+
+    def place(books: Any) -> None:
+        ordering.finish(books, [ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))])
+        books.say("an order")
+
+    done(desk, place)
+
+
+def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    with operation(desk.store, 1, DEED) as books:
+        return do(books, *given, **named)
+
+
+def refusal(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> str:
+    with pytest.raises(MastheadError) as caught:
+        done(desk, do, *given, **named)
+    return str(caught.value)
+
+
+def of_books(desk: Desk) -> dict[str, Any]:
+    """Return the sums of revenue, and all else that undoing restores."""
+    sums: dict[str, int] = {}
+    for row in desk.table("revenue"):
+        sums[row["kind"]] = sums.get(row["kind"], 0) + row["cents"]
+    tables = ("terms", "order_items", "orders", "subscriptions", "cancellations", "cancelled_terms")
+    found: dict[str, Any] = {name: desk.table(name) for name in tables}
+    return {**found, "revenue": {kind: cents for kind, cents in sums.items() if cents}}
+
+
+def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None:
+    """decisions, "How it is undone"."""
+    before = of_books(desk)
+    for refund in (True, False):
+        done(desk, cancelling.cancel, 1, refund=refund)
+        assert desk.subscription(1)["issues"] == 0
+        desk.to("2026-01-20")
+        done(desk, uncancelling.uncancel, 1)
+        assert of_books(desk) == before
+    assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 1)
+    done(desk, cancelling.cancel, 1, refund=False)
+    assert "an order begins" in refusal(desk, cancelling.cancel, 1, refund=True)
+    closing.close_issue(desk.store, 1, 1, deed=DEED)
+    said = refusal(desk, uncancelling.uncancel, 1)
+    assert said.startswith("subscription 1 was cancelled on 2026-01-20, and No. 1 of 2026-02-01")
+
+
+def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
+    """decisions, "When it ends"; its last day is that before the first issue that is not sent."""
+    assert desk.subscription(1)["date_expired"] == "2026-06-30"
+    made = done(desk, cancelling.cancel, 1, refund=True, after_issue=2)
+    assert made.later == "after issue 2 (Tide No. 2, 2026-03-01)"
+    found = desk.subscription(1)
+    assert (found["date_expired"], found["issues"]) == ("2026-03-31", 5)
+    assert found["renew_campaign_active"] == 0
+    with desk.store.reader() as connection:
+        connection.set_tenant(1)
+        with connection.snapshot():
+            now = expiring_now(connection, 1)
+            assert now == expiring_then(connection, 1, "2026-01-10", schedules(connection, 1))
+    assert [f"{each.expires}" for each in now] == ["2026-03-31"]
+    again = done(desk, cancelling.cancel, 1, refund=True, after_issue=2)
+    assert again == made, "it takes the place of the other one"
+    assert desk.table("cancellations")[0]["campaign"] == 1
+    assert "undo that first" in refusal(desk, catalogue.remove_issue, 2)
+    for issue_id in (1, 2, 3):
+        closing.close_issue(desk.store, 1, issue_id, deed=DEED)
+    got = [row["issue_id"] for row in desk.table("subscription_issues")]
+    assert got == [1, 2]
+    assert desk.subscription(1)["cancelled_on"] == "2026-01-10"
+    (item,) = desk.table("order_items")
+    assert item["refunded"] == 642, "600 of 1000 are unearned, and 42 is their tax"
+
+
+def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) -> None:
+    """decisions, "When it ends"."""
+    done(desk, cancelling.cancel, 1, refund=False, at_end=True)
+    assert desk.subscription(1)["renew_campaign_active"] == 0
+
+    def place(books: Any) -> None:
+        ordering.finish(books, [ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))])
+        books.say("an order")
+
+    done(desk, place)
+    assert desk.subscription(1)["renew_campaign_active"] == 1
+    assert desk.table("cancellations") == []
+
+
+def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
+    """decisions, "How it is undone"."""
+    assert "(none)" in refusal(desk, cancelling.cancel, 1, refund=False, reason="moved")
+    assert done(desk, reasons.add_reason, " moved  abroad ") == 1
+    assert "already" in refusal(desk, reasons.add_reason, "Moved abroad")
+    assert "1 to 100 characters" in refusal(desk, reasons.add_reason, " ")
+    done(desk, cancelling.cancel, 1, refund=False, reason="MOVED abroad")
+    done(desk, reasons.remove_reason, 1)
+    assert "has no reason 1" in refusal(desk, reasons.remove_reason, 1)
+    assert desk.table("cancellations")[0]["reason"] == "moved abroad"
+
+
+def test_money_that_went_another_way_since_is_not_undone(desk: Desk) -> None:
+    """decisions, "How it is undone"."""
+    done(desk, cancelling.cancel, 1, refund=False)
+    refund: dict[str, Value] = {"revenue_id": 99, "term_id": 1, "kind": "refunded", "cents": 1}
+    desk.put("revenue", booked_on="2026-01-10", **refund)
+    assert "paid or refunded since" in refusal(desk, uncancelling.uncancel, 1)
+
+
+@SHORT_ON_SQLITE
+def test_the_commands_cancel_and_undo(desk: Desk, url: str) -> None:
+    def run(*given: object, exit_status: int = 0) -> str:
+        found = masthead(*given, "--account=1", database=url, exit_status=exit_status)
+        return found.stderr if exit_status else found.stdout
+
+    assert run("catalogue", "reason", "list").startswith("no reasons")
+    assert run("catalogue", "reason", "add", "moved") == "reason 1 was added\n"
+    assert run("catalogue", "reason", "list") == "1\tmoved\n"
+    cancel = ("subscription", "cancel", 1)
+    both = run(*cancel, "--after-issue=2", "--at-end", exit_status=2)
+    assert "not both" in both
+    assert "nothing is left" in run(*cancel, "--refund", "--at-end", exit_status=2)
+    assert run(*cancel, "--after-issue=2", "--reason=moved", "--dry-run").endswith(
+        "ends after issue 2 (Tide No. 2, 2026-03-01)\nnothing was changed: this was a dry run\n"
+    )
+    assert "has no issue 9" in run(*cancel, "--after-issue=9", exit_status=1)
+    run(*cancel, "--after-issue=2", "--reason=moved", "--refund")
+    shown = run("subscription", "show", 1)
+    assert ", after No. 2 of 2026-03-01, refunded: moved\n" in shown
+    assert run("subscription", "uncancel", 1) == "the cancelling of subscription 1 was undone\n"
+    assert run("catalogue", "reason", "remove", 1) == "reason 1 was removed\n"
+
+
+@SHORT_ON_SQLITE
+def test_the_console_cancels_with_a_reason_and_undoes(desk: Desk) -> None:
+    done(desk, reasons.add_reason, "moved")
+    with serving_console(desk.store) as console:
+        console.add("clerk", "clerk")
+        browser = console.signed_in("clerk")
+        path = "/subscriptions/1/cancel"
+        page = browser.get(path).text
+        assert 'value="moved"' in page
+        assert "No. 2, 2026-03-01" in page
+        typed = {**input_values(page), "when": "issue", "after_issue": "2", "reason": "moved"}
+        form = browser.post(path, typed)
+        assert "It can be undone until the next issue" in form.text
+        saved = browser.post(path, input_values(form.text))
+        assert saved.status_code == 303
+        (made,) = desk.table("cancellations")
+        assert (made["after_issue_id"], made["reason"]) == (2, "moved")
+        shown = browser.get("/subscribers/1").text
+        assert "Undo the cancelling" in shown
+        undo = "/subscriptions/1/uncancel"
+        assert browser.post(undo, input_values(browser.get(undo).text)).status_code == 303
+    assert desk.table("cancellations") == []
