@@ -2,6 +2,8 @@
 
 import sys
 
+from masthead.extras import install
+
 __all__ = ["main"]
 
 
@@ -16,8 +18,9 @@ def main() -> None:
         if error.name != "click":
             raise
         sys.stderr.write(
-            "only the client for Python is installed here; pip install 'masthead[mirror]' brings "
-            "masthead mirror and check, and pip install 'masthead[server]' all commands\n"
+            "only the client for Python is installed here; with the file of the release, "
+            f"{install('mirror')} brings masthead mirror and check, and {install('server')} all "
+            "commands\n"
         )
         sys.exit(2)
     cli.main()

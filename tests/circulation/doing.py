@@ -10,6 +10,7 @@ from masthead.store import accounts, open_store
 from masthead.store.audit import Deed
 from masthead.store.books import (
     addressing,
+    allowing,
     cancelling,
     catalogue,
     extending,
@@ -22,6 +23,7 @@ from masthead.store.books import (
     suspending,
     uncancelling,
 )
+from masthead.store.books import copies as copies_
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.mail_file import mark_written
 from masthead.store.books.opening import open_books
@@ -134,6 +136,9 @@ class Office(Desk):
     def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
         return self._do(_refund, order, item_id, amount)
 
+    def allow(self, order: int, item_id: int, amount: int) -> object:
+        return self._do(_allow, order, item_id, amount)
+
     # Subscriptions
 
     def cancel(
@@ -150,8 +155,8 @@ class Office(Desk):
     def uncancel(self, key: int) -> None:
         self._do(uncancelling.uncancel, key)
 
-    def extend(self, key: int, issues: int) -> None:
-        self._do(extending.extend, key, issues)
+    def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
+        self._do(extending.extend, key, issues, of_class)
 
     def suspend(self, key: int, first: date | None = None, last: date | None = None) -> None:
         self._do(suspending.suspend, key, _text(first), _text(last))
@@ -176,11 +181,15 @@ class Office(Desk):
     def go_back(self, key: int, resumed: date | None = None) -> None:
         self._do(addressing.go_back, key, _text(resumed))
 
+    def set_copies(self, key: int, copies: int, how: copies_.How | None = None) -> None:
+        self._do(copies_.set_copies, key, copies, how)
+
     def set(self, key: int, **values: int | str) -> None:
         self._do(subscription.set_values, key, values)
 
-    def merge(self, kept: int, gone: int) -> None:
-        self._do(joining.join, kept, gone)
+    def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
+        merged = self._do(joining.join, kept, gone, keep_both=keep_both)
+        return [(each.subscription_id, each.other_id) for each in merged.united]
 
     # Renewals
 
@@ -200,6 +209,9 @@ class Office(Desk):
 
     def move_issue(self, issue: int, day: date) -> None:
         self._do(catalogue.set_issue, issue, {"date": f"{day}"})
+
+    def set_mailing_day(self, issue: int, day: date | None) -> None:
+        self._do(catalogue.set_issue, issue, {"mailed_on": _text(day)})
 
     def remove_issue(self, issue: int) -> None:
         self._do(catalogue.remove_issue, issue)
@@ -235,6 +247,7 @@ def _item(asked: Asked) -> Item:
         first_issue=asked.first_issue,
         price=asked.price,
         tax=asked.tax,
+        of_class=asked.of_class,
         subscription_id=asked.subscription,
         is_gift=asked.is_gift,
     )
@@ -261,6 +274,13 @@ def _refund(books: Any, order: int, item_id: int, amount: int | None) -> int:
     done = refunding.refund(books, order, item_id, amount)
     ordering.refresh_subscriptions(books, done.subscriptions)
     books.say(f"item {item_id} was refunded")
+    return done.cents
+
+
+def _allow(books: Any, order: int, item_id: int, amount: int) -> int:
+    done = allowing.allow(books, order, item_id, amount)
+    ordering.refresh_subscriptions(books, done.subscriptions)
+    books.say(allowing.said(order, done))
     return done.cents
 
 

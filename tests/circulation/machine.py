@@ -33,13 +33,14 @@ _CENTS = st.none() | st.sampled_from([0, 1, 99, 333, 801, 1070])
 
 _ITEM = st.fixed_dictionaries(
     {
-        "offer": st.integers(0, 6),
+        "offer": st.integers(0, 8),
         "recipient": _MAYBE_PICK,
         "address": st.none() | st.none() | st.none() | _PICK,
         "is_new": _SELDOM,
         "first_issue": st.none() | st.none() | st.none() | _PICK,
         "price": _CENTS,
         "tax": _CENTS,
+        "of_class": st.none() | st.none() | st.none() | st.sampled_from(["staff", "make-good"]),
         "subscription": st.none() | st.none() | _PICK,
         "is_gift": st.none() | st.none() | _YES,
     }
@@ -60,9 +61,14 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "pass_days": {"days": st.integers(1, 40)},
     "pay": {"order": _PICK},
     "refund": {"item": _PICK, "amount": _CENTS},
+    "allow": {"item": _PICK, "amount": st.sampled_from([0, 1, 99, 333])},
     "cancel": {"key": _PICK, "refund": _YES, "when": st.integers(0, 4), "issue": _PICK},
     "uncancel": {"key": _PICK},
-    "extend": {"key": _PICK, "issues": st.integers(1, 3)},
+    "extend": {
+        "key": _PICK,
+        "issues": st.integers(1, 3),
+        "of_class": st.sampled_from(["complimentary", "make-good"]),
+    },
     "suspend": {"key": _PICK, "first": st.none() | _DAYS, "last": st.none() | _DAYS},
     "resume": {"key": _PICK, "resumed": st.none() | _DAYS},
     "move": {
@@ -75,10 +81,14 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "set": {
         "key": _PICK,
         "type": st.none() | st.sampled_from(["Print", "Digital", "Both"]),
-        "copies": st.none() | st.integers(1, 4),
         "campaign": st.none() | st.sampled_from([0, 1]),
     },
-    "merge": {"kept": _PICK, "gone": _PICK},
+    "set_copies": {
+        "key": _PICK,
+        "copies": st.integers(1, 4),
+        "how": st.none() | st.sampled_from(["free", "convert", "convert"]),
+    },
+    "merge": {"kept": _PICK, "gone": _PICK, "keep_both": _SELDOM},
     "set_effort": {
         "publication": _PICK,
         "effort": st.integers(1, 3),
@@ -89,6 +99,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "plan": {"publication": _PICK, "days": _DAYS},
     "move_issue": {"issue": _PICK, "days": _DAYS},
     "remove_issue": {"issue": _PICK},
+    "set_mailing_day": {"issue": _PICK, "day": st.none() | _DAYS},
     "set_publication": {
         "publication": _PICK,
         "issues_per_year": st.sampled_from([4, 10, 12, 26]),
@@ -135,7 +146,7 @@ class _Chosen:
             if not tables[argument]:
                 return None
             given[argument] = _nth(tables[argument], given[argument])
-        for argument in ("first", "last", "resumed"):
+        for argument in ("first", "last", "resumed", "day"):
             if given.get(argument) is not None:
                 given[argument] = self._day(given[argument])
         choose = getattr(self, f"_{name}", None)
@@ -192,7 +203,9 @@ class _Chosen:
         others["address"] = self._address(others["address"])
         if offer == 0:
             others |= {"recipient": None, "address": None, "is_new": False, "first_issue": None}
-            return Asked(product=1, **{**others, "subscription": None, "is_gift": None})
+            return Asked(
+                product=1, **{**others, "subscription": None, "is_gift": None, "of_class": None}
+            )
         others["subscription"] = self._extended(offer, others["subscription"])
         others["first_issue"] = _nth(books.issues, others["first_issue"])
         return Asked(bundle=offer, **others)
@@ -213,6 +226,8 @@ class _Chosen:
             "item_id": item_id,
             "amount": amount,
         }
+
+    _allow = _refund
 
     def _cancel(self, key: int, issue: int, when: int, *, refund: bool) -> dict[str, Any]:
         """Cancel now, when all is used up, or after an issue, mostly one that is to come."""

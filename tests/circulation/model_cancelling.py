@@ -43,7 +43,8 @@ class Cancelling(Rules):
     ) -> None:
         """Cancel a subscription: now, after an issue to come, or when its issues are used up."""
         found = self.subscriptions[key]
-        check(found.cancelled_on is None and key not in self.cancellations)
+        check(found.cancelled_on is None)
+        self.withdraw(key)
         if after_issue:
             issue = self.issues[after_issue]
             check(issue.publication == found.publication and not issue.closed)

@@ -22,21 +22,23 @@ _QUERIES = {
         unlimited_term_months""",
     "bundles": "bundle_id, active",
     "issues": """issue_id, publication_id, date, closed_at IS NOT NULL, mailing_list_id,
-        file_written_at IS NOT NULL""",
+        file_written_at IS NOT NULL, mailed_on""",
     "subscribers": "subscriber_id, delete_date IS NULL, merged_into",
     "addresses": "address_id, subscriber_id, coalesce(address, '')",
     "subscriptions": """subscription_id, subscriber_id, publication_id, type, begins_on,
         date_created, mailing_address_id, billing_address_id, copies, renew_campaign_active,
         date_last_renewed, last_purchase_bundle_id, last_purchase_id, cancelled_on, issues,
-        paid_issues_left, unearned_revenue, date_expired""",
+        paid_issues_left, unearned_revenue, date_expired, joined_into""",
     "terms": """term_id, subscription_id, order_item_id, issues, issues_left, price, kind, months,
-        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL""",
+        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL, copies, class,
+        free_copies, free_class, allowed, spread_after, spread_earned, spread_parts""",
     "list_downloads": """mailing_list_id, status, count, is_gap, parent_mailing_list_id,
         grace_issues, grace_from_date""",
     "orders": """order_id, subscriber_id, external_reference, billing_address_id,
         mailing_address_id, is_gift, paid_on, sub_total, tax_total, grand_total""",
     "order_items": """order_item_id, order_id, bundle_id, product_id, sub_total, tax_total,
-        grand_total, purchase_id, refunded, substr(refund_date, 1, 10)""",
+        grand_total, purchase_id, refunded, substr(refund_date, 1, 10),
+        is_dropped""",
     "purchases": """purchase_id, subscriber_id, bundle_id, total, is_gift, billing_address_id,
         shipping_address_id, invoice_id""",
     "suspensions": "suspension_id, subscription_id, from_date, to_date",
@@ -49,7 +51,8 @@ _QUERIES = {
 _WITH_TWO_KEYS = {
     "subscription_issues": """subscription_id, issue_id, mailing_list_id, term_id, is_grace,
         address_id""",
-    "mailing_list_entries": "mailing_list_id, subscription_id, copies, is_grace, is_paid, type",
+    "mailing_list_entries": """mailing_list_id, subscription_id, copies, is_grace, is_paid, type,
+        class, free_copies, free_class""",
     "renewal_efforts": "publication_id, effort, issues_left",
     "renewals_sent": "term_id, effort, subscription_id, sent_on",
 }
@@ -117,7 +120,10 @@ def of_model(books: Books) -> Shown:
         "publications": {n: _row(*vars(each).values()) for n, each in books.publications.items()},
         "bundles": {n: _row(each.active) for n, each in books.bundles.items()},
         "issues": {
-            n: _row(i.publication, i.date, i.closed is not None, i.main_list, i.is_written)
+            n: _row(
+                *(i.publication, i.date, i.closed is not None, i.main_list, i.is_written),
+                i.mailed_on,
+            )
             for n, i in books.issues.items()
         },
         "subscribers": {
@@ -131,6 +137,7 @@ def of_model(books: Books) -> Shown:
                 books.paid_issues_left(n),
                 _decimal(sum(map(books.unearned, books.terms_of(n)))),
                 books.expires(n),
+                books.joined.get(n),
             )
             for n, each in books.subscriptions.items()
         },
@@ -141,6 +148,8 @@ def of_model(books: Books) -> Shown:
                 books.began(n) if t.issues < 0 else None,
                 t.ended is not None,
                 t.moved is not None,
+                *(t.copies, t.of_class, t.free_copies, t.free_class, t.allowed),
+                *(t.spread_after, t.spread_earned, t.spread_parts),
             )
             for n, t in books.terms.items()
         },
@@ -161,7 +170,7 @@ def of_model(books: Books) -> Shown:
         "order_items": {
             n: _row(
                 *(i.order, i.bundle, i.product, i.net, i.tax, i.gross, i.purchase, i.refunded),
-                i.refunded_on,
+                *(i.refunded_on, i.is_dropped),
             )
             for n, i in books.items.items()
         },

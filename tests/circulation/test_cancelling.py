@@ -109,7 +109,9 @@ def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
             now = expiring_now(connection, 1)
             assert now == expiring_then(connection, 1, "2026-01-10", schedules(connection, 1))
     assert [f"{each.expires}" for each in now] == ["2026-03-31"]
-    assert "is still to end" in refusal(desk, cancelling.cancel, 1, refund=False)
+    again = done(desk, cancelling.cancel, 1, refund=True, after_issue=2)
+    assert again == made, "it takes the place of the other one"
+    assert desk.table("cancellations")[0]["campaign"] == 1
     assert "undo that first" in refusal(desk, catalogue.remove_issue, 2)
     for issue_id in (1, 2, 3):
         closing.close_issue(desk.store, 1, issue_id, deed=DEED)

@@ -9,15 +9,19 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import audit
+from masthead.store.backups import back_up, restore_backup
 from masthead.store.books import leaving, ordering
 from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
 from tests.circulation.desk import DEED, Desk, at_desk
 from tests.circulation.holding import check_money
+from tests.store.conftest import ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from masthead.store.database import Value
     from tests.servers import Store
 
 
@@ -31,7 +35,7 @@ def desk(store: Store) -> Iterator[Desk]:
         found.put("issues", issue_id=2, publication_id=1, name="2", date="2026-03-01")
         found.put("subscribers", subscriber_id=1, first_name="Ada", last_name="Ames")
         found.put("bundles", bundle_id=1, name="Year", price=3600, tax=252)
-        line = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
+        line: dict[str, Value] = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
         found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
         with operation(found.store, 1, DEED) as books:
             placed = ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))
@@ -79,3 +83,24 @@ def test_who_has_nothing_left_is_erased_without_a_word(desk: Desk) -> None:
     desk.put("subscribers", subscriber_id=2, last_name="Bond")
     assert leaving.erase(desk.store, 1, 2, by=DEED).ended == []
     assert desk.subscription(1)["issues"] == 11
+
+
+@ON_SQLITE
+def test_a_restore_names_who_was_erased_and_has_issues_or_money_again(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """decisions, "Restored backups: the erased": what becomes of it is said once more."""
+
+    def advance(_done: int, _all: int) -> None:
+        pass
+
+    desk.put("subscribers", subscriber_id=2, last_name="Bond")
+    back_up(desk.store, tmp_path / "backup", advance=advance)
+    leaving.erase(desk.store, 1, 1, "earn", by=DEED)
+    leaving.erase(desk.store, 1, 2, by=DEED)
+    desk.store.close()
+    restored = restore_backup(desk.store, tmp_path / "backup", replace=True, advance=advance)
+    assert restored.erased == {1: [1, 2]}
+    assert restored.left == {1: [1]}
+    desk.store.open()
+    assert leaving.erase(desk.store, 1, 1, "earn", by=DEED).earned == 3300

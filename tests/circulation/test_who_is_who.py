@@ -1,4 +1,7 @@
-"""Orders: who is there and who is new, gifts, whole addresses, and what a renewal extends."""
+"""Orders: who is there and who is new, gifts, whole addresses, and what a renewal extends.
+
+And readers who are merged: what both have becomes one.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,19 @@ import pytest
 
 from masthead.circulation.addresses import lacking
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.errors import MastheadError
-from masthead.store.books import addressing, joining, ordering, resembling
-from masthead.store.books.closing import Grace, close_issue
+from masthead.errors import BadInput, MastheadError
+from masthead.store.books import addressing, joining, ordering, resembling, suspending
+from masthead.store.books.closing import Grace, close_issue, make_gap_list
+from masthead.store.books.mail_file import PRINTED, Written, rows_of
 from masthead.store.books.operation import operation
+from masthead.store.books.reopening import reopen_issue
+from masthead.store.books.reports import counting, lists_of, served
 from tests.circulation.desk import DEED, Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from masthead.store.database import Value
     from tests.servers import Store
 
 TODAY = "2027-01-02"
@@ -85,6 +92,12 @@ def refused(desk: Desk, payer: Person, *items: Item) -> str:
     return str(refusal.value)
 
 
+def merge(desk: Desk, kept: int, gone: int, *, keep_both: bool = False) -> joining.Merged:
+    """Merge two readers."""
+    with operation(desk.store, 1, DEED) as books:
+        return joining.join(books, kept, gone, keep_both=keep_both)
+
+
 def gifts(desk: Desk) -> list[tuple[int, int]]:
     """Return what the last order and purchase say: whether they are gifts."""
     pairs = zip(desk.table("orders"), desk.table("purchases"), strict=True)
@@ -99,9 +112,9 @@ def alike(placed: ordering.Placed) -> list[tuple[str, int | None, list[int]]]:
 
 
 def test_two_libraries_of_one_agency_are_two_readers(desk: Desk) -> None:
-    """circulation, "Who is who" (C1): the agency stays one payer, and gives no gift."""
+    """decisions, "The same name" (C1): the agency stays one payer, and gives no gift."""
     for library, street in (("Town Library", "2 A"), ("City Library", "3 A")):
-        reader = Person(address=at(street, company=library))
+        reader = Person(address={"address": street, "company": library})
         placed = place(desk, AGENCY, Item(YEAR, recipient=reader))
         assert (placed.subscriber_id, placed.newcomers) == (1, ())
     found = [(row["subscriber_id"], row["issues"]) for row in desk.table("subscriptions")]
@@ -123,7 +136,7 @@ def test_whoever_is_named_by_an_email_address_needs_the_same_name(desk: Desk) ->
 
 
 def test_who_looks_like_a_reader_is_shown_with_what_they_have(desk: Desk) -> None:
-    """circulation, "Who is who" (C3): the same name and postal code, or else city."""
+    """decisions, "Who looks like a reader" (C3): the same name and postal code, or else city."""
     assert not place(desk, OTTO).newcomers
     again = place(desk, OTTO._replace(address=at("7 A")))
     assert alike(again) == [("Otto Ost", None, [1])]
@@ -167,14 +180,13 @@ def test_a_renewal_code_names_its_reader_and_stays_so_when_merged(desk: Desk) ->
     assert place(desk, Person(1, renewal_code=first)).subscriber_id == 1
     assert "does not have the renewal code" in refused(desk, Person(1, renewal_code=second))
     assert refused(desk, Person(renewal_code="?")) == "nobody has the renewal code '?'"
-    with operation(desk.store, 1, DEED) as books:
-        joining.join(books, 1, 2)
+    merge(desk, 1, 2)
     for merged in (Person(2), Person(renewal_code=second)):
         assert place(desk, merged).subscriber_id == 1
 
 
 def test_who_pays_for_somebody_else_gives_a_gift_unless_it_is_said(desk: Desk) -> None:
-    """circulation, "Gift or not"."""
+    """decisions, "Who gives a gift"."""
     place(desk, OTTO, Item(YEAR, recipient=Person(last_name="Fox", address=at("8 A"))))
     reader = Person(2)
     place(desk, Person(1), Item(YEAR, recipient=reader, is_gift=False))
@@ -205,9 +217,10 @@ def test_a_part_of_an_address_is_refused_and_replaces_none(desk: Desk) -> None:
         ({"city": "Bath", "zip_code": "1", "country_name": "US"}, ("address",)),
         ({"address": "1 A", "zip_code": "1"}, ()),
         ({"city": "Bath", "zip_code": "1"}, ()),
-        ({"address": "1 A"}, ("city",)),
+        ({"address": "1 A"}, ()),
         ({"city": "Bath"}, ("address",)),
-        ({"address": "1 A", "city": " "}, ("city",)),
+        ({"zip_code": "1"}, ("address", "city")),
+        ({"city": " ", "zip_code": "1"}, ("address", "city")),
         ({"address": "1 Orchard Road", "country_abbreviation": "SG"}, ()),
         ({"city": "Monaco", "zip_code": "98000", "country_name": "Monaco"}, ()),
         ({"zip_code": "98000", "country_name": "Monaco"}, ("address", "city")),
@@ -219,6 +232,14 @@ def test_a_whole_address_has_a_street_and_a_city(
 ) -> None:
     """decisions, "Whole addresses"."""
     assert lacking(address) == lacks
+
+
+def test_whoever_has_a_city_has_one_at_every_address() -> None:
+    """decisions, "Whole addresses": a street alone replaces no whole address."""
+    present = [{"address": "2 B", "city": "Bath"}]
+    assert lacking({"address": "1 A"}, present) == ("city",)
+    assert lacking({"city": "Bath", "zip_code": "1"}, present) == ("address",)
+    assert lacking({"address": "1 A", "country_name": "Monaco"}, present) == ()
 
 
 def test_a_new_subscription_takes_no_temporary_address(desk: Desk) -> None:
@@ -239,11 +260,10 @@ def test_a_new_subscription_takes_no_temporary_address(desk: Desk) -> None:
 
 
 def test_a_renewal_extends_what_is_running_or_what_it_names(desk: Desk) -> None:
-    """circulation, "Order" (D1): not the newest by number."""
+    """decisions, "What a renewal extends" (D1): not the newest by number."""
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
-    with operation(desk.store, 1, DEED) as books:
-        joining.join(books, 1, 2)
+    merge(desk, 1, 2, keep_both=True)
     close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
     place(desk, Person(1), Item(ONE, is_new=True))
     close_issue(desk.store, 1, 2, grace=Grace(), deed=DEED)
@@ -271,3 +291,81 @@ def test_what_cannot_be_extended_is_refused(desk: Desk) -> None:
     with operation(desk.store, 1, DEED) as books:
         books.connection.change("UPDATE subscriptions SET cancelled_on = '2027-01-01'")
     assert "was cancelled on 2027-01-01" in refused(desk, Person(1), named)
+
+
+def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
+    """decisions, "What merging joins" (C3, D1): terms in order, one end, one copy."""
+    place(desk, OTTO)
+    place(desk, OTTO, Item(ONE))
+    close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
+    with operation(desk.store, 1, DEED) as books:
+        suspending.suspend(books, 1, "2027-04-01", "2027-04-20")
+        suspending.suspend(books, 2, "2027-03-20", "2027-04-30")
+        addressing.move_for_a_while(books, 2, at("Palm Court"), "2027-03-01", "2027-03-10")
+    merged = merge(desk, 1, 2)
+    assert [each[:2] for each in merged.united] == [(1, 2)]
+    one, other = desk.table("subscriptions")
+    assert (one["issues"], one["unearned_revenue"], one["date_expired"]) == (
+        11,
+        "33.00",
+        "2028-02-29",
+    )
+    assert (other["issues"], other["unearned_revenue"], other["cancelled_on"]) == (0, "0.00", TODAY)
+    assert (other["joined_into"], other["renew_campaign_active"]) == (1, 0)
+    assert [row["subscription_id"] for row in desk.table("terms")] == [1, 1]
+    spans = [
+        (r["subscription_id"], r["from_date"], r["to_date"]) for r in desk.table("suspensions")
+    ]
+    assert sorted(spans) == [
+        (1, "2027-03-20", "2027-03-31"),
+        (1, "2027-04-01", "2027-04-20"),
+        (1, "2027-04-21", "2027-04-30"),
+    ]
+    assert [row["subscription_id"] for row in desk.table("temporary_addresses")] == [1]
+    assert place(desk, Person(), Item(ONE, subscription_id=2)).subscriptions == (1,)
+    with pytest.raises(BadInput, match=r"term 2 .* was merged into another subscriber"):
+        reopen_issue(desk.store, 1, 1, deed=DEED)
+    assert close_issue(desk.store, 1, 2, grace=Grace(), deed=DEED).entries == 1
+    with (
+        pytest.raises(BadInput, match="was joined into 1"),
+        operation(desk.store, 1, DEED) as books,
+    ):
+        suspending.suspend(books, 2)
+
+
+def test_what_was_delivered_to_either_is_not_delivered_again(desk: Desk) -> None:
+    """circulation, "Merging": lists stay as they were, and their files have all rows."""
+    place(desk, OTTO)
+    with operation(desk.store, 1, DEED) as books:
+        suspending.suspend(books, 1, "2027-02-01", "2027-02-10")
+    place(desk, OTTO)
+    close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
+    before = desk.table("mailing_list_entries")
+    with operation(desk.store, 1, DEED) as books:
+        suspending.resume(books, 1, "2027-02-01")
+    merge(desk, 1, 2)
+    assert not make_gap_list(desk.store, 1, 1, deed=DEED).entries
+    assert desk.table("mailing_list_entries") == before
+    assert [row["subscription_id"] for row in desk.table("subscription_issues")] == [1]
+    with rows_of(desk.store, 1, 1, Written(1, "")) as rows:
+        assert [row[PRINTED.index("address")] for row in rows] == ["5 A"]
+    with counting(desk.store, 1) as reading:
+        issue, _ = lists_of(reading.connection, 1, 1, "2027-12-31")
+        assert [each.country for each in served(reading.connection, 1, issue)] == ["United States"]
+
+
+def test_both_go_on_where_that_is_said_or_one_is_unlimited(desk: Desk) -> None:
+    place(desk, OTTO)
+    place(desk, OTTO)
+    desk.put("bundles", bundle_id=3, price=100)
+    line: dict[str, Value] = {"line_number": 1, "publication_id": 1, "issues": -1, "price": 100}
+    desk.put("bundle_lines", bundle_id=3, type="Print", **line)
+    place(desk, OTTO, Item(3))
+    first = merge(desk, 1, 2, keep_both=True)
+    assert [each[:2] for each in first.apart] == [(1, 2)]
+    second = merge(desk, 1, 3)
+    assert [(each.other_id, each.is_unlimited) for each in second.apart] == [(3, True)]
+    assert not first.united
+    assert not second.united
+    assert [row["joined_into"] for row in desk.table("subscriptions")] == [None] * 3
+    assert [row["merged_into"] for row in desk.table("subscribers")] == [None, 1, 1]

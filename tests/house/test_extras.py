@@ -27,7 +27,7 @@ OF_OTHERS = {"compression"}
 ELSEWHERE = {"dlt": ["dlt"], "singer_sdk": ["singer-sdk"]}
 """Modules that are not installed here, and the packages that bring them (`make test-pipelines`)."""
 
-BROUGHT_BY_ANOTHER = {"anyio": "starlette"}
+BROUGHT_BY_ANOTHER = {"anyio": "starlette", "httpcore2": "httpx2"}
 
 
 def brought(extra: str | None) -> set[str]:

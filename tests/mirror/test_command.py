@@ -184,7 +184,7 @@ def test_without_the_package_of_duckdb_the_extra_is_named(tmp_path: Path, to: st
         check=False,
     )
     assert done.returncode == 2
-    assert "needs the extra duckdb: pip install 'masthead[duckdb]'" in done.stderr
+    assert "-py3-none-any.whl[duckdb]' brings it" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

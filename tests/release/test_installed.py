@@ -13,11 +13,12 @@ import pytest
 from packaging.utils import canonicalize_name
 
 import masthead
+from masthead.extras import WHEEL
 from tests.docs.pages import ROOT, blocks_of, fits
 
 if TYPE_CHECKING:
     from tests.postgres import Databases
-    from tests.release import Environment
+    from tests.release import Environment, Release
 
 INTEGRATOR = ROOT / "docs" / "integrator.md"
 DATA_ENGINEER = ROOT / "docs" / "data-engineer.md"
@@ -104,8 +105,9 @@ def test_the_command_without_its_packages_says_what_to_install(
         done = client.run(*command, *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
-            "only the client for Python is installed here; pip install 'masthead[mirror]' brings "
-            "masthead mirror and check, and pip install 'masthead[server]' all commands\n"
+            "only the client for Python is installed here; with the file of the release, "
+            f"pip install './{WHEEL}[mirror]' brings masthead mirror and check, and "
+            f"pip install './{WHEEL}[server]' all commands\n"
         )
 
 
@@ -141,7 +143,7 @@ def test_another_command_says_that_it_needs_the_extra_of_the_server(
     done = mirror.run("masthead", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"masthead {words[0]} needs packages that are not installed here")
-    assert done.stderr.endswith(": pip install 'masthead[server]' brings them\n")
+    assert done.stderr.endswith(f", pip install './{WHEEL}[server]' brings them\n")
 
 
 def test_the_help_of_the_mirrors_installation_tells_which_commands_need_more(
@@ -151,13 +153,15 @@ def test_the_help_of_the_mirrors_installation_tells_which_commands_need_more(
     assert done.returncode == 0, done.stderr
     of_mirror = "  mirror           Keep a local copy of a service's data, by its change...\n"
     assert of_mirror in done.stdout
-    assert "  serve            Needs pip install 'masthead[server]'.\n" in done.stdout
+    assert "  serve            Needs the extra server.\n" in done.stdout
 
 
 def test_the_extra_that_a_message_names_is_added_to_the_installation(
-    client: Environment, mirror: Environment
+    client: Environment, mirror: Environment, release: Release
 ) -> None:
-    """What the sentences say installs the rest, without the wheel at hand."""
-    planned = client.pip("install", "--quiet", "--dry-run", "--report", "-", "masthead[mirror]")
+    """What the sentences say installs the rest: the file of the release, by its name."""
+    assert release.wheel.name == WHEEL
+    extra = f"{release.wheel}[mirror]"
+    planned = client.pip("install", "--quiet", "--dry-run", "--report", "-", extra)
     added = {canonicalize_name(item["metadata"]["name"]) for item in json.loads(planned)["install"]}
     assert added | client.packages() == mirror.packages()

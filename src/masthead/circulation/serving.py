@@ -5,7 +5,7 @@ from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["Closing", "Reader", "Term", "Verdict", "oldest_term", "verdict"]
+__all__ = ["Closing", "Reader", "Term", "Verdict", "next_term", "verdict"]
 
 _PRINTED = {"Print", "Both"}
 
@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     GRACE = "grace"
     NO_ADDRESS = "no address"
     UNPAID = "unpaid"
+    DELETED = "deleted"
     PASSED = "passed"
 
 
@@ -37,14 +38,15 @@ class Term(NamedTuple):
 class Reader(NamedTuple):
     """What decides about a subscription on the date of an issue.
 
-    ``is_ended``: it is cancelled, or its subscriber deleted. ``has_address``: there is an address
-    in force on that date. ``last_regular``: the date of the last issue that came out of a term;
-    ``grace``: how many grace issues came since that no term has paid for.
+    ``is_ended``: it is cancelled; ``is_deleted``: its subscriber is. ``has_address``: there is an
+    address in force on that date. ``last_regular``: the date of the last issue that came out of a
+    term; ``grace``: how many grace issues came since that no term has paid for.
     """
 
     type: str
     begins_on: date | None
     is_ended: bool
+    is_deleted: bool
     is_suspended: bool
     has_address: bool
     renews: bool
@@ -62,20 +64,30 @@ class Closing(NamedTuple):
     credit_issues: int
 
 
-def oldest_term(terms: Sequence[Term]) -> Term | None:
-    """Return the term out of which the next issue comes: the first one that has any left."""
-    return min((term for term in terms if term.issues_left), default=None)
+def next_term(terms: Sequence[Term], credit_issues: int) -> Term | None:
+    """Return the term out of which the next issue comes: the first one that has any left.
+
+    One that is not paid and has used up its credit is passed over while another one is paid.
+    """
+    left = sorted(term for term in terms if term.issues_left)
+    if any(term.is_paid for term in left):
+        left = [term for term in left if not _is_beyond_credit(term, credit_issues)]
+    return next(iter(left), None)
+
+
+def _is_beyond_credit(term: Term, credit_issues: int) -> bool:
+    return term.price > 0 and not term.is_paid and term.delivered >= credit_issues
 
 
 def verdict(reader: Reader, closing: Closing) -> Verdict:
     """Return what closing an issue does with a subscription that has not got it.
 
-    A term that is not paid gives ``credit_issues``; then the subscription is an exception, and
-    does not pass on to a later term.
+    A term that is not paid gives ``credit_issues``; then the subscription is an exception, unless
+    a later term is paid.
     """
     if reader.is_ended or reader.is_suspended:
         return Verdict.PASSED
-    term = oldest_term(reader.terms)
+    term = next_term(reader.terms, closing.credit_issues)
     if term is None:
         is_grace = (
             reader.renews
@@ -84,12 +96,12 @@ def verdict(reader: Reader, closing: Closing) -> Verdict:
             and closing.grace_from <= reader.last_regular < closing.day
             and reader.grace < closing.grace_issues
         )
-        if not is_grace:
+        if reader.is_deleted or not is_grace:
             return Verdict.PASSED
     elif reader.begins_on is None or reader.begins_on > closing.day:
         return Verdict.PASSED
-    elif term.price and not term.is_paid and term.delivered >= closing.credit_issues:
-        return Verdict.UNPAID
+    elif reader.is_deleted or _is_beyond_credit(term, closing.credit_issues):
+        return Verdict.DELETED if reader.is_deleted else Verdict.UNPAID
     if reader.type in _PRINTED and not reader.has_address:
         return Verdict.NO_ADDRESS
     return Verdict.GRACE if term is None else Verdict.SERVED

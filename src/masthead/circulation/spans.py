@@ -8,7 +8,7 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Ending", "Span", "day_after", "day_before", "ended", "overlapped"]
+__all__ = ["Ending", "Span", "day_after", "day_before", "ended", "overlapped", "uncovered"]
 
 _DAY = dt.timedelta(days=1)
 
@@ -46,6 +46,21 @@ def overlapped(spans: Iterable[Span], first: str, last: str | None) -> Span | No
         if (last is None or span.first <= last) and (span.last is None or first <= span.last)
     )
     return min(found, key=lambda span: span.first, default=None)
+
+
+def uncovered(span: Span, present: Iterable[Span]) -> list[tuple[str, str | None]]:
+    """Return the first and last days of the parts of a span that none of those present has."""
+    parts: list[tuple[str, str | None]] = []
+    first: str | None = span.first
+    for other in sorted(present, key=lambda each: each.first):
+        if first is None or not overlapped([other], first, span.last):
+            continue
+        if first < other.first:
+            parts.append((first, day_before(other.first)))
+        first = None if other.last is None else day_after(other.last)
+    if first is not None and (span.last is None or first <= span.last):
+        parts.append((first, span.last))
+    return parts
 
 
 def ended(spans: Iterable[Span], today: str, resumed: str) -> Ending | None:

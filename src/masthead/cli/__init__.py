@@ -14,6 +14,7 @@ import click
 from masthead import __version__
 from masthead.cli.streams import replace_streams
 from masthead.errors import BadUsage, MastheadError
+from masthead.extras import Extra, install
 
 __all__ = ["cli", "main"]
 
@@ -96,19 +97,18 @@ def _without_packages(name: str, missing: str) -> click.Command:
 
     It raises BadUsage, whatever its arguments (decisions, "What an installation holds").
     """
-    extra = "mirror" if name in {"check", "mirror"} else "server"
-    install = f"pip install 'masthead[{extra}]'"
+    extra: Extra = "mirror" if name in {"check", "mirror"} else "server"
 
     def refuse() -> None:
         raise BadUsage(
             f"masthead {name} needs packages that are not installed here, such as {missing}: "
-            f"{install} brings them"
+            f"with the file of the release, {install(extra)} brings them"
         )
 
     return click.Command(
         name,
         callback=refuse,
-        short_help=f"Needs {install}.",
+        short_help=f"Needs the extra {extra}.",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
         add_help_option=False,
     )

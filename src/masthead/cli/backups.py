@@ -97,6 +97,13 @@ def restore(
         ids = ", ".join(map(str, sorted(subscriber_ids)))
         subscribers = "subscriber" if len(subscriber_ids) == 1 else "subscribers"
         click.echo(f"account {account_id}: erased again: {subscribers} {ids}")
+    for account_id, subscriber_ids in sorted(restored.left.items()):
+        for subscriber_id in sorted(subscriber_ids):
+            click.echo(
+                f"account {account_id}: subscriber {subscriber_id} has issues or money left again: "
+                f"say `masthead erase --account {account_id} --subscriber {subscriber_id}` with "
+                "--refund or --earn"
+            )
     for account_id, what in restored.carried.changed.items():
         click.echo(f"account {account_id}: as in the database that was replaced: {', '.join(what)}")
     for account_id in restored.carried.closed:

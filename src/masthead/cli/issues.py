@@ -19,7 +19,12 @@ from masthead.store.books.reopening import reopen_issue
 
 __all__ = ["issue"]
 
-_WHY = {"unpaid": "its order is not paid", "no address": "it has no address"}
+_WHY = {
+    "unpaid": "its order is not paid",
+    "no address": "it has no address",
+    "deleted": "its reader was deleted; cancel it with --refund, or without to earn what is left",
+    "passed over": "an order is not paid, and a later one that is paid was delivered instead",
+}
 
 
 @click.group("issue")

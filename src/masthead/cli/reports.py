@@ -12,6 +12,7 @@ from masthead.circulation.tables import Report, lines
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.errors import BadInput, BadUsage
+from masthead.extras import install
 from masthead.private import new_file
 from masthead.reporting import reports
 from masthead.store import Connection
@@ -220,7 +221,7 @@ def _draw(made: Report, path: Path) -> None:
         if error.name is None or error.name.partition(".")[0] == "masthead":
             raise
         raise BadUsage(
-            "--plot needs a package that is not installed here: pip install 'masthead[plots]' "
-            "brings it"
+            "--plot needs a package that is not installed here: with the file of the release, "
+            f"{install('plots')} brings it"
         ) from error
     plots.draw(made.chart, path)

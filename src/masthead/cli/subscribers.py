@@ -12,6 +12,7 @@ from masthead.contract.printable import printable
 from masthead.store import audit
 from masthead.store.books import finding, joining, looking
 from masthead.store.books.operation import operation
+from masthead.store.database import Connection
 
 __all__ = ["subscriber_group"]
 
@@ -135,21 +136,50 @@ def duplicates(of: int | None, limit: int, account: int | None, database: str) -
 @subscriber_group.command("merge")
 @click.argument("subscriber_id", type=ID)
 @click.option("--into", type=ID, required=True, help="The subscriber who is kept.")
+@click.option(
+    "--keep-both", is_flag=True, help="Join no subscriptions: both go on where both have one."
+)
 @dry_run
 @desk
 def merge(
-    subscriber_id: int, into: int, account: int | None, database: str, *, dry_run: bool
+    subscriber_id: int,
+    into: int,
+    account: int | None,
+    database: str,
+    *,
+    keep_both: bool,
+    dry_run: bool,
 ) -> None:
     """Move all of a subscriber to another one who is the same person.
 
     Addresses, subscriptions, orders, purchases and answers move; where both have answered a
     question, the answer of the one who is kept stays. The other one is then empty and gets a
-    delete_date, so partners see it go. Subscriptions stay as they are: copies and issues add up. It
-    cannot be undone.
+    delete_date, so partners see it go. Where both have a subscription of the same publication and
+    type, these become one, with the terms of both; --keep-both leaves them. It cannot be undone.
     """
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        joined = joining.join(books, into, subscriber_id)
-    for name, count in joined._asdict().items():
+        merged = joining.join(books, into, subscriber_id, keep_both=keep_both)
+        said = [
+            f"subscription {pair.other_id} was joined into {pair.subscription_id}: "
+            f"{pair.publication}, {pair.type}, "
+            f"{_left(books.connection, books.account_id, pair.subscription_id)}"
+            for pair in merged.united
+        ]
+    for name, count in merged.moved._asdict().items():
         click.echo(f"{name}: {count} moved")
+    for line in said:
+        click.echo(printable(line))
+    for pair in merged.apart:
+        why = ": one of them is unlimited" if pair.is_unlimited else ""
+        click.echo(
+            f"subscriptions {pair.subscription_id} and {pair.other_id} both go on: "
+            f"{printable(pair.publication)}, {pair.type}{why}"
+        )
     click.echo(f"subscriber {subscriber_id} was merged into {into}")
     end_of(dry_run=dry_run)
+
+
+def _left(connection: Connection, account_id: int, subscription_id: int) -> str:
+    """Return how many issues are left of a subscription, and its last day."""
+    fields = looking.look_at_subscription(connection, account_id, subscription_id).fields
+    return f"{fields['issues'] or 0} issues left, until {fields['date_expired'] or '…'}"

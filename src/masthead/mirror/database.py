@@ -22,6 +22,7 @@ from masthead.databases.urls import (
     sqlite_path,
 )
 from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
+from masthead.extras import install
 from masthead.mirror import amounts
 from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
 from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
@@ -116,7 +117,8 @@ def _open_duckdb(url: str, path: Path) -> Connection:
         if error.name != "duckdb":
             raise
         raise BadUsage(
-            "a copy in DuckDB or Parquet needs the extra duckdb: pip install 'masthead[duckdb]'"
+            "a copy in DuckDB or Parquet needs the extra duckdb: with the file of the release, "
+            f"{install('duckdb')} brings it"
         ) from None
     if parquet_folder(url):
         return parquet.ParquetConnection(path, LOCK_TIMEOUT_S)

@@ -18,6 +18,8 @@ from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
 from masthead.private import sync
 from masthead.store import admission, audit, commits, epochs, erasing, migrations
+from masthead.store.books.leaving import left_of
+from masthead.store.books.operation import mode_of
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
 
@@ -52,14 +54,16 @@ class Restored(NamedTuple):
     """What a restore did.
 
     ``accounts`` is their number. ``erased`` has the ids of subscribers, by account, who are on the
-    list of the erased now but were not in the backup. ``audit_entries`` is how many were copied
-    from the replaced database. ``carried`` is what came from it of who may come in. ``unread`` says
-    what could not be read from it; if there was none, ``replaced`` is False. ``removed`` are files
-    that killed backups and restores had left.
+    list of the erased now but were not in the backup; ``left`` those of them who have issues or
+    money left in the books again. ``audit_entries`` is how many were copied from the replaced
+    database. ``carried`` is what came from it of who may come in. ``unread`` says what could not be
+    read from it; if there was none, ``replaced`` is False. ``removed`` are files that killed
+    backups and restores had left.
     """
 
     accounts: int
     erased: dict[int, list[int]]
+    left: dict[int, list[int]]
     audit_entries: int
     carried: admission.Carried
     unread: Unread
@@ -150,6 +154,7 @@ def restore_backup(
         accounts = epochs.start_epochs(prepared, known=kept.stamps, by=by)
         erased, copied = _carry_over(prepared, kept, erasures, by)
         carried = _carry_admission_over(prepared, kept, by)
+        left = _left_to(prepared, erased)
         with prepared.writer() as database:
             # Moves everything from the log into the one file that replaces the database.
             database.rows("PRAGMA journal_mode = DELETE")
@@ -165,7 +170,7 @@ def restore_backup(
                 # Those of operators as the backup has them, who may have been removed since.
                 admission.end_sessions(store)
             _put(made, path)
-    return Restored(accounts, erased, copied, carried, kept.unread, is_there, removed)
+    return Restored(accounts, erased, left, copied, carried, kept.unread, is_there, removed)
 
 
 def _check_schema(prepared: Store, source: Path) -> None:
@@ -262,6 +267,22 @@ def _carry_over(
     if has_erased:
         store.vacuum_after_erase()
     return erased, copied
+
+
+def _left_to(store: Store, erased: Mapping[int, list[int]]) -> dict[int, list[int]]:
+    """Return which of the erased have issues or money left in the books."""
+    found = {}
+    with store.writer() as database:  # which stays open no longer
+        for account_id, subscriber_ids in erased.items():
+            if mode_of(database, account_id) == "here":
+                found[account_id] = [
+                    subscriber_id
+                    for subscriber_id in subscriber_ids
+                    if left_of(database, account_id, subscriber_id)
+                ]
+    return {
+        account_id: subscriber_ids for account_id, subscriber_ids in found.items() if subscriber_ids
+    }
 
 
 def _blank_again(database: Connection, account_id: int, count: int, by: audit.Deed | None) -> None:

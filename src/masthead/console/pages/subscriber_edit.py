@@ -41,11 +41,22 @@ def _merge(books: Operation, key: int, form: Form) -> str:
     if kept is None:
         form.refuse("kept", "The number of the subscriber who is kept is needed.")
         return ""
-    joined = joining.join(books, kept, key)
+    merged = joining.join(books, kept, key, keep_both=bool(form["keep_both"]))
     moved = ", ".join(
-        f"{count} {name.replace('_', ' ')}" for name, count in joined._asdict().items()
+        f"{count} {name.replace('_', ' ')}" for name, count in merged.moved._asdict().items()
     )
-    return f"Everything of subscriber {key} moves to {kept}: {moved}."
+    said = [f"Everything of subscriber {key} moves to {kept}: {moved}."]
+    said += [
+        f"Subscription {pair.other_id} is joined into {pair.subscription_id}: {pair.publication}, "
+        f"{pair.type}."
+        for pair in merged.united
+    ]
+    said += [
+        f"Subscriptions {pair.subscription_id} and {pair.other_id} both go on: {pair.publication}, "
+        f"{pair.type}."
+        for pair in merged.apart
+    ]
+    return " ".join(said)
 
 
 def _subscriber(key: int, _state: State) -> str:
@@ -92,7 +103,15 @@ pages = pages_of(
         "Merge two subscribers",
         "Merge",
         Action.SERVE,
-        (Field("kept", "Number of the subscriber who is kept", "number"),),
+        (
+            Field("kept", "Number of the subscriber who is kept", "number"),
+            Field(
+                "keep_both",
+                "Join no subscriptions",
+                "check",
+                "Where both have one of the same publication and type, both go on.",
+            ),
+        ),
         editing.names_of,
         _merge,
         _subscriber,

@@ -15,7 +15,8 @@ from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation
 from masthead.store.books.reasons import reasons
 from masthead.store.books.refreshing import refresh
-from masthead.store.books.subscription import changeable, is_to_end, the_one
+from masthead.store.books.subscription import changeable, the_one
+from masthead.store.books.uncancelling import withdraw
 
 __all__ = ["Cancelled", "cancel", "end_due"]
 
@@ -54,16 +55,13 @@ def cancel(
     With ``refund`` what is unearned at its end goes back, with its tax; without, it is earned. All
     terms end then, also those that are used up. The subscription leaves the campaign at once:
     partners who write to its readers leave this one out. An item of an order of which money goes
-    back gets its ``refund_date``. ``reason`` is the name of one of the publisher's. Raises NotFound
+    back gets its ``refund_date``. It takes the place of a cancelling that is still to end.
+    ``reason`` is the name of one of the publisher's. Raises NotFound
     if there is no such subscription or issue; BadInput if it was cancelled before, for an issue
     that is not to come, for an unlimited one without an end, and for another reason.
     """
     found = changeable(books, subscription_id)
-    if is_to_end(books, subscription_id):
-        raise BadInput(
-            f"subscription {subscription_id} was cancelled already, and is still to end: `masthead "
-            "subscription uncancel` undoes that"
-        )
+    withdraw(books, subscription_id)
     name = None if reason is None else _reason(books, reason)
     is_now = after_issue is None and not at_end
     later = None if is_now else f"when its {found.issues or 0} issues left are used up"

@@ -3,12 +3,14 @@
 The function runs in an operation (``store.books.operation``) and says what it did.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Operation
+from masthead.store.books.uniting import Pair, pairs, unite
 
-__all__ = ["Joined", "join"]
+__all__ = ["Joined", "Merged", "join"]
 
 
 class Joined(NamedTuple):
@@ -21,18 +23,29 @@ class Joined(NamedTuple):
     answers: int
 
 
-def join(books: Operation, kept: int, gone: int) -> Joined:
+class Merged(NamedTuple):
+    """What merging did: ``united`` are the subscriptions that were joined, ``apart`` those not."""
+
+    moved: Joined
+    united: Sequence[Pair]
+    apart: Sequence[Pair]
+
+
+def join(books: Operation, kept: int, gone: int, *, keep_both: bool = False) -> Merged:
     """Move all that ``gone`` has to ``kept``, both ids of subscribers; ``gone`` is deleted.
 
     Addresses, subscriptions with their terms, orders, purchases and answers move; where both have
-    answered a question, the kept one's answer stays. The other one gets a ``delete_date``, and the
-    name, email address and renewal code stay as they were on both. Raises NotFound if one of them
-    does not exist, BadInput if they are one, or one is deleted or erased.
+    answered a question, the kept one's answer stays. Where both have a subscription of the same
+    publication and type, these are joined into one, unless ``keep_both`` or one is unlimited. The
+    other subscriber gets a ``delete_date``, and the name, email address and renewal code stay as
+    they were on both. Raises NotFound if one of them does not exist, BadInput if they are one, or
+    one is deleted or erased.
     """
     if kept == gone:
         raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")
     for subscriber_id in (kept, gone):
         _check(books, subscriber_id)
+    both = pairs(books, kept, gone)
     books.connection.change(
         """
         UPDATE terms SET moved_after = (
@@ -79,9 +92,15 @@ def join(books: Operation, kept: int, gone: int) -> Joined:
         account_id=books.account_id,
         gone=gone,
     )
-    counts = ", ".join(f"{count} {name}" for name, count in joined._asdict().items())
-    books.say(f"subscriber {gone} was merged into {kept}: {counts}")
-    return joined
+    united = [pair for pair in both if not (keep_both or pair.is_unlimited)]
+    for pair in united:
+        unite(books, pair.subscription_id, pair.other_id)
+    counts = [f"{count} {name}" for name, count in joined._asdict().items()]
+    counts += [
+        f"subscription {each.other_id} joined into {each.subscription_id}" for each in united
+    ]
+    books.say(f"subscriber {gone} was merged into {kept}: {', '.join(counts)}")
+    return Merged(joined, united, [pair for pair in both if pair not in united])
 
 
 def _check(books: Operation, subscriber_id: int) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.books.issue import find_issue
+from masthead.store.books.keys import RECEIVED_BY
 from masthead.store.books.operation import operation
 from masthead.store.database import Row, Store
 
@@ -130,7 +131,7 @@ def rows_of(
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             JOIN subscription_issues AS d ON d.account_id = :account_id
-                AND d.subscription_id = e.subscription_id AND d.issue_id = :issue_id
+                AND d.issue_id = :issue_id AND d.subscription_id = {RECEIVED_BY}
             LEFT JOIN addresses AS a
                 ON a.account_id = :account_id AND a.address_id = d.address_id
             {_OF_LIST} AND e.type IN ('Print', 'Both')

@@ -12,6 +12,7 @@ from masthead.circulation.copies import Moves, Served
 from masthead.circulation.efforts import Effort
 from masthead.circulation.liability import Booked
 from masthead.errors import NotFound
+from masthead.store.books.keys import RECEIVED_BY
 from masthead.store.books.operation import Reading, check_mode
 from masthead.store.database import Connection, Store, Value
 
@@ -137,8 +138,8 @@ def served(connection: Connection, account_id: int, issue: IssueLists) -> list[S
         JOIN subscriptions AS s
             ON s.account_id = e.account_id AND s.subscription_id = e.subscription_id
         LEFT JOIN subscription_issues AS r
-            ON r.account_id = e.account_id AND r.subscription_id = e.subscription_id
-            AND r.issue_id = :issue_id
+            ON r.account_id = e.account_id AND r.issue_id = :issue_id
+            AND r.subscription_id = {RECEIVED_BY}
         LEFT JOIN addresses AS a
             ON a.account_id = r.account_id AND a.address_id = r.address_id
         WHERE e.account_id = :account_id AND e.mailing_list_id IN ({_listed(issue.ids)})

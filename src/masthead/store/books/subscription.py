@@ -14,7 +14,7 @@ from masthead.store.database import Connection
 
 __all__ = ["Held", "changeable", "end_span", "held", "is_to_end", "set_values", "spans", "the_one"]
 
-_COLUMNS = {"type": "type", "copies": "copies", "campaign": "renew_campaign_active"}
+_COLUMNS = {"type": "type", "campaign": "renew_campaign_active"}
 _SPANS = {
     "suspensions": "suspension_id",
     "temporary_addresses": "temporary_address_id",
@@ -25,7 +25,8 @@ class Held(NamedTuple):
     """A subscription: ``issues`` left (-1 unlimited); the other columns have the wire's meaning.
 
     ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the newest closed
-    issue of the publication, None if no issue is closed.
+    issue of the publication, None if no issue is closed. ``joined_into`` is the subscription that
+    has all of it since two readers were merged.
     """
 
     subscription_id: int
@@ -36,6 +37,7 @@ class Held(NamedTuple):
     begins_on: str | None
     cancelled_on: str | None
     newest_closed: str | None
+    joined_into: int | None = None
 
 
 def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
@@ -46,7 +48,7 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
             s.issues, s.begins_on, s.cancelled_on,
             (SELECT max(i.date) FROM issues AS i
                 WHERE i.account_id = s.account_id AND i.publication_id = s.publication_id
-                AND i.closed_at IS NOT NULL)
+                AND i.closed_at IS NOT NULL), s.joined_into
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
@@ -64,6 +66,11 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
 def changeable(books: Operation, subscription_id: int) -> Held:
     """Return the subscription; raise BadInput if it was cancelled, NotFound if there is none."""
     found = held(books.connection, books.account_id, subscription_id)
+    if found.joined_into is not None:
+        raise BadInput(
+            f"subscription {subscription_id} was joined into {found.joined_into}, which has its "
+            "issues now"
+        )
     if found.cancelled_on is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order "
@@ -122,9 +129,9 @@ def end_span(books: Operation, table: str, span_id: int, last: str | None) -> No
 def set_values(
     books: Operation, subscription_id: int, values: Mapping[str, int | str]
 ) -> dict[str, tuple[int | str | None, int | str]]:
-    """Set ``type``, ``copies`` and ``campaign`` (0 or 1); return what changed: before and after.
+    """Set ``type`` and ``campaign`` (0 or 1); return what changed: before and after.
 
-    Copies and type hold from the next issue on that is closed. Raises NotFound if there is no such
+    The type holds from the next issue on that is closed. Raises NotFound if there is no such
     subscription, BadInput if it was cancelled, or for the campaign if it is to end.
     """
     changeable(books, subscription_id)

@@ -298,6 +298,8 @@ CREATE INDEX subscribers_by_last_name_plain
 CREATE INDEX subscribers_by_last_name_end
     ON subscribers (account_id, last_name_end, subscriber_id)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_delete_date
+    ON subscribers (account_id, delete_date) WHERE delete_date IS NOT NULL;
 CREATE INDEX subscribers_by_merged_into
     ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id, subscriber_id);
@@ -604,6 +606,8 @@ CREATE TABLE terms (
     FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
 );
 CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_not_paid ON terms (account_id, subscription_id, term_id)
+    WHERE price > 0 AND paid_on IS NULL AND issues_left <> 0;
 CREATE INDEX terms_by_order_item
     ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
 

@@ -216,6 +216,8 @@ CREATE INDEX subscribers_by_last_name_plain ON subscribers (account_id, last_nam
     WHERE last_name_plain IS NOT NULL;
 CREATE INDEX subscribers_by_last_name_end ON subscribers (account_id, last_name_end)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_delete_date
+    ON subscribers (account_id, delete_date) WHERE delete_date IS NOT NULL;
 CREATE INDEX subscribers_by_merged_into
     ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
@@ -512,6 +514,8 @@ CREATE TABLE terms (
     FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_not_paid ON terms (account_id, subscription_id, term_id)
+    WHERE price > 0 AND paid_on IS NULL AND issues_left <> 0;
 CREATE INDEX terms_by_order_item
     ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
 
@@ -743,6 +747,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscribers', 'subscribers_by_first_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_last_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_name', '1000000 1000000 1000 10'),
+    ('subscribers', 'subscribers_by_delete_date', '1000 1000 1'),
     ('subscribers', 'subscribers_by_merged_into', '1000 1000 1'),
     ('subscribers', 'subscribers_by_commit', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_custom_fields_commit', '1000000 1000000 1000'),
@@ -780,6 +785,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('order_items', 'order_items_by_purchase', '1000000 1000000 1'),
     ('terms', 'terms', '2000000 2000000 1'),
     ('terms', 'terms_by_subscription', '2000000 2000000 2 1'),
+    ('terms', 'terms_not_paid', '100000 100000 1 1'),
     ('terms', 'terms_by_order_item', '2000000 2000000 1'),
     ('revenue', 'revenue', '20000000 20000000 1'),
     ('revenue', 'revenue_by_term', '20000000 20000000 10'),
