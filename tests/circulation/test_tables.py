@@ -59,8 +59,11 @@ def test_every_copy_of_a_press_run_is_in_one_row(served: list[Served]) -> None:
     report = press_run("t", served)
     assert sum(column(report, "copies")) == sum(each.copies for each in served)
     ((_, _, subscriptions, copies, *parts),) = report.totals
+    parts, classes = parts[:3], parts[3:]
     assert subscriptions == sum(each.subscriptions for each in served)
     assert copies == sum(int(part or 0) for part in parts)
+    good = sum(each.copies for each in served if each.of_class == "make-good")
+    assert sum(int(part or 0) for part in classes) == int(parts[2] or 0) + good
 
 
 @given(served_ones)
