@@ -14,6 +14,7 @@ from masthead.circulation import expiry, refunding
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
 from masthead.store.books import (
+    allowing,
     cancelling,
     catalogue,
     choosing,
@@ -227,6 +228,9 @@ FAULTS: dict[str, Plant] = {
         r"SET closed_at = :now, mailing_list_id = :mailing_list_id",
         "SET closed_at = :now, mailing_list_id = NULLIF(:mailing_list_id, 2)",
     ),
+    "issues of deleted readers are not named": _sql(
+        r"AND r\.delete_date IS NOT NULL", "AND r.delete_date IS NULL AND FALSE"
+    ),
     "a preview changes something": _call(
         closing,
         "operation",
@@ -298,6 +302,12 @@ FAULTS: dict[str, Plant] = {
         offering, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
     ),
     "a refund goes to the first line": _call(refunding, "parts", _to_the_first),
+    "an allowance ends the issues": _sql(
+        r"SET allowed = allowed \+ :cents", "SET issues_left = 0, allowed = allowed + :cents"
+    ),
+    "what an allowance leaves is not spread over what is left": _call(
+        allowing, "_spread_rest", _nothing
+    ),
     "what is earned ahead of today is taken back today": _call(
         store_refunding, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
     ),
@@ -412,8 +422,8 @@ FAULTS: dict[str, Plant] = {
     ),
     "who was merged orders nothing": _call(people, "_by_id", _not_merged),
     "merging forgets the terms": _sql(
-        r"(UPDATE terms SET moved_after = .*?)WHERE account_id = :account_id AND subscription_id",
-        r"\1WHERE FALSE AND account_id = :account_id AND subscription_id",
+        r"(?s)(UPDATE terms SET moved_after = .*?)WHERE (account_id = :account_id AND subsc)",
+        r"\1WHERE FALSE AND \2",
     ),
     "merging forgets the purchases": _sql(
         r"(UPDATE purchases SET subscriber_id = :kept, commit_id = :commit_id\s+WHERE)",

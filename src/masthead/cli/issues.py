@@ -22,6 +22,7 @@ __all__ = ["issue"]
 _WHY = {
     "unpaid": "its order is not paid",
     "no address": "it has no address",
+    "deleted": "its reader was deleted; cancel it with --refund, or without to earn what is left",
     "passed over": "an order is not paid, and a later one that is paid was delivered instead",
 }
 
