@@ -157,6 +157,7 @@ def _steps() -> Sequence[_Step]:
                 "order_item_id": "n",
                 "issues": _LENGTH,
                 "issues_left": _LENGTH,
+                "copies": _COPIES,
                 "price": price,
                 "paid_on": f"'{_OPENED}'",
                 "kind": "'paid'",

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from masthead.store.database import Value
 
 __all__ = [
+    "FOR_MONTHS",
     "FREE",
     "GIVEN",
     "LONG",
     "ONE_PRINTED",
+    "SINGLE",
     "TODAY",
     "TWO_COPIES",
     "TWO_LINES",
@@ -40,7 +42,7 @@ __all__ = [
 
 TODAY = date(2026, 2, 10)
 TIDE, EBB = 1, 2
-ONE_PRINTED, TWO_LINES, UNLIMITED_DIGITAL, FREE, LONG, TWO_COPIES = range(1, 7)
+ONE_PRINTED, TWO_LINES, UNLIMITED_DIGITAL, FREE, LONG, TWO_COPIES, SINGLE, FOR_MONTHS = range(1, 9)
 GIVEN: dict[int, tuple[int, int | None, int]] = {
     1: (2, 1, 333),
     2: (UNLIMITED, None, 1201),
@@ -70,6 +72,8 @@ def begin() -> Books:
         FREE: Offer(0, 0, (Line(TIDE, 1, "Digital", 1, 0),)),
         LONG: Offer(999, 33, (Line(TIDE, 7, "Print", 1, 999),)),
         TWO_COPIES: Offer(500, 35, (Line(TIDE, 2, "Digital", 3, 500),)),
+        SINGLE: Offer(700, 0, (Line(TIDE, 7, "Digital", 1, 700),)),
+        FOR_MONTHS: Offer(900, 0, (Line(TIDE, UNLIMITED, "Digital", 1, 900, 3),)),
     }
     books.products = {1: Offer(1500, 105)}
     books.subscriptions = {

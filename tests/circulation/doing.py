@@ -22,6 +22,7 @@ from masthead.store.books import (
     suspending,
     uncancelling,
 )
+from masthead.store.books import copies as copies_
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.mail_file import mark_written
 from masthead.store.books.opening import open_books
@@ -150,8 +151,8 @@ class Office(Desk):
     def uncancel(self, key: int) -> None:
         self._do(uncancelling.uncancel, key)
 
-    def extend(self, key: int, issues: int) -> None:
-        self._do(extending.extend, key, issues)
+    def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
+        self._do(extending.extend, key, issues, of_class)
 
     def suspend(self, key: int, first: date | None = None, last: date | None = None) -> None:
         self._do(suspending.suspend, key, _text(first), _text(last))
@@ -175,6 +176,9 @@ class Office(Desk):
 
     def go_back(self, key: int, resumed: date | None = None) -> None:
         self._do(addressing.go_back, key, _text(resumed))
+
+    def set_copies(self, key: int, copies: int, how: copies_.How | None = None) -> None:
+        self._do(copies_.set_copies, key, copies, how)
 
     def set(self, key: int, **values: int | str) -> None:
         self._do(subscription.set_values, key, values)
@@ -201,6 +205,9 @@ class Office(Desk):
 
     def move_issue(self, issue: int, day: date) -> None:
         self._do(catalogue.set_issue, issue, {"date": f"{day}"})
+
+    def set_mailing_day(self, issue: int, day: date | None) -> None:
+        self._do(catalogue.set_issue, issue, {"mailed_on": _text(day)})
 
     def remove_issue(self, issue: int) -> None:
         self._do(catalogue.remove_issue, issue)
@@ -236,6 +243,7 @@ def _item(asked: Asked) -> Item:
         first_issue=asked.first_issue,
         price=asked.price,
         tax=asked.tax,
+        of_class=asked.of_class,
         subscription_id=asked.subscription,
         is_gift=asked.is_gift,
     )

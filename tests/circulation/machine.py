@@ -33,13 +33,14 @@ _CENTS = st.none() | st.sampled_from([0, 1, 99, 333, 801, 1070])
 
 _ITEM = st.fixed_dictionaries(
     {
-        "offer": st.integers(0, 6),
+        "offer": st.integers(0, 8),
         "recipient": _MAYBE_PICK,
         "address": st.none() | st.none() | st.none() | _PICK,
         "is_new": _SELDOM,
         "first_issue": st.none() | st.none() | st.none() | _PICK,
         "price": _CENTS,
         "tax": _CENTS,
+        "of_class": st.none() | st.none() | st.none() | st.sampled_from(["staff", "make-good"]),
         "subscription": st.none() | st.none() | _PICK,
         "is_gift": st.none() | st.none() | _YES,
     }
@@ -62,7 +63,11 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "refund": {"item": _PICK, "amount": _CENTS},
     "cancel": {"key": _PICK, "refund": _YES, "when": st.integers(0, 4), "issue": _PICK},
     "uncancel": {"key": _PICK},
-    "extend": {"key": _PICK, "issues": st.integers(1, 3)},
+    "extend": {
+        "key": _PICK,
+        "issues": st.integers(1, 3),
+        "of_class": st.sampled_from(["complimentary", "make-good"]),
+    },
     "suspend": {"key": _PICK, "first": st.none() | _DAYS, "last": st.none() | _DAYS},
     "resume": {"key": _PICK, "resumed": st.none() | _DAYS},
     "move": {
@@ -75,8 +80,12 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "set": {
         "key": _PICK,
         "type": st.none() | st.sampled_from(["Print", "Digital", "Both"]),
-        "copies": st.none() | st.integers(1, 4),
         "campaign": st.none() | st.sampled_from([0, 1]),
+    },
+    "set_copies": {
+        "key": _PICK,
+        "copies": st.integers(1, 4),
+        "how": st.none() | st.sampled_from(["free", "convert", "convert"]),
     },
     "merge": {"kept": _PICK, "gone": _PICK, "keep_both": _SELDOM},
     "set_effort": {
@@ -89,6 +98,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "plan": {"publication": _PICK, "days": _DAYS},
     "move_issue": {"issue": _PICK, "days": _DAYS},
     "remove_issue": {"issue": _PICK},
+    "set_mailing_day": {"issue": _PICK, "day": st.none() | _DAYS},
     "set_publication": {
         "publication": _PICK,
         "issues_per_year": st.sampled_from([4, 10, 12, 26]),
@@ -135,7 +145,7 @@ class _Chosen:
             if not tables[argument]:
                 return None
             given[argument] = _nth(tables[argument], given[argument])
-        for argument in ("first", "last", "resumed"):
+        for argument in ("first", "last", "resumed", "day"):
             if given.get(argument) is not None:
                 given[argument] = self._day(given[argument])
         choose = getattr(self, f"_{name}", None)
@@ -192,7 +202,9 @@ class _Chosen:
         others["address"] = self._address(others["address"])
         if offer == 0:
             others |= {"recipient": None, "address": None, "is_new": False, "first_issue": None}
-            return Asked(product=1, **{**others, "subscription": None, "is_gift": None})
+            return Asked(
+                product=1, **{**others, "subscription": None, "is_gift": None, "of_class": None}
+            )
         others["subscription"] = self._extended(offer, others["subscription"])
         others["first_issue"] = _nth(books.issues, others["first_issue"])
         return Asked(bundle=offer, **others)

@@ -9,8 +9,9 @@ throws the books away to which it was done.
 from __future__ import annotations
 
 import calendar
+from collections import Counter
 from datetime import date, timedelta
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING
 
 from tests.circulation.model_records import (
@@ -48,10 +49,13 @@ def rounded(dividend: int, divisor: int) -> int:
 
 
 def months(start: date, end: date) -> int:
-    """The whole months from one day to another; the last day of a month makes it whole."""
+    """The whole months from one day to another; the last day of a month makes it whole.
+
+    Below 0 where the end is earlier.
+    """
     is_last = end.day == calendar.monthrange(end.year, end.month)[1]
     whole = is_last or end.day >= start.day
-    return max(12 * (end.year - start.year) + end.month - start.month - (not whole), 0)
+    return 12 * (end.year - start.year) + end.month - start.month - (not whole)
 
 
 class Rules(Records):
@@ -212,19 +216,69 @@ class Rules(Records):
         term = self.terms[number]
         if not self.is_paid(number) or term.ended or term.paid_on is None:
             return
+        more = self.due(number) - self.booked(number, "earned")
+        if not issue:
+            self.book(number, None, "earned", more, self.today)
+        elif more > 0:
+            found = self.issues[issue]
+            day = self.open_day(found.mailed_on or found.date)
+            self.book(number, issue, "earned", more, max(term.paid_on, day))
+        else:
+            of, day = self.latest_earned(number, issue)
+            self.book(number, of, "earned", more, self.open_day(day))
+
+    def due(self, number: int) -> int:
+        """What a term should have earned: of what it is spread over, so much has been delivered."""
+        term = self.terms[number]
         done, whole = len(self.delivered(number)), term.issues
         if term.issues == UNLIMITED:
-            newest = self.newest_closed(self.subscriptions[term.subscription].publication)
-            start, whole = self.began(number), term.months or 1
-            until = self.issues[newest].date if newest else date.min
-            done = min(months(start or date.max, until), whole)
-        day = max(term.paid_on, self.open_day(self.issues[issue].date)) if issue else self.today
-        more = term.price * done // whole - self.booked(number, "earned")
-        if issue and more < 0:
-            came = [row.on for row in self.revenue if row.cents > 0
-                    and (row.term, row.issue, row.kind) == (number, issue, "earned")]  # fmt: skip
-            day = self.open_day(came[-1] if came else term.paid_on)
-        self.book(number, issue, "earned", more, day)
+            done, whole = self.months_served(number), term.months or 1
+        if done >= whole:
+            return term.price - term.allowed
+        if done < term.spread_after:
+            return term.spread_earned * done // term.spread_after
+        rest = term.price - term.allowed - term.spread_earned
+        parts, of_these = whole - term.spread_after, done - term.spread_after
+        if term.spread_parts is not None:
+            parts, of_these = term.spread_parts, of_these * term.copies
+        return term.spread_earned + rest * of_these // parts
+
+    def months_served(self, number: int) -> int:
+        """How many months an unlimited term was served: from an issue that came until the next."""
+        term, start = self.terms[number], self.began(number)
+        publication = self.subscriptions[term.subscription].publication
+        listed = [n for n in self.issues_of(publication) if self.issues[n].main_list]
+        came = {i for (_, i), each in self.deliveries.items() if each.term == number}
+        if start is None or not listed:
+            return 0
+        day = self.issues[listed[0]].date
+        served = months(start, day) if term.opened_on and start < day else 0
+        for issue, after in pairwise(listed):
+            if issue in came:
+                until, since = self.issues[after].date, self.issues[issue].date
+                served += months(start, until) - months(start, since)
+        return max(served, 0)
+
+    def latest_earned(self, number: int, issue: int) -> tuple[int | None, date]:
+        """Where a term's latest closed issue but this one was booked, or else its payment."""
+        found = [
+            (self.issues[row.issue].date if row.issue else date.min, n, row.issue, row.on)
+            for n, row in enumerate(self.revenue)
+            if (row.term, row.kind) == (number, "earned") and row.cents > 0
+            and (not row.issue or (row.issue != issue and self.issues[row.issue].closed))
+        ]  # fmt: skip
+        *_, of, day = max(found, default=(None, self.terms[number].paid_on))
+        assert isinstance(day, date)
+        return of, day
+
+    def take_back(self, issue: int) -> None:
+        """What an issue earned is taken back where it was booked, unless that month has ended."""
+        days: Counter[tuple[int, date]] = Counter()
+        for row in self.revenue:
+            if (row.issue, row.kind) == (issue, "earned") and not self.terms[row.term].ended:
+                days[row.term, self.open_day(row.on)] += row.cents
+        for (number, day), cents in sorted(days.items()):
+            self.book(number, issue, "earned", -cents, day)
 
     def began(self, number: int) -> date | None:
         """An unlimited term begins when the books are opened, or with the first issue out of it."""
@@ -254,7 +308,8 @@ class Rules(Records):
             parts = (of_these, cents, True), (issues - of_these, 0, False)
             parts = parts if issues > 0 else ((issues, cents, cents > 0), (0, 0, False))
             for count, price, is_paid in (part for part in parts if part[0]):
-                term = Term(key, None, count, price, "opening")
+                term = Term(key, None, count, price, "opening", copies=max(found.copies, 1))
+                term.of_class = "paid" if is_paid else "complimentary"
                 term.paid_on = self.today if is_paid else None
                 if count == UNLIMITED:
                     term.opened_on = self.today
@@ -263,6 +318,28 @@ class Rules(Records):
                 self.book(add(self.terms, term), None, "received", price, self.today)
 
     # Closing
+
+    def is_beyond_credit(self, number: int) -> bool:
+        term = self.terms[number]
+        publication = self.publications[self.subscriptions[term.subscription].publication]
+        is_unpaid = term.price > 0 and term.paid_on is None
+        return is_unpaid and len(self.delivered(number)) >= publication.credit_issues
+
+    def next_term(self, key: int) -> int | None:
+        """The term that is delivered next: the oldest with issues left, whatever its copies are.
+
+        One beyond its credit is passed over while any is paid.
+        """
+        left = [number for number in self.terms_of(key) if self.left(number)]
+        if any(self.is_paid(number) for number in left):
+            left = [number for number in left if not self.is_beyond_credit(number)]
+        return next(iter(left), None)
+
+    def follow_copies(self) -> None:
+        """The copies of a subscription are those of its next term, or stay without any."""
+        for key, found in self.subscriptions.items():
+            if number := self.next_term(key):
+                found.copies = self.terms[number].copies + self.terms[number].free_copies
 
     def is_due(self, key: int, issue: int) -> bool:
         """Whether a subscription is to have an issue out of its terms: the page's rule 1."""
@@ -286,17 +363,21 @@ class Rules(Records):
         """Deliver an issue, or return why that cannot be: rules 3 and 4."""
         made, found = self.lists[list_id], self.subscriptions[key]
         issue = self.issues[made.issue]
-        term = None if is_grace else next(n for n in self.terms_of(key) if self.left(n))
+        number = None if is_grace else self.next_term(key)
         address = self.address_on(key, issue.date)
-        if term and self.terms[term].price and not self.is_paid(term):
-            credit = self.publications[found.publication].credit_issues
-            if len(self.delivered(term)) >= credit:
-                return "unpaid"
+        if number and self.is_beyond_credit(number):
+            return "unpaid"
         if found.type != "Digital" and not (address and self.addresses[address].street):
             return "no address"
-        made.entries[key] = Entry(found.copies, is_grace, self.is_paid(term), found.type)
-        self.deliveries[key, made.issue] = Delivery(list_id, term, is_grace, address)
-        return None
+        term = self.terms[number] if number else Term(key, None, 0, 0, "", copies=found.copies)
+        of_class = "unpaid" if term.price and not term.paid_on else term.of_class
+        made.entries[key] = Entry(
+            *(term.copies + term.free_copies, is_grace, self.is_paid(number), found.type),
+            *("grace" if is_grace else of_class, term.free_copies, term.free_class),
+        )
+        passed = [n for n in self.terms_of(key) if number and n < number and self.left(n)]
+        self.deliveries[key, made.issue] = Delivery(list_id, number, is_grace, address)
+        return "passed over" if any(self.is_beyond_credit(n) for n in passed) else None
 
     def close(self, issue: int, grace_issues: int = 0, since: date | None = None) -> object:
         """Make the main list; return it, its length, and who cannot be served."""
@@ -340,16 +421,20 @@ class Rules(Records):
         self.revive_ended(issue)
         undone = {key: d for (key, i), d in self.deliveries.items() if i == issue and d.list}
         for key, delivery in undone.items():
+            subscription = self.subscriptions[key]
             if delivery.term:
-                term, subscription = self.terms[delivery.term], self.subscriptions[key]
+                term = self.terms[delivery.term]
+                entry = self.lists[delivery.list or 0].entries[key]
                 check(max(term.ended or 0, term.moved or 0) < (found.closed or 0))
-                assert subscription.begins_on is not None
+                check(term.copies == entry.copies - entry.free_copies)
+            if subscription.begins_on is not None:
                 subscription.begins_on = min(subscription.begins_on, found.date)
             del self.deliveries[key, issue]
         lists = {n for n, made in self.lists.items() if made.issue == issue}
         self.gone_lists |= lists
         self.lists = {n: made for n, made in self.lists.items() if n not in lists}
         found.closed = found.main_list = None
+        self.take_back(issue)
         self.settle_all(issue)
         return len(undone), len(lists)
 
@@ -385,7 +470,7 @@ class Rules(Records):
         key = term.subscription
         publication = self.publications[self.subscriptions[key].publication]
         if term.issues == UNLIMITED:
-            term.months = publication.unlimited_term_months
+            term.months = term.months or publication.unlimited_term_months
         is_late = publication.grace_counts and term.item and not self.issues_left(key)
         number = add(self.terms, term)
         for issue in self.grace_since(key)[: max(term.issues, 0)] if is_late else []:

@@ -53,7 +53,7 @@ class Books(Orders):
         backs = in_proportion(max(rest - unearned, 0), earned)
         for number, share, back in zip(terms, shares, backs, strict=True):
             self.book(number, None, "refunded", share + back, self.today)
-            self.take_back(number, back)
+            self.take_back_cents(number, back)
         item.refunded, item.refunded_on = item.refunded + amount, self.today
         self.end(terms)
         for key in {self.terms[number].subscription for number in terms}:
@@ -61,7 +61,7 @@ class Books(Orders):
                 self.subscriptions[key].campaign = 0
         return amount
 
-    def take_back(self, number: int, cents: int) -> None:
+    def take_back_cents(self, number: int, cents: int) -> None:
         """Take back what was earned: cent by cent, where it stands ahead of today."""
         for _ in range(cents):
             days = {row.on for row in self.revenue if row.term == number and row.on > self.today
@@ -78,13 +78,15 @@ class Books(Orders):
         check(self.subscriptions[key].cancelled_on is None)
         return self.subscriptions[key]
 
-    def extend(self, key: int, issues: int) -> None:
-        """Add a free term."""
+    def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
+        """Add a free term, of as many copies as the next one is paid for."""
         found, left = self.changeable(key), self.issues_left(key)
         check(left != UNLIMITED)
         if not left:
             found.begins_on = max(self.begins(found.publication), found.begins_on or date.min)
-        self.add_term(Term(key, None, issues, 0, "extension"))
+        number = self.next_term(key)
+        copies = self.terms[number].copies if number else found.copies
+        self.add_term(Term(key, None, issues, 0, "extension", copies=copies, of_class=of_class))
 
     def add_span(self, spans: dict[int, Span], span: Span) -> None:
         last = span.last or date.max
@@ -134,6 +136,33 @@ class Books(Orders):
 
     def go_back(self, key: int, resumed: date | None = None) -> None:
         self.end_span(self.aways, key, resumed)
+
+    def set_copies(self, key: int, copies: int, how: str | None = None) -> None:
+        """Change the copies of the next term: more of them are free, or what is left is converted.
+
+        Without issues left there is no such term: then grace is sent in so many copies.
+        """
+        found, number = self.changeable(key), self.next_term(key)
+        if number is None:
+            check(how is None)
+            found.copies = copies
+            return
+        term, left = self.terms[number], self.left(number)
+        if copies == term.copies + term.free_copies and how is None:
+            return
+        check(how)
+        if how == "free":
+            check(copies >= term.copies)
+            term.free_copies = copies - term.copies
+            term.free_class = "complimentary" if term.free_copies else None
+            return
+        check(left != UNLIMITED or not term.price)
+        if left != UNLIMITED and copies != term.copies:
+            parts, done = left * term.copies, len(self.delivered(number))
+            check(parts // copies)
+            term.spread_earned, term.spread_after, term.spread_parts = self.due(number), done, parts
+            term.issues = done + parts // copies
+        term.copies, term.free_copies, term.free_class = copies, 0, None
 
     def set(self, key: int, **values: int | str) -> None:
         check(not (values.get("campaign") and self.is_to_end(key)))
@@ -275,8 +304,21 @@ class Books(Orders):
 
     def move_issue(self, issue: int, day: date) -> None:
         check(not self.issues[issue].closed)
-        self.check_day(self.issues[issue].publication, day)
-        self.issues[issue].date = day
+        found = self.issues[issue]
+        self.check_day(found.publication, day)
+        days = [self.issues[n].date for n in self.issues_of(found.publication) if n != issue]
+        for subscription in self.subscriptions.values():
+            begins = subscription.begins_on
+            if subscription.publication != found.publication or begins is None:
+                continue
+            is_first = begins <= found.date and not any(begins <= d < found.date for d in days)
+            if is_first and day < begins:
+                subscription.begins_on = day
+        found.date = day
+
+    def set_mailing_day(self, issue: int, day: date | None) -> None:
+        check(not self.issues[issue].closed)
+        self.issues[issue].mailed_on = day
 
     def remove_issue(self, issue: int) -> None:
         check(not self.issues[issue].closed)

@@ -141,6 +141,7 @@ class Orders(Cancelling):
             check(first.publication in {line.publication for line in offer.lines})
             check(first.closed is None or first.main_list is not None)
             check(newest is None or first.date >= self.issues[newest].date)
+        check(not asked.of_class or 0 in [cents for _, cents in spread(net, offer.lines)])
         goes_to = [
             self.take_line(number, asked, line, cents, reader, payer, begun)
             for line, cents in spread(net, offer.lines)
@@ -189,9 +190,11 @@ class Orders(Cancelling):
             )
         begun[*wanted, named] = key
         found = self.subscriptions[key]
-        found.copies, found.last_bundle = line.copies, asked.bundle
-        found.last_purchase = self.items[number].purchase
-        self.add_term(Term(key, number, line.issues, cents, "paid" if cents else "free"))
+        found.last_bundle, found.last_purchase = asked.bundle, self.items[number].purchase
+        term = Term(key, number, line.issues, cents, "paid" if cents else "free", line.months)
+        term.copies, term.of_class = line.copies, asked.of_class or "complimentary"
+        term.of_class = "paid" if cents else term.of_class
+        self.add_term(term)
         return found.mailing
 
     def has_ended(self, order: int) -> bool:

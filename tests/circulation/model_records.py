@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
+    from datetime import date as Day  # noqa: N812 - Issue.date hides the other name
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ class Issue:
     closed: int | None = None
     main_list: int | None = None
     is_written: bool = False
+    mailed_on: Day | None = None
 
 
 @dataclass
@@ -47,6 +49,7 @@ class Line(NamedTuple):
     type: str
     copies: int
     price: int
+    months: int | None = None
 
 
 @dataclass
@@ -72,6 +75,7 @@ class Asked(NamedTuple):
     tax: int | None = None
     subscription: int | None = None
     is_gift: bool | None = None
+    of_class: str | None = None
 
 
 class Person(NamedTuple):
@@ -101,7 +105,11 @@ class Subscription:
 
 @dataclass
 class Term:
-    """A term; ``ended`` and ``moved`` are moments."""
+    """A term; ``ended`` and ``moved`` are moments.
+
+    After ``spread_after`` issues it has earned ``spread_earned``; the rest is spread over
+    ``spread_parts``, issues times copies, or where there are none, over the issues left then.
+    """
 
     subscription: int
     item: int | None
@@ -113,6 +121,14 @@ class Term:
     opened_on: date | None = None
     ended: int | None = None
     moved: int | None = None
+    copies: int = 1
+    of_class: str = "paid"
+    free_copies: int = 0
+    free_class: str | None = None
+    allowed: int = 0
+    spread_after: int = 0
+    spread_earned: int = 0
+    spread_parts: int | None = None
 
 
 class Delivery(NamedTuple):
@@ -134,6 +150,9 @@ class Entry(NamedTuple):
     is_grace: bool
     is_paid: bool
     type: str
+    of_class: str
+    free_copies: int = 0
+    free_class: str | None = None
 
 
 @dataclass

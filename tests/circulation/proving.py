@@ -96,6 +96,7 @@ class Proof:
             expected = getattr(self.books, "close" if name == "preview" else name)(**given)
         except Refused:
             expected = _REFUSED
+        self.books.follow_copies()
         if expected == _REFUSED or name == "preview":
             self.books = pickle.loads(kept)
         return expected

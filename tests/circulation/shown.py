@@ -22,7 +22,7 @@ _QUERIES = {
         unlimited_term_months""",
     "bundles": "bundle_id, active",
     "issues": """issue_id, publication_id, date, closed_at IS NOT NULL, mailing_list_id,
-        file_written_at IS NOT NULL""",
+        file_written_at IS NOT NULL, mailed_on""",
     "subscribers": "subscriber_id, delete_date IS NULL, merged_into",
     "addresses": "address_id, subscriber_id, coalesce(address, '')",
     "subscriptions": """subscription_id, subscriber_id, publication_id, type, begins_on,
@@ -30,7 +30,8 @@ _QUERIES = {
         date_last_renewed, last_purchase_bundle_id, last_purchase_id, cancelled_on, issues,
         paid_issues_left, unearned_revenue, date_expired, joined_into""",
     "terms": """term_id, subscription_id, order_item_id, issues, issues_left, price, kind, months,
-        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL""",
+        paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL, copies, class,
+        free_copies, free_class, allowed, spread_after, spread_earned, spread_parts""",
     "list_downloads": """mailing_list_id, status, count, is_gap, parent_mailing_list_id,
         grace_issues, grace_from_date""",
     "orders": """order_id, subscriber_id, external_reference, billing_address_id,
@@ -49,7 +50,8 @@ _QUERIES = {
 _WITH_TWO_KEYS = {
     "subscription_issues": """subscription_id, issue_id, mailing_list_id, term_id, is_grace,
         address_id""",
-    "mailing_list_entries": "mailing_list_id, subscription_id, copies, is_grace, is_paid, type",
+    "mailing_list_entries": """mailing_list_id, subscription_id, copies, is_grace, is_paid, type,
+        class, free_copies, free_class""",
     "renewal_efforts": "publication_id, effort, issues_left",
     "renewals_sent": "term_id, effort, subscription_id, sent_on",
 }
@@ -117,7 +119,10 @@ def of_model(books: Books) -> Shown:
         "publications": {n: _row(*vars(each).values()) for n, each in books.publications.items()},
         "bundles": {n: _row(each.active) for n, each in books.bundles.items()},
         "issues": {
-            n: _row(i.publication, i.date, i.closed is not None, i.main_list, i.is_written)
+            n: _row(
+                *(i.publication, i.date, i.closed is not None, i.main_list, i.is_written),
+                i.mailed_on,
+            )
             for n, i in books.issues.items()
         },
         "subscribers": {
@@ -142,6 +147,8 @@ def of_model(books: Books) -> Shown:
                 books.began(n) if t.issues < 0 else None,
                 t.ended is not None,
                 t.moved is not None,
+                *(t.copies, t.of_class, t.free_copies, t.free_class, t.allowed),
+                *(t.spread_after, t.spread_earned, t.spread_parts),
             )
             for n, t in books.terms.items()
         },

@@ -9,7 +9,15 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from tests.circulation.beginning import FREE, LONG, ONE_PRINTED, TWO_COPIES, TWO_LINES
+from tests.circulation.beginning import (
+    FOR_MONTHS,
+    FREE,
+    LONG,
+    ONE_PRINTED,
+    SINGLE,
+    TWO_COPIES,
+    TWO_LINES,
+)
 from tests.circulation.beginning import UNLIMITED_DIGITAL as EBB_FOREVER
 from tests.circulation.model_records import Asked
 
@@ -69,8 +77,10 @@ STORY: list[Step] = [
     _no("suspend", key=9, first=_day(4, 1), last=_day(5, 1)),
     _no("suspend", key=1, first=_day(3, 2), last=_day(3, 1)),
     ("move", {"key": 1, "address": 6, "first": _day(2, 20), "last": _day(3, 1)}),
-    ("set", {"key": 2, "copies": 3}),
-    ("set", {"key": 5, "copies": 2}),
+    _no("set_copies", key=2, copies=3),
+    _no("set_copies", key=2, copies=3, how="convert"),
+    ("set_copies", {"key": 2, "copies": 3, "how": "free"}),
+    ("set_copies", {"key": 5, "copies": 2}),
     ("preview", {"issue": 3, "grace_issues": 2, "since": _day(1, 1)}),
     _no("close", issue=4),
     _no("gap", issue=3),
@@ -176,6 +186,47 @@ STORY: list[Step] = [
     _order(8, Asked(ONE_PRINTED, subscription=25)),
     _order(8, Asked(ONE_PRINTED, subscription=23)),
     _no("order", payer=8, address=None, asked=(Asked(FREE, subscription=24),), is_paid=True),
+    # Subscriptions 26 to 33, each of a new reader: three copies; not paid; unlimited, over three
+    # months; one that is converted; one without an address; one that gets grace; one that begins
+    # with the issue of December; and staff, with a free copy beside it.
+    ("set_publication", {"publication": TIDE, "grace_counts": 0}),
+    *(("plan", {"publication": TIDE, "day": _day(month, 1)}) for month in range(9, 13)),
+    ("plan", {"publication": TIDE, "day": _day(12, 20)}),
+    _order(None, Asked(TWO_COPIES)),
+    _order(None, Asked(SINGLE), is_paid=False),
+    _order(None, Asked(FOR_MONTHS)),
+    _order(None, Asked(SINGLE)),
+    _order(None, Asked(LONG)),
+    _order(None, Asked(FREE)),
+    _order(None, Asked(SINGLE, first_issue=18)),
+    _order(None, Asked(FREE, of_class="staff")),
+    _no("order", payer=2, address=None, asked=(Asked(LONG, of_class="staff"),), is_paid=True),
+    ("set_copies", {"key": 33, "copies": 2, "how": "free"}),
+    ("set_mailing_day", {"issue": 15, "day": _day(10, 3)}),
+    ("suspend", {"key": 28, "first": _day(9, 15), "last": _day(10, 15)}),
+    ("close", {"issue": 15}),
+    # One copy is ordered behind three, and paid behind what is not paid.
+    _order(9, Asked(SINGLE)),
+    _order(10, Asked(SINGLE)),
+    ("move", {"key": 30, "address": "11 Row"}),
+    ("close", {"issue": 16, "grace_issues": 1, "since": _day(8, 20)}),
+    ("gap", {"issue": 15}),
+    # What was grace, and what came before an earlier issue, is undone and comes again.
+    _order(14, Asked(SINGLE)),
+    ("reopen", {"issue": 16}),
+    ("close", {"issue": 16, "grace_issues": 1, "since": _day(8, 20)}),
+    _no("set_copies", key=29, copies=4),
+    _no("set_copies", key=29, copies=6, how="convert"),
+    ("set_copies", {"key": 29, "copies": 2, "how": "convert"}),
+    _no("reopen", issue=16),
+    ("close", {"issue": 17}),
+    ("set_publication", {"publication": TIDE, "credit_issues": 2}),
+    ("set_publication", {"publication": TIDE, "credit_issues": 1}),
+    ("move_issue", {"issue": 18, "day": _day(11, 20)}),
+    ("extend", {"key": 26, "issues": 1, "of_class": "make-good"}),
+    ("close", {"issue": 18}),
+    ("close", {"issue": 19}),
+    ("reopen", {"issue": 19}),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 

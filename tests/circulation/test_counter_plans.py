@@ -24,9 +24,9 @@ from masthead.store.books import (
     ordering,
     paying,
     refunding,
-    subscription,
     suspending,
 )
+from masthead.store.books.copies import set_copies
 from masthead.store.books.finding import Sought
 from masthead.store.books.looking import look_at_subscriber, look_at_subscription
 from masthead.store.books.operation import Operation, operation
@@ -275,7 +275,7 @@ WRITING: dict[str, Callable[[Operation], object]] = {
     ),
     "order pay": paid,
     "order refund": refunded,
-    "subscription set": lambda books: subscription.set_values(books, 1_500, {"copies": 3}),
+    "subscription set": lambda books: set_copies(books, 1_500, 3, "convert"),
     "subscription suspend": lambda books: suspending.suspend(
         books, 1_600, "2026-05-01", "2026-05-31"
     ),

@@ -33,7 +33,7 @@ ALWAYS_FOUND = {
     "a preview changes something",
     "grace is counted twice",
     "each share is rounded",
-    "an order does not set the copies",
+    "a renewal cuts the copies that are paid for",
     "changed balances are not in the feed",
     "an operation is not in the audit log",
     "a late reader gets an earlier effort",

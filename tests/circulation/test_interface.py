@@ -214,7 +214,9 @@ def test_the_telephone_shows_in_the_feed(partner: Partner) -> None:
     partner.run("order", "add", "--subscriber=2", "--bundle=3", "--paid")
     shown = partner.subscription(2)
     assert (shown["issues"], shown["paid_issues_left"], shown["date_expired"]) == ("-1", None, None)
-    (row,) = partner.run("subscription", "set", 1, "--copies=3", "--campaign=off")["subscriptions"]
+    (row,) = partner.run("subscription", "set", 1, "--copies=3", "--free", "--campaign=off")[
+        "subscriptions"
+    ]
     assert (row["copies"], row["renew_campaign_active"]) == ("3", False)
     before = partner.subscription(1)["date_expired"]
     partner.run("subscription", "suspend", 1, f"--from={DAYS[0]}", f"--to={DAYS[0]}")

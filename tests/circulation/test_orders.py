@@ -193,7 +193,7 @@ def test_an_order_extends_the_newest_subscription_of_the_same_type(desk: Desk) -
     moved = Person(1, address=OAK)
     assert place(desk, order(ADA, Item(FREE))).subscriptions == (2,)
     extended = desk.subscription(2)
-    assert (extended["issues"], extended["copies"], extended["date_last_renewed"]) == (15, 1, TODAY)
+    assert (extended["issues"], extended["copies"], extended["date_last_renewed"]) == (15, 2, TODAY)
     assert extended["mailing_address_id"] == 1
     assert place(desk, order(moved, Item(FREE))).subscriptions == (2,)
     assert desk.subscription(2)["billing_address_id"] == 3
@@ -215,7 +215,8 @@ def test_two_lines_for_one_subscription_extend_it_twice(desk: Desk) -> None:
         (2, 2, 6),
     ]
     assert [row["type"] for row in desk.table("subscriptions")] == ["Print", "Digital"]
-    assert desk.subscription(1)["copies"] == 1
+    assert [row["copies"] for row in terms] == [2, 1, 1]
+    assert desk.subscription(1)["copies"] == 2
     assert [row["purchase_id"] for row in desk.table("order_items")] == [1, 2, None]
     assert money(desk) == [
         (n, "received", cents, TODAY) for n, cents in ((1, 3500), (2, 3500), (3, 2500))

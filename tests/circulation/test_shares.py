@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.circulation.shares import earned, earned_by_months, months_between, share
+from masthead.circulation.shares import Spread, earned, last_day_reached, month_number, share
 
 CENTS = st.integers(0, 10**9)
 ISSUES = st.integers(1, 400)
@@ -31,10 +31,27 @@ def test_shares_add_up_to_the_price(cents: int, issues: int) -> None:
 
 
 @given(CENTS, ISSUES, st.integers(-5, 1000))
-def test_an_unlimited_term_is_earned_by_months(cents: int, months: int, elapsed: int) -> None:
-    found = earned_by_months(cents, months, elapsed)
-    assert 0 <= found <= earned_by_months(cents, months, elapsed + 1) <= cents
+def test_no_more_than_the_price_is_earned(cents: int, months: int, elapsed: int) -> None:
+    """Of an unlimited term too, which is earned by months."""
+    found = earned(cents, months, elapsed)
+    assert 0 <= found <= earned(cents, months, elapsed + 1) <= cents
     assert (found == cents) >= (elapsed >= months)
+
+
+@given(CENTS, st.integers(2, 60), st.data())
+def test_what_is_spread_again_adds_up_too(cents: int, issues: int, data: st.DataObject) -> None:
+    """circulation, "Money": an allowance, and "Copies": other copies for the issues left."""
+    after = data.draw(st.integers(1, issues - 1))
+    before, copies = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 5))
+    so_far = earned(cents, issues, after)
+    allowed = data.draw(st.integers(0, cents - so_far))
+    parts = (issues - after) * before
+    whole = after + parts // copies
+    spread = Spread(allowed, after, so_far, parts, copies)
+    found = [earned(cents, whole, done, spread) for done in range(whole + 1)]
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (0, cents - allowed)
+    assert whole == after or found[after] == so_far
 
 
 @pytest.mark.parametrize(
@@ -52,4 +69,6 @@ def test_an_unlimited_term_is_earned_by_months(cents: int, months: int, elapsed:
     ],
 )
 def test_whole_months_are_counted(start: str, end: str, months: int) -> None:
-    assert months_between(date.fromisoformat(start), date.fromisoformat(end)) == months
+    first, last = date.fromisoformat(start), date.fromisoformat(end)
+    found = month_number(last) - month_number(first) - (first.day > last_day_reached(last))
+    assert found == months

@@ -17,6 +17,7 @@ from masthead.store.books import (
     subscription,
     suspending,
 )
+from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import operation
 from tests.circulation.desk import DEED, Desk, at_desk
 
@@ -255,15 +256,51 @@ def test_an_extension_after_the_end_begins_with_the_next_issue(desk: Desk) -> No
 
 
 def test_values_that_are_set_are_known_to_searches(desk: Desk) -> None:
-    changed = done(desk, subscription.set_values, 1, {"copies": 3, "type": "Print", "campaign": 0})
-    assert changed == {"copies": (1, 3), "campaign": (1, 0)}
+    assert done(desk, set_copies, 1, 3, "free") == (1, 3)
+    changed = done(desk, subscription.set_values, 1, {"type": "Print", "campaign": 0})
+    assert changed == {"campaign": (1, 0)}
     found = desk.subscription(1)
     assert (found["copies"], found["renew_campaign_active"], found["issues"]) == (3, 0, 9)
     kinds = desk.rows("SELECT copies FROM subscription_kinds WHERE account_id = :account_id")
     assert (3,) in kinds
     commits = desk.rows("SELECT count(*) FROM commits WHERE account_id = :account_id")
-    assert done(desk, subscription.set_values, 1, {"copies": 3}) == {}
+    assert done(desk, subscription.set_values, 1, {"campaign": 0}) == {}
+    assert done(desk, set_copies, 1, 3) == (3, 3)
     assert desk.rows("SELECT count(*) FROM commits WHERE account_id = :account_id") == commits
+
+
+@pytest.mark.parametrize(
+    ("how", "copies", "words"),
+    [
+        (None, 50, "say how it comes to 50, with --free"),
+        ("convert", 50, "no whole issue of 50"),
+        ("free", 1, "fewer are what --convert gives"),
+    ],
+)
+def test_copies_are_never_more_for_nothing(
+    desk: Desk, how: How | None, copies: int, words: str
+) -> None:
+    """circulation, "Copies"."""
+    with desk.store.writer() as database, database.transaction():
+        database.change("UPDATE terms SET copies = 3, issues_left = 9 WHERE account_id = 1")
+    before = desk.table("terms")
+    assert words in refused(desk, set_copies, 1, copies, how)
+    assert desk.table("terms") == before
+
+
+def test_copies_are_converted_or_added(desk: Desk) -> None:
+    """circulation, "Copies": issues times copies stay; free copies are of a class of their own."""
+    first = desk.table("terms")[0]
+    left, issues = first["issues_left"], first["issues"]
+    done(desk, set_copies, 1, 2, "convert")
+    term = desk.table("terms")[0]
+    assert (term["copies"], term["issues_left"]) == (2, left // 2)
+    assert (term["spread_parts"], term["spread_after"]) == (left, issues - left)
+    assert desk.subscription(1)["unearned_revenue"] is not None
+    assert done(desk, set_copies, 1, 5, "free", "staff") == (2, 5)
+    term = desk.table("terms")[0]
+    assert (term["copies"], term["free_copies"], term["free_class"]) == (2, 3, "staff")
+    assert "no class of free copies" in refused(desk, set_copies, 1, 6, "free", "paid")
 
 
 def test_a_new_address_is_the_subscriptions_and_a_temporary_one_is_not(desk: Desk) -> None:

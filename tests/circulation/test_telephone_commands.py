@@ -295,9 +295,9 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
         "term 21 (paid): 4 of 4 issues left, 10.00 paid on 2026-01-10, unearned 10.00, order 7"
         in shown
     )
-    assert run(database, "subscription", "set", 11, "--copies=2", "--campaign=off") == [
-        "copies: 1 -> 2",
+    assert run(database, "subscription", "set", 11, "--copies=2", "--free", "--campaign=off") == [
         "campaign: 1 -> 0",
+        "copies: 1 -> 2",
     ]
     assert run(database, "subscription", "set", 11, "--copies=2") == [
         "nothing changed: it is so already"
@@ -343,6 +343,9 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     ("arguments", "words"),
     [
         (("set", "11"), "--copies"),
+        (("set", "11", "--free"), "--copies"),
+        (("set", "11", "--copies=2", "--free", "--convert"), "one of --free and --convert"),
+        (("set", "11", "--copies=2", "--convert", "--class=staff"), "copies that are --free"),
         (("suspend", "11", "--from=soon"), "'soon' is no day, such as 2026-11-24"),
         (("address", "11"), "--address-id"),
         (("address", "11", "--address=x", "--address-id=1"), "--address-id"),

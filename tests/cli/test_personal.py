@@ -283,8 +283,10 @@ def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) ->
         "accounts add 1",
         f"backup {tmp_path / 'kept'}",
         "accounts rotate-key 1",
-        f"restore {tmp_path / 'kept'} --replace",
+        *[f"restore {tmp_path / 'kept'} --replace"] * 2,
     ]
+    (last,) = records(database)[-1:]
+    assert last["summary"] == "carried over from the replaced database: API credentials"
 
 
 def test_a_new_secret_key_is_in_the_audit(tmp_path: Path) -> None:

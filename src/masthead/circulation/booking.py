@@ -2,7 +2,7 @@
 
 All days are texts, ``YYYY-MM-DD``, in the account's time zone. What has been told of a month that
 has ended stays true: nothing is booked into it any more. ``store.books.earning`` has the same in
-SQL, ``_BOOKED_ON`` and ``_TAKEN_BACK_ON``, for many terms at once.
+SQL, ``_BOOKED_ON`` and ``_OPEN_DAY``, for many terms at once.
 """
 
 from collections.abc import Iterable

@@ -79,6 +79,7 @@ class Item(NamedTuple):
     without a name is the one who pays, at another address if it has one. ``is_new`` begins a new
     subscription even where there is one, ``first_issue`` says with which issue, and
     ``subscription_id`` which one is extended. ``is_gift`` is None where that follows from who pays.
+    ``of_class`` is the class of the copies that cost nothing, complimentary if it is None.
     """
 
     bundle_id: int | None = None
@@ -90,6 +91,7 @@ class Item(NamedTuple):
     first_issue: int | None = None
     subscription_id: int | None = None
     is_gift: bool | None = None
+    of_class: str | None = None
 
 
 class Order(NamedTuple):

@@ -5,7 +5,7 @@ from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["Closing", "Reader", "Term", "Verdict", "oldest_term", "verdict"]
+__all__ = ["Closing", "Reader", "Term", "Verdict", "next_term", "verdict"]
 
 _PRINTED = {"Print", "Both"}
 
@@ -62,20 +62,30 @@ class Closing(NamedTuple):
     credit_issues: int
 
 
-def oldest_term(terms: Sequence[Term]) -> Term | None:
-    """Return the term out of which the next issue comes: the first one that has any left."""
-    return min((term for term in terms if term.issues_left), default=None)
+def next_term(terms: Sequence[Term], credit_issues: int) -> Term | None:
+    """Return the term out of which the next issue comes: the first one that has any left.
+
+    One that is not paid and has used up its credit is passed over while another one is paid.
+    """
+    left = sorted(term for term in terms if term.issues_left)
+    if any(term.is_paid for term in left):
+        left = [term for term in left if not _is_beyond_credit(term, credit_issues)]
+    return next(iter(left), None)
+
+
+def _is_beyond_credit(term: Term, credit_issues: int) -> bool:
+    return term.price > 0 and not term.is_paid and term.delivered >= credit_issues
 
 
 def verdict(reader: Reader, closing: Closing) -> Verdict:
     """Return what closing an issue does with a subscription that has not got it.
 
-    A term that is not paid gives ``credit_issues``; then the subscription is an exception, and
-    does not pass on to a later term.
+    A term that is not paid gives ``credit_issues``; then the subscription is an exception, unless
+    a later term is paid.
     """
     if reader.is_ended or reader.is_suspended:
         return Verdict.PASSED
-    term = oldest_term(reader.terms)
+    term = next_term(reader.terms, closing.credit_issues)
     if term is None:
         is_grace = (
             reader.renews
@@ -88,7 +98,7 @@ def verdict(reader: Reader, closing: Closing) -> Verdict:
             return Verdict.PASSED
     elif reader.begins_on is None or reader.begins_on > closing.day:
         return Verdict.PASSED
-    elif term.price and not term.is_paid and term.delivered >= closing.credit_issues:
+    elif _is_beyond_credit(term, closing.credit_issues):
         return Verdict.UNPAID
     if reader.type in _PRINTED and not reader.has_address:
         return Verdict.NO_ADDRESS

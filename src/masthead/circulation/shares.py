@@ -2,38 +2,62 @@
 
 from calendar import monthrange
 from datetime import date
+from typing import NamedTuple
 
-__all__ = ["earned", "earned_by_months", "last_day_reached", "months_between", "share"]
+__all__ = ["EVENLY", "Spread", "earned", "last_day_reached", "month_number", "share"]
 
 
-def earned(cents: int, issues: int, delivered: int) -> int:
-    """Return what a term of ``issues`` for ``cents`` has earned after so many deliveries.
+class Spread(NamedTuple):
+    """How the money of a term is spread over its issues, or the months of an unlimited one.
 
-    It is rounded down, so that the last delivery takes the remainder.
+    ``allowed`` cents were given back and are never earned. The first ``after`` issues earned
+    ``earned`` cents; the rest of the money is spread over what was left then, which is ``parts``:
+    issues times copies, of which an issue takes ``copies``. None: each issue that was left earns
+    the same.
     """
-    return cents * delivered // issues
+
+    allowed: int = 0
+    after: int = 0
+    earned: int = 0
+    parts: int | None = None
+    copies: int = 1
 
 
-def share(cents: int, issues: int, nth: int) -> int:
+EVENLY = Spread()
+"""The same for each issue from the first one on."""
+
+
+def earned(cents: int, whole: int, done: int, spread: Spread = EVENLY) -> int:
+    """Return what a term for ``cents`` has earned after ``done`` of ``whole`` issues or months.
+
+    It is rounded down, so that the last one takes the remainder.
+    """
+    if done >= whole:
+        return cents - spread.allowed
+    done = max(done, 0)
+    if done < spread.after:
+        return spread.earned * done // spread.after
+    rest = cents - spread.allowed - spread.earned
+    more = done - spread.after
+    if spread.parts is None:
+        return spread.earned + rest * more // (whole - spread.after)
+    return spread.earned + rest * more * spread.copies // spread.parts
+
+
+def share(cents: int, issues: int, nth: int, spread: Spread = EVENLY) -> int:
     """Return what the ``nth`` delivery of such a term earns; the first one is 1."""
-    return earned(cents, issues, nth) - earned(cents, issues, nth - 1)
+    return earned(cents, issues, nth, spread) - earned(cents, issues, nth - 1, spread)
 
 
-def earned_by_months(cents: int, months: int, elapsed: int) -> int:
-    """Return what an unlimited term has earned after so many months; all of it after ``months``."""
-    return cents * min(max(elapsed, 0), months) // months
-
-
-def months_between(start: date, end: date) -> int:
-    """Return the whole months from one day to another; below 0 if the end is earlier.
-
-    A month is whole on the day of the same number, or on the last day of a month without it: from
-    January 31 to February 28 it is one.
-    """
-    months = (end.year - start.year) * 12 + end.month - start.month
-    return months - (start.day > last_day_reached(end))
+def month_number(day: date) -> int:
+    """Return the number of a day's month, counted from the beginning of the calendar."""
+    return day.year * 12 + day.month
 
 
 def last_day_reached(end: date) -> int:
-    """Return the highest day of a month that has come by this day of its month."""
+    """Return the highest day of a month that has come by this day of its month.
+
+    So a month is whole on the day of the same number, or on the last day of a month without it:
+    from January 31 to February 28 it is one.
+    """
     return 31 if end.day == monthrange(end.year, end.month)[1] else end.day

@@ -1,4 +1,4 @@
-"""``masthead catalogue``: publications, issues, bundles, products and reasons."""
+"""``masthead catalogue``: publications, issues, bundles, products, classes and reasons."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from masthead.cli.desk import ID, Day, account_of, desk, dry_run, reading
-from masthead.cli.offers import bundles, changed, given_of, list_of, products, written
+from masthead.cli.offers import bundles, changed, classes, given_of, list_of, products, written
 from masthead.cli.options import Command
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
@@ -35,7 +35,7 @@ issues = click.Group(
     help="The issues that are planned; `masthead issue close` closes them in their order.",
 )
 reasons_group = click.Group("reason", help="Why subscriptions are cancelled, in your own words.")
-for group in (publications, issues, bundles, products, reasons_group):
+for group in (publications, issues, bundles, products, classes, reasons_group):
     catalogue_group.add_command(group)
 
 
@@ -164,6 +164,7 @@ def _name_of_issue(
 @click.option("--date", type=Day(), required=True, help="The issue's date: issues close in order.")
 @click.option("--number", type=click.IntRange(0, 10**9), help="Its number in print.")
 @click.option("--closes-on", type=Day(), help="When you mean to close it, for your own calendar.")
+@click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
 @dry_run
 @desk
 def add_issue(
@@ -188,6 +189,7 @@ def add_issue(
 @click.option("--date", type=Day(), help="Another date; the ends of subscriptions move with it.")
 @click.option("--number", type=click.IntRange(0, 10**9))
 @click.option("--closes-on", type=Day())
+@click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
 @dry_run
 @desk
 def set_issue(
@@ -207,12 +209,14 @@ def set_issue(
 @desk
 def list_issues(account: int | None, database: str) -> None:
     """List the issues of all publications by their dates, closed and planned."""
-    for key, publication_id, name, number, day, closes_on, closed_at in list_of(
+    for key, publication_id, name, number, day, closes_on, mailed_on, closed_at in list_of(
         "issue", account, database
     ):
         state = f"closed {closed_at[:10]}" if closed_at else "planned"
         if closes_on and not closed_at:
             state += f", closes on {closes_on}"
+        if mailed_on:
+            state += f", mailed on {mailed_on}"
         called = printable(name or "")
         called += f" (no. {number})" if number is not None else ""
         click.echo(f"{key}\tpublication {publication_id}\t{day}\t{called}\t{state}")

@@ -19,7 +19,11 @@ from masthead.store.books.reopening import reopen_issue
 
 __all__ = ["issue"]
 
-_WHY = {"unpaid": "its order is not paid", "no address": "it has no address"}
+_WHY = {
+    "unpaid": "its order is not paid",
+    "no address": "it has no address",
+    "passed over": "an order is not paid, and a later one that is paid was delivered instead",
+}
 
 
 @click.group("issue")

@@ -6,18 +6,21 @@ from typing import Any
 import click
 
 from masthead.circulation.amounts import cents_of, decimal
+from masthead.circulation.classes import FREE
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store.books import catalogue
+from masthead.store.books.classes import add_own_class, own_classes
 from masthead.store.books.operation import Operation, operation
 from masthead.store.database import Row, Value
 
 __all__ = [
     "bundles",
     "changed",
+    "classes",
     "given_of",
     "list_of",
     "products",
@@ -26,7 +29,7 @@ __all__ = [
 
 _TYPES = ("Print", "Digital", "Both")
 _UNLIMITED = "unlimited"
-_COUNT_MAX = 1_000_000
+_COUNT_MAX, _MONTHS_MAX = 1_000_000, 1_200
 _LINE = "a line is publication:issues:type:price, such as 1:12:Print:36.00"
 
 
@@ -42,9 +45,9 @@ class BundleLine(click.ParamType[catalogue.Line]):
         if isinstance(value, catalogue.Line):
             return value
         parts = str(value).split(":")
-        if len(parts) not in (4, 5):
-            raise BadUsage(f"{value!r}: {_LINE}; copies may follow")
-        publication, issues, kind, price, *copies = parts
+        if len(parts) not in (4, 5, 6):
+            raise BadUsage(f"{value!r}: {_LINE}; copies and months may follow")
+        publication, issues, kind, price, *more = parts
         if kind.capitalize() not in _TYPES:
             raise BadUsage(f"{value!r}: {kind!r} is no type: Print, Digital or Both")
         try:
@@ -52,8 +55,9 @@ class BundleLine(click.ParamType[catalogue.Line]):
                 _count(publication, 0, 2**63 - 1),
                 -1 if issues == _UNLIMITED else _count(issues, 1, _COUNT_MAX),
                 kind.capitalize(),
-                _count(copies[0], 1, _COUNT_MAX) if copies else 1,
+                _count(more[0], 1, _COUNT_MAX) if more else 1,
                 cents_of(price),
+                _months(issues, more[1]) if len(more) > 1 else None,
             )
         except ValueError as error:
             raise BadUsage(f"{value!r}: {error}; {_LINE}") from None
@@ -63,6 +67,12 @@ def _count(text: str, least: int, greatest: int) -> int:
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:20]) <= greatest:
         raise ValueError(f"{text!r} is no number of {least} to {greatest}")
     return int(text)
+
+
+def _months(issues: str, text: str) -> int:
+    if issues != _UNLIMITED:
+        raise ValueError("months are for unlimited issues, which are earned over them")
+    return _count(text, 1, _MONTHS_MAX)
 
 
 def given_of(options: Mapping[str, Any]) -> dict[str, Value]:
@@ -107,13 +117,19 @@ bundles = click.Group(
 )
 products = click.Group("product", help="What is sold beside subscriptions: a mug, a binder.")
 
+classes = click.Group(
+    "class",
+    help="The classes of copies, such as staff and exchange, and your own ones.",
+)
+
 _LINES = click.option(
     "--line",
     "lines",
     type=BundleLine(),
     multiple=True,
     help="publication:issues:type:price, such as 1:12:Print:36.00; issues may be `unlimited`, "
-    "and copies may follow (1:12:Print:36.00:2). Once for each publication and type.",
+    "and copies may follow (1:12:Print:36.00:2), and of unlimited issues the months over which "
+    "they are earned (1:unlimited:Digital:99.00:1:24). Once for each publication and type.",
 )
 
 
@@ -204,9 +220,10 @@ def list_bundles(account: int | None, database: str, *, with_retired: bool) -> N
         for line in lines:
             issues = _UNLIMITED if line.issues < 0 else f"{line.issues} issues"
             copies = f", {line.copies} copies" if line.copies > 1 else ""
+            months = f" over {line.months} months" if line.months else ""
             click.echo(
                 f"  publication {line.publication_id}: {issues}, {line.type}{copies}, "
-                f"{decimal(line.price)}"
+                f"{decimal(line.price)}{months}"
             )
 
 
@@ -289,3 +306,31 @@ def _add_retire(group: click.Group, thing: str) -> None:
 
 _add_retire(bundles, "bundle")
 _add_retire(products, "product")
+
+
+@classes.command("add")
+@click.argument("name")
+@dry_run
+@desk
+def add_class(name: str, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Add a class of your own, NAME, for copies that cost nothing: such as hotel.
+
+    Reports count the copies of each class. A class is never removed, since copies were of it.
+    """
+    written(
+        account,
+        database,
+        lambda books: f"class {add_own_class(books, name)} was added: {name.strip()}",
+        dry_run=dry_run,
+    )
+
+
+@classes.command("list")
+@desk
+def list_classes(account: int | None, database: str) -> None:
+    """List the classes that a free copy can have."""
+    account_id = account_of(account)
+    with reading(database, account_id) as connection:
+        own = own_classes(connection, account_id)
+    for name in (*FREE, *own):
+        click.echo(name)

@@ -87,6 +87,7 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
     help="Whoever looks like a reader who is there is somebody new.",
 )
 @click.option("--first-issue", type=ID, help="Begin with this issue, by its id.")
+@click.option("--class", "of_class", help="Of which class free copies are, such as staff.")
 @click.option("--paid", "is_paid", is_flag=True, help="It is paid today.")
 @click.option("--payment-type", help="How it is paid: check, card, invoice.")
 @click.option("--fulfilled", "is_fulfilled", is_flag=True, help="The products were handed over.")
@@ -166,10 +167,10 @@ def _items(
             "into a file for `masthead order import`"
         )
     recipient = _person(given, _PREFIX)
-    names = ("is_new", "first_issue", "subscription_id", "is_gift")
+    names = ("is_new", "first_issue", "subscription_id", "is_gift", "of_class")
     of_bundle = {name: given[name] for name in names}
     if products and not bundles and any(each not in {None, False} for each in of_bundle.values()):
-        raise BadUsage("--new, --first-issue, --subscription and --gift are for bundles")
+        raise BadUsage("--new, --first-issue, --subscription, --gift and --class are for bundles")
     if given["is_new"] and given["subscription_id"] is not None:
         raise BadUsage(
             "--subscription extends one, and --new begins another: leave one of them out"

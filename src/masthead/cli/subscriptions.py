@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from masthead.circulation.amounts import decimal
+from masthead.circulation.classes import COMPLIMENTARY
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
@@ -19,6 +20,7 @@ from masthead.store.books import (
     suspending,
     uncancelling,
 )
+from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import operation
 
 __all__ = ["subscription_group"]
@@ -86,6 +88,9 @@ def _term_line(term: looking.TermShown) -> str:
     metavar="[Print|Digital|Both]",
 )
 @click.option("--copies", type=_COUNT, help="How many copies of each issue, from the next on.")
+@click.option("--free", "is_free", is_flag=True, help="The copies that are more cost nothing.")
+@click.option("--class", "free_class", help="Their class, such as staff.  [default: complimentary]")
+@click.option("--convert", "is_converted", is_flag=True, help="What is left comes in other copies.")
 @click.option(
     "--campaign",
     type=click.Choice(["on", "off"]),
@@ -98,24 +103,40 @@ def set_(
     type_: str | None,
     copies: int | None,
     campaign: str | None,
+    free_class: str | None,
     account: int | None,
     database: str,
     *,
+    is_free: bool,
+    is_converted: bool,
     dry_run: bool,
 ) -> None:
     """Change the type, the copies, or whether the reader is asked to renew.
 
-    It holds from the next issue on that is closed. What follows from orders, issues left, money and
-    dates, is never set by hand.
+    It holds from the next issue on that is closed. Copies are those of the present term: while it
+    has issues left, --free adds copies beside those that it pays for, and --convert gives fewer
+    or more issues instead: 12 issues of 1 copy are 4 of 3. What follows from orders, issues left,
+    money and dates, is never set by hand.
     """
-    given = {"type": type_, "copies": copies, "campaign": campaign and int(campaign == "on")}
+    given = {"type": type_, "campaign": campaign and int(campaign == "on")}
     values = {name: value for name, value in given.items() if value is not None}
-    if not values:
+    if not values and copies is None:
         raise BadUsage("say what to change: --type, --copies or --campaign")
+    if (copies is None and (is_free or is_converted)) or (is_free and is_converted):
+        raise BadUsage("--copies goes with one of --free and --convert, and these with --copies")
+    if free_class and not is_free:
+        raise BadUsage("--class is that of the copies that are --free")
+    how: How | None = "free" if is_free else "convert" if is_converted else None
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        changed = subscription.set_values(books, subscription_id, values)
-    for name, (before, after) in changed.items():
-        click.echo(f"{name}: {'' if before is None else before} -> {after}")
+        changed = subscription.set_values(books, subscription_id, values) if values else {}
+        if copies is not None:
+            before, after = set_copies(books, subscription_id, copies, how, free_class)
+            changed |= {"copies": (before, after)} if before != after else {}
+        if changed:
+            said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
+            books.say(f"subscription {subscription_id}: {said}")
+    for name, (old, new) in changed.items():
+        click.echo(f"{name}: {'' if old is None else old} -> {new}")
     if not changed:
         click.echo("nothing changed: it is so already")
     end_of(dry_run=dry_run)
@@ -247,14 +268,27 @@ def uncancel(subscription_id: int, account: int | None, database: str, *, dry_ru
 @subscription_group.command("extend")
 @click.argument("subscription_id", type=ID)
 @click.option("--issues", type=_COUNT, default=1, show_default=True, help="How many free issues.")
+@click.option(
+    "--class",
+    "of_class",
+    default=COMPLIMENTARY,
+    show_default=True,
+    help="Of which class they are; make-good for a copy that was lost.",
+)
 @dry_run
 @desk
 def extend(
-    subscription_id: int, issues: int, account: int | None, database: str, *, dry_run: bool
+    subscription_id: int,
+    issues: int,
+    of_class: str,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
 ) -> None:
     """Add free issues behind all others, such as for a copy that was lost in the mail."""
     with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        term_id = extending.extend(books, subscription_id, issues)
+        term_id = extending.extend(books, subscription_id, issues, of_class)
     noun = "issue" if issues == 1 else "issues"
     click.echo(f"subscription {subscription_id} got {issues} free {noun} (term {term_id})")
     end_of(dry_run=dry_run)

@@ -18,11 +18,17 @@ from masthead.store.books import (
     suspending,
     uncancelling,
 )
+from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import Operation
 
 __all__ = ["ADDRESS", "address_in", "pages"]
 
 _TYPES = ("Print", "Digital", "Both")
+_HOW: dict[str, tuple[How | None, str]] = {
+    "": (None, "Do not change them"),
+    "free": ("free", "Those that are more are free"),
+    "convert": ("convert", "Fewer or more issues of what is left"),
+}
 
 ADDRESS = (
     Field("first_name", "First name"),
@@ -52,6 +58,7 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
     return {
         "type": values["type"],
         "copies": values["copies"],
+        "how": "",
         "campaign": values["renew_campaign_active"],
         "issues_left": values["issues"],
         "unearned_revenue": values["unearned_revenue"],
@@ -87,10 +94,16 @@ def _set(books: Operation, key: int, form: Form) -> str:
         return ""
     values: dict[str, int | str] = {
         "type": type_,
-        "copies": copies,
         "campaign": int(bool(form["campaign"] == "1")),
     }
-    changed = subscription.set_values(books, key, values)
+    how = form.choice("how", "Other copies", tuple(_HOW))
+    if not form.is_good:
+        return ""
+    changed = list(subscription.set_values(books, key, values))
+    before, after = set_copies(books, key, copies, _HOW[how][0])
+    if before != after:
+        changed.append("copies")
+        books.say(f"subscription {key}: changed {', '.join(changed)}")
     return f"Changed: {', '.join(changed)}." if changed else "It is so already: nothing changed."
 
 
@@ -256,6 +269,13 @@ pages = pages_of(
         (
             Field("type", "Type", "choice", options=[(each, each) for each in _TYPES]),
             Field("copies", "Copies of each issue", "number"),
+            Field(
+                "how",
+                "Other copies",
+                "choice",
+                "What is left of a term has its copies: say how it comes to others.",
+                options=[(name, label) for name, (_, label) in _HOW.items()],
+            ),
             Field(
                 "campaign",
                 "Renewals",

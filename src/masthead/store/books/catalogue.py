@@ -11,8 +11,10 @@ from typing import NamedTuple
 from masthead.circulation.amounts import decimal
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.ids import next_ids
+from masthead.store.books.moving import begin_with_moved
 from masthead.store.books.operation import Operation
 from masthead.store.books.refreshing import refresh
+from masthead.store.books.serving import NOT_PAID
 from masthead.store.database import Connection, Row, Value
 
 __all__ = [
@@ -41,7 +43,15 @@ COLUMNS = {
         "credit_issues",
         "unlimited_term_months",
     ),
-    "issue": ("publication_id", "name", "number", "date", "closes_on", "closed_at"),
+    "issue": (
+        "publication_id",
+        "name",
+        "number",
+        "date",
+        "closes_on",
+        "mailed_on",
+        "closed_at",
+    ),
     "bundle": ("name", "price", "tax", "active"),
     "product": ("name", "price", "tax", "active"),
 }
@@ -55,13 +65,14 @@ Values = Mapping[str, Value]
 
 
 class Line(NamedTuple):
-    """What a bundle gives of one publication; -1 ``issues`` are unlimited."""
+    """What a bundle gives of one publication; -1 ``issues`` are unlimited, for ``months``."""
 
     publication_id: int
     issues: int
     type: str
     copies: int
     price: int
+    months: int | None = None
 
 
 def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
@@ -80,7 +91,7 @@ def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Li
     """Return the lines of a bundle in their order."""
     rows = connection.rows(
         """
-        SELECT publication_id, issues, type, copies, price FROM bundle_lines
+        SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
         WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
         """,
         account_id=account_id,
@@ -116,6 +127,8 @@ def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list
         )
         if thing == "publication" and any(name in _RECKONED for name in changed):
             _refresh(books, key)
+        elif "credit_issues" in changed:
+            refresh(books, NOT_PAID)
         books.say(f"{thing} {key}: changed {', '.join(changed)}")
     return list(changed)
 
@@ -192,6 +205,7 @@ def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
     publication_id = int(found["publication_id"] or 0)
     if "date" in values:
         _check_date(books, publication_id, str(values["date"]), issue_id)
+        begin_with_moved(books.connection, books.account_id, issue_id, str(values["date"]))
     changed = set_values(books, "issue", issue_id, values)
     if "date" in changed:
         _refresh(books, publication_id)

@@ -7,13 +7,14 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import NamedTuple
 
+from masthead.circulation.classes import GRACE, UNPAID
 from masthead.errors import BadInput, BadUsage
 from masthead.store import audit
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.forecasting import calendar_of, forecast
 from masthead.store.books.ids import next_ids
-from masthead.store.books.issue import Issue, find_issue, issues_of, newest_closed
+from masthead.store.books.issue import Issue, find_issue, issues_of
 from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.refreshing import add_kinds, renew_balances
@@ -24,14 +25,14 @@ from masthead.store.database import Store
 __all__ = ["Exception_", "Grace", "MailingList", "Run", "close_issue", "make_gap_list"]
 
 _CHANGED, _DATES = "books_changed", "books_simple"
-_DELIVERED = """
-    subscription_issues AS d, terms AS t
-    WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
-    """
 
 
 class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is no error
-    """A subscription that would be served and cannot be; ``why``: ``unpaid``, ``no address``."""
+    """A subscription that needs a hand: it would be served and cannot be, or not as it should be.
+
+    ``why``: ``unpaid``, ``no address``, or ``passed over`` where a term that is not paid was left
+    out, and a later one was delivered.
+    """
 
     subscription_id: int
     subscriber_id: int
@@ -84,16 +85,6 @@ def close_issue(
         _check_open(running, issue)
         finalize(running, issue)
         made = _Delivery(running, issue, grace, parent=None).run()
-        running.connection.change(
-            """
-            UPDATE issues SET closed_at = :now, mailing_list_id = :mailing_list_id
-            WHERE account_id = :account_id AND issue_id = :issue_id
-            """,
-            account_id=account_id,
-            issue_id=issue_id,
-            now=running.now,
-            mailing_list_id=made.mailing_list_id,
-        )
         _forecast_after_closing(running, issue, made)
         end_due(running, issue)
         running.say(
@@ -177,9 +168,11 @@ class _Delivery:
             # The rows of a large list are all over their tables and indexes.
             self._connection.script("PRAGMA main.cache_size = -32768")
         self._add_list()
+        if self._parent is None:
+            self._note_closing()
         serving = Serving(self._running, self._issue, self._grace)
         count = serving.deliver(self._list_id)
-        exceptions = [Exception_(*row) for row in serving.exceptions()]
+        exceptions = [Exception_(*row) for row in serving.exceptions(self._list_id)]
         name = self._issue.list_name
         if not count and self._parent is not None:
             self._connection.change(
@@ -190,8 +183,8 @@ class _Delivery:
             return MailingList(None, name, 0, [], exceptions)
         self._add_entries()
         self._use_up_terms()
-        earn_by_deliveries(self._running, self._issue, _DELIVERED, mailing_list_id=self._list_id)
-        self._earn_by_months()
+        earn_by_deliveries(self._running, self._issue, self._list_id)
+        earn_by_months(self._running, self._issue)
         self._connection.change(
             """UPDATE list_downloads SET count = :count
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
@@ -225,18 +218,32 @@ class _Delivery:
             commit_id=self._running.commit_id,
         )
 
-    def _add_entries(self) -> None:
+    def _note_closing(self) -> None:
         self._connection.change(
             """
+            UPDATE issues SET closed_at = :now, mailing_list_id = :mailing_list_id
+            WHERE account_id = :account_id AND issue_id = :issue_id
+            """,
+            **self._values,
+            issue_id=self._issue.issue_id,
+            now=self._running.now,
+        )
+
+    def _add_entries(self) -> None:
+        self._connection.change(
+            f"""
             INSERT INTO mailing_list_entries (
-                account_id, mailing_list_id, subscription_id, copies, is_grace, is_paid, type)
-            SELECT d.account_id, d.mailing_list_id, d.subscription_id, s.copies, d.is_grace,
-                CASE WHEN EXISTS (
-                    SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
-                    AND t.term_id = d.term_id AND t.paid_on IS NOT NULL)
-                THEN 1 ELSE 0 END, s.type
+                account_id, mailing_list_id, subscription_id, copies, is_grace, is_paid, type,
+                class, free_copies, free_class)
+            SELECT d.account_id, d.mailing_list_id, d.subscription_id,
+                coalesce(t.copies + t.free_copies, s.copies), d.is_grace,
+                CASE WHEN t.paid_on IS NOT NULL THEN 1 ELSE 0 END, s.type,
+                CASE WHEN t.term_id IS NULL THEN '{GRACE}'
+                    WHEN t.price > 0 AND t.paid_on IS NULL THEN '{UNPAID}' ELSE t.class END,
+                coalesce(t.free_copies, 0), t.free_class
             FROM subscription_issues AS d JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = d.subscription_id
+            LEFT JOIN terms AS t ON t.account_id = :account_id AND t.term_id = d.term_id
             WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
             ORDER BY d.subscription_id
             """,
@@ -263,11 +270,6 @@ class _Delivery:
             **self._values,
             day=self._issue.date,
         )
-
-    def _earn_by_months(self) -> None:
-        newest = newest_closed(self._running, self._issue.publication_id)
-        until = self._issue.date if newest is None else max(newest.date, self._issue.date)
-        earn_by_months(self._running, self._issue, until)
 
     def _runs(self) -> list[Run]:
         rows = self._connection.rows(

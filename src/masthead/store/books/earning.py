@@ -1,119 +1,181 @@
 """What deliveries and months earn, booked for many terms at once (circulation, "Money").
 
-``circulation.shares`` has the same rules for one term, ``circulation.booking`` the days.
+``store.books.spreading`` says how much that is, ``circulation.booking`` on which days.
 """
 
-from datetime import date
-
 from masthead.circulation.booking import open_day
-from masthead.circulation.shares import last_day_reached
 from masthead.store.books.ids import next_ids
-from masthead.store.books.issue import Issue
-from masthead.store.books.operation import Operation
+from masthead.store.books.issue import Issue, issues_of
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.refreshing import renew_balances
+from masthead.store.books.spreading import DELIVERED, earned, months_served
 from masthead.store.database import Value
 
-__all__ = ["earn_by_deliveries", "earn_by_months"]
+__all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
 
-_MONTH = len("YYYY-MM")
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
+_MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
-"""``circulation.booking.booked_on``; ``:day`` is ``open_day`` of the issue's date."""
+"""``circulation.booking.booked_on``; ``:day`` is ``open_day`` of the issue's."""
+_OPEN_DAY = "CASE WHEN {day} < :month THEN :today ELSE {day} END"
+_IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
+_BOOKED = """(
+    SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
+    WHERE r.account_id = :account_id AND r.term_id = t.term_id AND r.kind = 'earned')"""
+_LATEST = """(
+    SELECT r.revenue_id FROM revenue AS r
+    LEFT JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = r.issue_id
+    WHERE r.account_id = :account_id AND r.term_id = t.term_id AND r.kind = 'earned'
+        AND r.cents > 0 AND (r.issue_id IS NULL
+            OR (r.issue_id <> :issue_id AND i.closed_at IS NOT NULL))
+    ORDER BY coalesce(i.date, '') DESC, r.revenue_id DESC LIMIT 1)"""
+"""The revenue of the latest closed issue of the term ``t`` but this one; else of its payment."""
 
-_TAKEN_BACK_ON = """(SELECT CASE WHEN b.day < :month THEN :today ELSE b.day END
-    FROM (SELECT coalesce((SELECT r.booked_on FROM revenue AS r
-        WHERE r.account_id = :account_id AND r.term_id = {term_id} AND r.issue_id = :issue_id
-            AND r.kind = 'earned' AND r.cents > 0
-        ORDER BY r.revenue_id DESC LIMIT 1), {paid_on}) AS day) AS b)"""
-"""``open_day`` of the day on which the share of an issue was booked: by its closing, or else by the
-payment."""
 
-_EARNED = "t.price * (t.issues - t.issues_left + {more}) / t.issues"
+def earn_by_deliveries(running: Operation, issue: Issue, mailing_list_id: int) -> None:
+    """Book the share of the delivery by a list, for each paid term with an end.
 
-
-def earn_by_deliveries(
-    running: Operation, issue: Issue, delivered: str, *, undone: bool = False, **values: Value
-) -> None:
-    """Book the share of the last delivery of each paid term with an end.
-
-    ``delivered`` is a FROM item ``d`` with its conditions, of which ``term_id`` and
-    ``subscription_id`` are read; ``issues_left`` has been changed already. With ``undone``, the
-    delivery was undone, and what it earned is taken back on the day on which that was booked.
-    Nothing is booked before a term was paid.
+    ``issues_left`` has been changed already. Nothing is booked before a term was paid.
     """
-    before = _EARNED.format(more=1 if undone else -1)
-    cents = f"({_EARNED.format(more=0)} - {before})"
-    undone_on = _TAKEN_BACK_ON.format(term_id="t.term_id", paid_on="t.paid_on")
+    cents = f"({earned(DELIVERED)} - {earned(f'({DELIVERED} - 1)')})"
     running.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT t.account_id, :first_id + row_number() OVER (ORDER BY d.subscription_id) - 1,
-            t.term_id, :issue_id, 'earned', {cents}, {undone_on if undone else _BOOKED_ON}
-        FROM {delivered} AND t.account_id = :account_id AND t.term_id = d.term_id
-            AND t.issues > 0 AND t.price > 0 AND t.paid_on IS NOT NULL AND {cents} <> 0
+            t.term_id, :issue_id, 'earned', {cents}, {_BOOKED_ON}
+        FROM subscription_issues AS d, terms AS t
+        WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
+            AND t.account_id = :account_id AND t.term_id = d.term_id
+            AND t.issues > 0 AND {_IS_PAID} AND {cents} <> 0
         """,
         account_id=running.account_id,
         issue_id=issue.issue_id,
+        mailing_list_id=mailing_list_id,
+        day=open_day(issue.booked_on, running.today),
         first_id=next_ids(running.connection, running.account_id, "revenue"),
-        **_days(running, issue),
-        **values,
     )
 
 
-def earn_by_months(running: Operation, issue: Issue, newest: str | None) -> None:
+def earn_by_months(running: Operation, issue: Issue) -> None:
     """Book what a publication's unlimited terms have earned by now, and renew their balances.
 
-    That is up to the date of its ``newest`` closed issue, nothing if there is none. After a
-    reopening it is less than before, which is taken back as :func:`earn_by_deliveries` does. It is
-    booked for ``issue``.
+    That is up to its newest issue with a list, and nothing without any. It is booked for ``issue``;
+    what is less than before is taken back where the latest was booked.
     """
-    until = date.fromisoformat(newest or "0001-01-01")
-    elapsed = f"""({until.year * 12 + until.month}
-        - 12 * CAST(substr(t.starts_on, 1, 4) AS BIGINT)
-        - CAST(substr(t.starts_on, 6, 2) AS BIGINT)
-        - CASE WHEN CAST(substr(t.starts_on, 9, 2) AS BIGINT) > {last_day_reached(until)}
-            THEN 1 ELSE 0 END)"""
-    undone_on = _TAKEN_BACK_ON.format(term_id="e.term_id", paid_on="e.paid_on")
+    months = months_served(listed_issues(running, issue.publication_id))
+    first_id = _settle(
+        running,
+        issue,
+        f"""
+        (WITH unlimited AS MATERIALIZED (
+            SELECT t.*, {months} AS served FROM subscriptions AS s JOIN terms AS t
+                ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
+            WHERE s.account_id = :account_id AND s.publication_id = :publication_id
+                AND s.issues < 0 AND t.issues_left < 0 AND {_IS_PAID}
+                AND t.starts_on IS NOT NULL AND t.months > 0)
+        SELECT * FROM unlimited) AS t
+        """,
+        earned("(CASE WHEN t.served < 0 THEN 0 ELSE t.served END)", "t.months"),
+        publication_id=issue.publication_id,
+    )
+    if first_id is not None:
+        _renew_balances_since(running, first_id)
+
+
+def _renew_balances_since(running: Operation, first_id: int) -> None:
+    """Renew the balances of all that has revenue from this id on."""
+    renew_balances(
+        running,
+        """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
+        WHERE m.account_id = :account_id AND m.term_id IN (
+            SELECT r.term_id FROM revenue AS r
+            WHERE r.account_id = :account_id AND r.revenue_id >= :first_id))""",
+        first_id=first_id,
+    )
+
+
+def take_back(running: Operation, issue: Issue, terms: str) -> None:
+    """Take back what an issue earned, on the days on which that was booked, or today.
+
+    ``terms`` is a FROM item of the terms with an end out of which it came, in a column ``key``;
+    they have got the issue back already. Where an earlier issue came later, their shares have
+    moved: the cents between are booked where the latest of them was.
+    """
     first_id = next_ids(running.connection, running.account_id, "revenue")
+    running.connection.change(
+        f"""
+        INSERT INTO {_INTO}
+        SELECT b.account_id, :first_id + row_number() OVER (ORDER BY b.term_id, b.booked_on) - 1,
+            b.term_id, :issue_id, 'earned', -b.cents, b.booked_on
+        FROM (
+            SELECT r.account_id, r.term_id, {_OPEN_DAY.format(day="r.booked_on")} AS booked_on,
+                CAST(sum(r.cents) AS BIGINT) AS cents
+            FROM revenue AS r JOIN terms AS t
+                ON t.account_id = :account_id AND t.term_id = r.term_id
+            WHERE r.account_id = :account_id AND r.issue_id = :issue_id AND r.kind = 'earned'
+                AND t.ended_at IS NULL
+            GROUP BY 1, 2, 3) AS b
+        WHERE b.cents <> 0
+        """,
+        account_id=running.account_id,
+        issue_id=issue.issue_id,
+        today=running.today,
+        month=running.today[:_MONTH],
+        first_id=first_id,
+    )
+    _settle(
+        running,
+        issue,
+        f"""
+        (SELECT o.* FROM {terms} AS k JOIN terms AS o
+            ON o.account_id = :account_id AND o.term_id = k.key
+        WHERE o.issues > 0 AND o.price > 0 AND o.paid_on IS NOT NULL) AS t
+        """,
+        earned(DELIVERED),
+    )
+    _renew_balances_since(running, first_id)
+
+
+def listed_issues(running: Reading, publication_id: int) -> list[tuple[int, str]]:
+    """Return id and date of the issues of a publication that have a list, by their dates."""
+    return [
+        (each.issue_id, each.date)
+        for each in issues_of(running, publication_id)
+        if each.mailing_list_id is not None
+    ]
+
+
+def _settle(
+    running: Operation, issue: Issue, terms: str, target: str, **values: Value
+) -> int | None:
+    """Book what the terms ``t`` should have earned; return the first id of revenue, if any.
+
+    What is more than before is booked for the issue, what is less where the latest was booked.
+    """
+    first_id = next_ids(running.connection, running.account_id, "revenue")
+    taken_back_on = _OPEN_DAY.format(day="coalesce(o.booked_on, e.paid_on)")
     booked = running.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
-            :issue_id, 'earned', e.cents,
-            CASE WHEN e.cents < 0 THEN {undone_on} ELSE e.booked_on END
+            CASE WHEN e.is_less = 0 THEN :issue_id ELSE o.issue_id END, 'earned', e.cents,
+            CASE WHEN e.is_less = 0 THEN e.booked_on ELSE {taken_back_on} END
         FROM (
-            SELECT t.account_id, t.term_id, t.paid_on, {_BOOKED_ON} AS booked_on,
-                t.price * CASE WHEN {elapsed} <= 0 THEN 0 WHEN {elapsed} >= t.months THEN t.months
-                    ELSE {elapsed} END / t.months - (
-                    SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
-                    WHERE r.account_id = :account_id AND r.term_id = t.term_id
-                        AND r.kind = 'earned') AS cents
-            FROM subscriptions AS s JOIN terms AS t
-                ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
-            WHERE s.account_id = :account_id AND s.publication_id = :publication_id
-                AND s.issues < 0 AND t.issues_left < 0 AND t.price > 0
-                AND t.paid_on IS NOT NULL AND t.starts_on IS NOT NULL AND t.months > 0
-        ) AS e
-        WHERE e.cents <> 0
+            WITH due AS MATERIALIZED (
+                SELECT t.account_id, t.term_id, t.paid_on, {target} - {_BOOKED} AS cents
+                FROM {terms})
+            SELECT t.account_id, t.term_id, t.paid_on, {_BOOKED_ON} AS booked_on, t.cents,
+                CASE WHEN t.cents < 0 THEN 1 ELSE 0 END AS is_less,
+                CASE WHEN t.cents < 0 THEN {_LATEST} END AS latest
+            FROM due AS t WHERE t.cents <> 0) AS e
+        LEFT JOIN revenue AS o ON o.account_id = :account_id AND o.revenue_id = e.latest
         """,
         account_id=running.account_id,
-        publication_id=issue.publication_id,
         issue_id=issue.issue_id,
+        day=open_day(issue.booked_on, running.today),
+        today=running.today,
+        month=running.today[:_MONTH],
         first_id=first_id,
-        **_days(running, issue),
+        **values,
     )
-    if booked:
-        renew_balances(
-            running,
-            """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
-            WHERE m.account_id = :account_id AND m.term_id IN (
-                SELECT r.term_id FROM revenue AS r
-                WHERE r.account_id = :account_id AND r.revenue_id >= :first_id))""",
-            first_id=first_id,
-        )
-
-
-def _days(running: Operation, issue: Issue) -> dict[str, str]:
-    """Return what the days of bookings depend on."""
-    today = running.today
-    return {"day": open_day(issue.date, today), "today": today, "month": today[:_MONTH]}
+    return first_id if booked else None

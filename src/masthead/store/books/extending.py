@@ -6,6 +6,8 @@ The function runs in an operation (``store.books.operation``) and says what it d
 from masthead.circulation.beginning import begins_on
 from masthead.circulation.classes import COMPLIMENTARY
 from masthead.errors import BadInput
+from masthead.store.books.classes import check_class
+from masthead.store.books.copies import next_term
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import Held, changeable, the_one
@@ -15,16 +17,21 @@ __all__ = ["extend"]
 _UNLIMITED = -1
 
 
-def extend(books: Operation, subscription_id: int, issues: int) -> int:
-    """Add a free term of so many issues behind all others; return its id.
+def extend(
+    books: Operation, subscription_id: int, issues: int, of_class: str = COMPLIMENTARY
+) -> int:
+    """Add a free term of so many issues of a class behind all others; return its id.
 
-    Where no issue was left, the next ones are due by the rule for a renewal after a gap
-    (circulation, "First issue"). Raises NotFound if there is no such subscription, BadInput if it
-    was cancelled or is unlimited.
+    It has as many copies as the next issue is paid for. Where no issue was left, the next ones are
+    due by the rule for a renewal after a gap (circulation, "First issue"). Raises NotFound if there
+    is no such subscription, BadInput if it was cancelled or is unlimited, or if there is no such
+    class.
     """
     found = changeable(books, subscription_id)
     if found.issues == _UNLIMITED:
         raise BadInput(f"subscription {subscription_id} is unlimited: it needs no extension")
+    of_class = check_class(books, of_class)
+    term = next_term(books, subscription_id)
     if not found.issues:
         _begin_anew(books, found)
     term_id = next_ids(books.connection, books.account_id, "terms")
@@ -33,7 +40,8 @@ def extend(books: Operation, subscription_id: int, issues: int) -> int:
         INSERT INTO terms (account_id, term_id, subscription_id, issues, issues_left, copies, price,
             kind, class)
         SELECT s.account_id, :term_id, s.subscription_id, CAST(:issues AS BIGINT),
-            CAST(:issues AS BIGINT), coalesce(s.copies, 1), 0, 'extension', :class
+            CAST(:issues AS BIGINT), coalesce(CAST(:copies AS BIGINT), s.copies, 1), 0, 'extension',
+            :class
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
@@ -41,10 +49,13 @@ def extend(books: Operation, subscription_id: int, issues: int) -> int:
         term_id=term_id,
         subscription_id=subscription_id,
         issues=issues,
-        **{"class": COMPLIMENTARY},
+        copies=term and term.copies,
+        **{"class": of_class},
     )
     the_one(books, subscription_id)
-    books.say(f"subscription {subscription_id} got {issues} free issues (term {term_id})")
+    books.say(
+        f"subscription {subscription_id} got {issues} free issues (term {term_id}, {of_class})"
+    )
     return term_id
 
 

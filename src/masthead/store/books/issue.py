@@ -9,7 +9,7 @@ __all__ = ["Issue", "find_issue", "issues_of", "newest_closed"]
 
 _COLUMNS = """
     i.issue_id, i.name, i.date, i.publication_id, p.name, p.credit_issues, i.closed_at,
-    i.mailing_list_id, i.file_written_at, i.number, i.closes_on
+    i.mailing_list_id, i.file_written_at, i.number, i.closes_on, i.mailed_on
     """
 _FROM = """
     FROM issues AS i JOIN publications AS p
@@ -22,7 +22,8 @@ class Issue(NamedTuple):
     """An issue; ``closed_at`` and ``file_written_at`` are times of the account, None before that.
 
     ``mailing_list_id`` is its main list; None too for one that was closed when the books were
-    opened. ``date`` and ``closes_on``, when it is meant to be closed, are ``YYYY-MM-DD``.
+    opened. ``date``, ``closes_on``, when it is meant to be closed, and ``mailed_on``, when it goes
+    into the mail, are ``YYYY-MM-DD``.
     """
 
     issue_id: int
@@ -36,11 +37,17 @@ class Issue(NamedTuple):
     file_written_at: str | None
     number: int | None = None
     closes_on: str | None = None
+    mailed_on: str | None = None
 
     @property
     def title(self) -> str:
         """What messages call it: its id, publication, name and date."""
         return f"issue {self.issue_id} ({self.publication} {self.name}, {self.date})"
+
+    @property
+    def booked_on(self) -> str:
+        """The day to which its deliveries are booked (circulation, "Money")."""
+        return self.mailed_on or self.date
 
     @property
     def list_name(self) -> str:

@@ -58,8 +58,8 @@ class Lines:
         self._begun: list[Extendable] = []
         self.terms: list[paying.Term] = []
         """The terms of this order; :meth:`write` writes them."""
-        self._copies: list[int] = []
-        """The copies of each term."""
+        self._copies: list[tuple[int, str]] = []
+        """The copies of each term, and the class of one that is free."""
         self._grace: list[tuple[Extendable, Delivery]] = []
         """The issues of grace that come out of its terms."""
 
@@ -153,7 +153,6 @@ class Lines:
                 self._renew(found, recipient)
         self._own[key] = found
         found.bought |= {
-            "copies": line.copies,
             "last_purchase_bundle_id": offer.item.bundle_id,
             "last_purchase_id": purchase_id,
         }
@@ -171,7 +170,7 @@ class Lines:
             ended_at=None,
         )
         self.terms.append(term)
-        self._copies.append(line.copies)
+        self._copies.append((line.copies, offer.item.of_class or COMPLIMENTARY))
         if term.issues_left:
             found.least = min(term.issues_left, found.least or term.issues_left)
         for each in grace:
@@ -183,7 +182,7 @@ class Lines:
         """Write the subscriptions and the terms; the order has been handed over."""
         for found in self._own.values():
             self._write(found)
-        for term, copies in zip(self.terms, self._copies, strict=True):
+        for term, (copies, free_class) in zip(self.terms, self._copies, strict=True):
             self._books.add(
                 "terms",
                 term_id=term.term_id,
@@ -195,7 +194,7 @@ class Lines:
                 price=term.price,
                 paid_on=self._books.today if is_paid and term.is_due else None,
                 kind=kind_of(term.price),
-                **{"class": PAID if term.price else COMPLIMENTARY},
+                **{"class": PAID if term.price else free_class},
                 months=term.months,
             )
         for found, each in self._grace:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import CENTS_MAX, decimal, spread
 from masthead.circulation.ordering import Item, RefusedOrder
+from masthead.errors import BadInput
+from masthead.store.books.classes import check_class
 from masthead.store.books.operation import Operation
 from masthead.store.database import Row
 
@@ -65,7 +67,9 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         if not 0 <= cents <= CENTS_MAX:
             raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
     if item.product_id is not None:
-        if item.is_new or (item.first_issue, item.subscription_id) != (None, None):
+        if item.is_new or (item.first_issue, item.subscription_id, item.of_class) != (
+            *(None, None, None),
+        ):
             name = "first_issue" if item.subscription_id is None else "subscription_id"
             raise RefusedOrder(name, "a product begins and extends no subscription", number)
         return Offer(item, net, tax, ())
@@ -74,7 +78,7 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
     prices = spread(net, [line[4] for line in lines])
     return Offer(
-        item,
+        _with_class(books, number, item, prices),
         net,
         tax,
         [
@@ -84,6 +88,20 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
             )
         ],
     )
+
+
+def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]) -> Item:
+    """Return the item with its class as it is written; only what costs nothing has one."""
+    if item.of_class is None:
+        return item
+    if all(prices):
+        raise RefusedOrder(
+            "class", "a class is for copies that cost nothing: those with a price are paid", number
+        )
+    try:
+        return item._replace(of_class=check_class(books, item.of_class))
+    except BadInput as error:
+        raise RefusedOrder("class", str(error), number) from error
 
 
 def _row(books: Operation, what: str, wanted: int) -> Row | None:

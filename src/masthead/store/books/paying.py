@@ -5,15 +5,16 @@ Cash basis, net of tax (circulation, "Money"). The functions run in an operation
 """
 
 from collections.abc import Iterable
-from datetime import date
 from typing import NamedTuple
 
 from masthead.circulation.ordering import UNLIMITED
-from masthead.circulation.shares import earned, earned_by_months, months_between
+from masthead.circulation.shares import EVENLY, Spread, earned
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.earning import listed_issues
 from masthead.store.books.history import check_bookable
 from masthead.store.books.keys import items_of, listed
 from masthead.store.books.operation import Operation
+from masthead.store.books.spreading import months_served
 
 __all__ = ["Paid", "Term", "add_revenue", "book", "has_ended", "pay", "receipts", "terms_of_order"]
 
@@ -40,6 +41,7 @@ class Term(NamedTuple):
     months: int | None
     starts_on: str | None
     ended_at: str | None
+    spread: Spread = EVENLY
 
     @property
     def is_due(self) -> bool:
@@ -101,13 +103,15 @@ def terms_of_order(books: Operation, order_id: int) -> list[Term]:
         SELECT t.term_id, t.order_item_id, t.subscription_id,
             (SELECT s.publication_id FROM subscriptions AS s
                 WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id),
-            t.issues, t.issues_left, t.price, t.paid_on, t.months, t.starts_on, t.ended_at
+            t.issues, t.issues_left, t.price, t.paid_on, t.months, t.starts_on, t.ended_at,
+            t.allowed, t.spread_after, t.spread_earned, t.spread_parts, t.copies
         FROM terms AS t
         WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
         """,
         account_id=books.account_id,
     )
-    return sorted(Term(*row) for row in rows)
+    found = [Term._make((*row[:11], Spread(*row[11:]))) for row in rows]
+    return sorted(found, key=lambda term: term.term_id)
 
 
 def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
@@ -169,21 +173,20 @@ def receipts(books: Operation, due: Iterable[Term]) -> list[tuple[int, str, int,
 def _earned(books: Operation, term: Term) -> int:
     """Return what a term has earned that is paid today, by what was delivered from it."""
     if term.issues != UNLIMITED:
-        return earned(term.price, term.issues, term.issues - term.issues_left)
+        delivered = term.issues - term.issues_left
+        return earned(term.price, term.issues, delivered, term.spread)
     if term.starts_on is None or not term.months:
         return 0
-    ((newest,),) = books.connection.rows(
-        """
-        SELECT max(i.date) FROM issues AS i WHERE i.account_id = :account_id
-            AND i.publication_id = :publication_id AND i.closed_at IS NOT NULL
+    months = months_served(listed_issues(books, term.publication_id))
+    ((served,),) = books.connection.rows(
+        f"""
+        SELECT {months} FROM terms AS t
+        WHERE t.account_id = :account_id AND t.term_id = :term_id
         """,
         account_id=books.account_id,
-        publication_id=term.publication_id,
+        term_id=term.term_id,
     )
-    if newest is None:
-        return 0
-    elapsed = months_between(date.fromisoformat(term.starts_on), date.fromisoformat(newest))
-    return earned_by_months(term.price, term.months, elapsed)
+    return earned(term.price, term.months, max(served, 0), term.spread)
 
 
 def add_revenue(books: Operation, rows: Iterable[tuple[int, str, int, str]]) -> None:

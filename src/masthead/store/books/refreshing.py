@@ -1,12 +1,14 @@
 """What follows of a subscription from its terms and issues (circulation, "What is stored").
 
-That is ``issues``, ``paid_issues_left``, ``unearned_revenue`` and ``date_expired``. Only rows in
-which one of them differs are written and get the operation's commit.
+That is ``issues``, ``copies``, ``paid_issues_left``, ``unearned_revenue`` and ``date_expired``.
+Only rows in which one of them differs are written and get the operation's commit.
 """
 
 from masthead.store.books.forecasting import forecast
 from masthead.store.books.lists import Lists
 from masthead.store.books.operation import Operation
+from masthead.store.books.serving import IS_PASSED_OVER
+from masthead.store.books.spreading import DELIVERED, earned
 from masthead.store.database import Value
 
 __all__ = ["add_kinds", "decimal_of", "refresh", "renew_balances"]
@@ -14,9 +16,9 @@ __all__ = ["add_kinds", "decimal_of", "refresh", "renew_balances"]
 _REFRESHED = "books_refreshed"
 
 _IS_PAID = "t.paid_on IS NOT NULL"
-_UNEARNED = """
+_UNEARNED = f"""
     CASE WHEN t.issues_left > 0
-        THEN t.price - t.price * (t.issues - t.issues_left) / t.issues
+        THEN t.price - t.allowed - ({earned(DELIVERED)})
         ELSE t.price - (
             SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
             WHERE r.account_id = :account_id AND r.term_id = t.term_id AND r.kind <> 'received')
@@ -59,16 +61,20 @@ def decimal_of(cents: str) -> str:
 
 
 def renew_balances(running: Operation, keys: str, **values: Value) -> int:
-    """Write issues, paid issues and unearned revenue of subscriptions where they differ.
+    """Write issues, paid issues, unearned revenue and copies of subscriptions where they differ.
+
+    The copies are those of the term that is delivered next; without issues left they stay.
 
     ``keys`` is a FROM item whose column ``key`` has each id once. Returns how many were written.
     """
     return running.connection.change(
         f"""
         UPDATE subscriptions AS s SET issues = n.issues, paid_issues_left = n.paid,
-            unearned_revenue = n.unearned, commit_id = :commit_id
+            unearned_revenue = n.unearned, commit_id = :commit_id,
+            copies = coalesce(n.copies, s.copies)
         FROM (
-            SELECT b.key, b.issues, b.paid, {decimal_of("b.cents")} AS unearned
+            SELECT b.key, b.issues, b.paid, {decimal_of("b.cents")} AS unearned,
+                c.copies + c.free_copies AS copies
             FROM (
                 SELECT k.key,
                     CASE WHEN min(t.issues_left) < 0 THEN -1
@@ -77,16 +83,21 @@ def renew_balances(running: Operation, keys: str, **values: Value) -> int:
                         ELSE coalesce(CAST(sum(CASE WHEN {_IS_PAID} THEN t.issues_left END)
                             AS BIGINT), 0) END AS paid,
                     coalesce(CAST(sum(CASE WHEN {_IS_PAID} THEN {_UNEARNED} END)
-                        AS BIGINT), 0) AS cents
+                        AS BIGINT), 0) AS cents,
+                    CASE WHEN max(CASE WHEN {_IS_PAID} THEN 1 END) = 1
+                        THEN min(CASE WHEN NOT {IS_PASSED_OVER} THEN t.term_id END)
+                        ELSE min(t.term_id) END AS term_id
                 FROM {keys} AS k
                 LEFT JOIN terms AS t ON t.account_id = :account_id
                     AND t.subscription_id = k.key AND t.issues_left <> 0
                 GROUP BY k.key
             ) AS b
+            LEFT JOIN terms AS c ON c.account_id = :account_id AND c.term_id = b.term_id
         ) AS n
         WHERE s.account_id = :account_id AND s.subscription_id = n.key
             AND (s.issues IS DISTINCT FROM n.issues OR s.paid_issues_left IS DISTINCT FROM n.paid
-                OR s.unearned_revenue IS DISTINCT FROM n.unearned)
+                OR s.unearned_revenue IS DISTINCT FROM n.unearned
+                OR (n.copies IS NOT NULL AND s.copies IS DISTINCT FROM n.copies))
         """,
         account_id=running.account_id,
         commit_id=running.commit_id,

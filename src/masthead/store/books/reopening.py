@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput
 from masthead.store import audit, deletions
-from masthead.store.books.earning import earn_by_deliveries, earn_by_months
+from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.forecasting import forecast
 from masthead.store.books.issue import Issue, find_issue, newest_closed
 from masthead.store.books.lists import Lists
@@ -96,22 +96,28 @@ class _Undoing:
         self._keys = self._lists.keys_in(_UNDONE)
 
     def check_terms(self) -> None:
-        """Raise BadInput, with the names, where a term has ended or moved since.
+        """Raise BadInput, with the names, where a term has ended, moved or been converted since.
 
         What has ended gets no issue, so it has ended after the closing. A closing makes a list, so
         that the numbers of lists tell what came after it, also within a second.
         """
         rows = self._connection.rows(
             f"""
-            SELECT t.term_id, t.subscription_id, t.ended_at IS NOT NULL, r.subscriber_id,
-                r.first_name, r.last_name
+            SELECT t.term_id, t.subscription_id, CASE WHEN t.ended_at IS NOT NULL THEN 'ended'
+                WHEN t.moved_after >= :main_list_id THEN 'merged into another subscriber'
+                ELSE 'converted to other copies' END, r.subscriber_id, r.first_name, r.last_name
             FROM {self._keys} AS k JOIN terms AS t
                 ON t.account_id = :account_id AND t.term_id = k.other
             JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-            WHERE t.ended_at IS NOT NULL OR t.moved_after >= :main_list_id ORDER BY t.term_id
+            JOIN mailing_list_entries AS e
+                ON e.account_id = :account_id AND e.subscription_id = k.key
+                AND e.mailing_list_id IN ({_LISTS})
+            WHERE t.ended_at IS NOT NULL OR t.moved_after >= :main_list_id
+                OR e.copies - e.free_copies <> t.copies
+            ORDER BY t.term_id
             """,
             **self._values,
         )
@@ -120,8 +126,8 @@ class _Undoing:
         names = [
             f"term {term_id} of subscription {subscription_id} of "
             f"{' '.join(filter(None, names)) or 'subscriber'} ({subscriber_id}) was "
-            f"{'ended' if has_ended else 'merged into another subscriber'}"
-            for term_id, subscription_id, has_ended, subscriber_id, *names in rows[:_NAMED_MAX]
+            f"{what}"
+            for term_id, subscription_id, what, subscriber_id, *names in rows[:_NAMED_MAX]
         ]
         if len(rows) > _NAMED_MAX:
             names.append(f"and {len(rows) - _NAMED_MAX} more such terms")
@@ -138,8 +144,7 @@ class _Undoing:
         self._remove_deliveries()
         self._begin_terms_again()
         lists = self._remove_lists()
-        newest = newest_closed(self._running, self._issue.publication_id)
-        earn_by_months(self._running, self._issue, newest.date if newest else None)
+        earn_by_months(self._running, self._issue)
         renew_balances(self._running, self._keys)
         self._forecast()
         add_kinds(self._running)
@@ -147,12 +152,15 @@ class _Undoing:
         return Reopened(self._deliveries, lists)
 
     def _begin_again(self) -> None:
-        """Let those begin with this issue whom an order since has let begin after it."""
+        """Let those begin with this issue whom an order since has let begin after it.
+
+        Also who got it as grace: then it is to come out of the renewal.
+        """
         self._connection.change(
             f"""
             UPDATE subscriptions SET begins_on = :day
             WHERE account_id = :account_id AND begins_on > :day AND subscription_id IN (
-                SELECT k.key FROM {self._keys} AS k WHERE k.other IS NOT NULL)
+                SELECT k.key FROM {self._keys} AS k)
             """,
             account_id=self._running.account_id,
             day=self._issue.date,
@@ -166,12 +174,10 @@ class _Undoing:
             """,
             account_id=self._running.account_id,
         )
-        earn_by_deliveries(
+        take_back(
             self._running,
             self._issue,
-            f"(SELECT k.key AS subscription_id, k.other AS term_id FROM {self._keys} AS k) AS d, "
-            "terms AS t WHERE TRUE",
-            undone=True,
+            f"(SELECT k.other AS key FROM {self._keys} AS k WHERE k.other IS NOT NULL)",
         )
 
     def _remove_deliveries(self) -> None:

@@ -9,9 +9,19 @@ from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
 from masthead.store.database import Row, Value
 
-__all__ = ["NO_ADDRESS", "UNPAID", "Grace", "Serving"]
+__all__ = [
+    "IS_PASSED_OVER",
+    "NEXT_TERM",
+    "NOT_PAID",
+    "NO_ADDRESS",
+    "PASSED_OVER",
+    "UNPAID",
+    "Grace",
+    "Serving",
+    "is_beyond_credit",
+]
 
-NO_ADDRESS, UNPAID = "no address", "unpaid"
+NO_ADDRESS, UNPAID, PASSED_OVER = "no address", "unpaid", "passed over"
 
 
 class Grace(NamedTuple):
@@ -60,11 +70,45 @@ _WAS_REFUNDED = """
         ORDER BY w.term_id DESC LIMIT 1) IS NOT NULL
     """
 """Whether the newest term of a reader who has no issue left was given back."""
-_IS_UNPAID = """
-    (t.price > 0 AND t.paid_on IS NULL AND :credit <= CASE
-        WHEN t.issues > 0 THEN t.issues - t.issues_left
+NOT_PAID = """
+    SELECT u.subscription_id FROM terms AS u WHERE u.account_id = :account_id
+        AND u.price > 0 AND u.paid_on IS NULL AND u.issues_left <> 0
+    """
+"""The subscriptions that have issues left which are not paid; an index has these terms alone."""
+
+
+def is_beyond_credit(term: str, credit: str) -> str:
+    """Return whether a term is not paid, and ``credit`` issues have come out of it."""
+    return f"""({term}.price > 0 AND {term}.paid_on IS NULL AND {credit} <= CASE
+        WHEN {term}.issues > 0 THEN {term}.issues - {term}.issues_left
         ELSE (SELECT count(*) FROM subscription_issues AS g
-            WHERE g.account_id = :account_id AND g.term_id = t.term_id) END)
+            WHERE g.account_id = :account_id AND g.term_id = {term}.term_id) END)"""
+
+
+_IS_UNPAID = is_beyond_credit("t", ":credit")
+_HAS_PAID = """
+    EXISTS (SELECT 1 FROM terms AS p WHERE p.account_id = :account_id
+        AND p.subscription_id = {row}.subscription_id AND p.issues_left <> 0
+        AND p.paid_on IS NOT NULL)
+    """
+_CREDIT = """(SELECT p.credit_issues FROM subscriptions AS o JOIN publications AS p
+    ON p.account_id = :account_id AND p.publication_id = o.publication_id
+    WHERE o.account_id = :account_id AND o.subscription_id = t.subscription_id)"""
+IS_PASSED_OVER = is_beyond_credit("t", _CREDIT)
+"""Whether the term ``t`` would be passed over if any other one is paid."""
+
+NEXT_TERM = f"""
+    SELECT CASE WHEN max(CASE WHEN t.paid_on IS NOT NULL THEN 1 END) = 1
+        THEN min(CASE WHEN NOT {IS_PASSED_OVER} THEN t.term_id END) ELSE min(t.term_id) END
+    FROM terms AS t WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
+        AND t.issues_left <> 0
+    """
+"""The term out of which the next issue of a subscription comes."""
+
+_OLDEST_ON_CREDIT = f"""
+    (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
+        AND o.subscription_id = s.subscription_id AND o.issues_left <> 0
+        AND NOT {is_beyond_credit("o", ":credit")})
     """
 _HAS_NOWHERE_TO_GO = """
     (c.type IN ('Print', 'Both') AND NOT EXISTS (
@@ -107,6 +151,12 @@ class Serving:
             {of_publication} AND s.issues <> 0 AND s.begins_on <= :day{{more}}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
+        self._passing = f"""
+            (SELECT {columns}, {_OLDEST_ON_CREDIT} AS term_id, {address} AS address_id
+            {of_publication} AND s.issues <> 0 AND s.begins_on <= :day{{more}}
+                AND s.subscription_id IN ({NOT_PAID}) AND {_HAS_PAID.format(row="s")}) AS c
+            JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
+            """
         # Nobody's subscription ends before the last issue that came out of a term.
         self._grace = f"""
             (SELECT {columns}, {address} AS address_id, {_LAST_REGULAR} AS last_regular
@@ -145,6 +195,7 @@ class Serving:
     def deliver(self, mailing_list_id: int) -> int:
         """Add what was received by a list, out of the oldest terms and of grace; return how many.
 
+        A term that is not paid and beyond its credit is passed over where a later one is paid.
         Those who cannot be served get nothing.
         """
         columns = """account_id, subscription_id, issue_id, mailing_list_id, term_id, is_grace,
@@ -156,6 +207,19 @@ class Serving:
                 c.address_id
             FROM {self._due.format(more=self._more)}
             WHERE NOT {_IS_UNPAID} AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
+            ORDER BY c.subscription_id
+            """,
+            **self.values,
+            mailing_list_id=mailing_list_id,
+        )
+        more = self._with_what_is_new()
+        delivered += self._running.connection.change(
+            f"""
+            INSERT INTO subscription_issues ({columns})
+            SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
+                c.address_id
+            FROM {self._passing.format(more=more)}
+            WHERE {_HAS_NOWHERE_TO_GO} IS NOT TRUE
             ORDER BY c.subscription_id
             """,
             **self.values,
@@ -176,18 +240,18 @@ class Serving:
             )
         return delivered
 
-    def exceptions(self) -> list[Row]:
-        """Return who would be served and was not, after delivery.
+    def exceptions(self, mailing_list_id: int) -> list[Row]:
+        """Return who would be served and was not, and of whom a term was passed over.
 
-        Each row is a subscription, its subscriber, and why: ``unpaid`` or ``no address``.
+        Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address`` or ``passed
+        over``. The delivery is done, but ``issues_left`` has not been changed yet.
         """
-        more = self._more
-        if _HAS_NOT_GOT_IT not in more:
-            more = f" AND {_HAS_NOT_GOT_IT}{more}"
+        more = self._with_what_is_new()
         found = self._running.connection.rows(
             f"""
             SELECT c.subscription_id, c.subscriber_id,
-                CASE WHEN {_IS_UNPAID} THEN '{UNPAID}' ELSE '{NO_ADDRESS}' END
+                CASE WHEN {_IS_UNPAID} AND NOT {_HAS_PAID.format(row="c")} THEN '{UNPAID}'
+                    ELSE '{NO_ADDRESS}' END
             FROM {self._due.format(more=more)} ORDER BY c.subscription_id
             """,
             **self.values,
@@ -201,4 +265,28 @@ class Serving:
                 """,
                 **self.values,
             )
+        found += self._running.connection.rows(
+            f"""
+            SELECT DISTINCT d.subscription_id, s.subscriber_id, '{PASSED_OVER}'
+            FROM terms AS t
+            JOIN subscription_issues AS d
+                ON d.account_id = :account_id AND d.subscription_id = t.subscription_id
+            JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
+            WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
+                AND t.issues_left <> 0 AND d.issue_id = :issue_id
+                AND d.mailing_list_id = :mailing_list_id AND t.term_id < d.term_id
+                AND {_IS_UNPAID}
+            """,
+            account_id=self.values["account_id"],
+            issue_id=self.values["issue_id"],
+            credit=self.values["credit"],
+            mailing_list_id=mailing_list_id,
+        )
         return sorted(found)
+
+    def _with_what_is_new(self) -> str:
+        """Return the conditions with one more: that the issue has not come yet."""
+        if _HAS_NOT_GOT_IT in self._more:
+            return self._more
+        return f" AND {_HAS_NOT_GOT_IT}{self._more}"

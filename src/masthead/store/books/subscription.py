@@ -14,7 +14,7 @@ from masthead.store.database import Connection
 
 __all__ = ["Held", "changeable", "end_span", "held", "is_to_end", "set_values", "spans", "the_one"]
 
-_COLUMNS = {"type": "type", "copies": "copies", "campaign": "renew_campaign_active"}
+_COLUMNS = {"type": "type", "campaign": "renew_campaign_active"}
 _SPANS = {
     "suspensions": "suspension_id",
     "temporary_addresses": "temporary_address_id",
@@ -129,9 +129,9 @@ def end_span(books: Operation, table: str, span_id: int, last: str | None) -> No
 def set_values(
     books: Operation, subscription_id: int, values: Mapping[str, int | str]
 ) -> dict[str, tuple[int | str | None, int | str]]:
-    """Set ``type``, ``copies`` and ``campaign`` (0 or 1); return what changed: before and after.
+    """Set ``type`` and ``campaign`` (0 or 1); return what changed: before and after.
 
-    Copies and type hold from the next issue on that is closed. Raises NotFound if there is no such
+    The type holds from the next issue on that is closed. Raises NotFound if there is no such
     subscription, BadInput if it was cancelled, or for the campaign if it is to end.
     """
     changeable(books, subscription_id)

@@ -604,6 +604,8 @@ CREATE TABLE terms (
     FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
 );
 CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_not_paid ON terms (account_id, subscription_id, term_id)
+    WHERE price > 0 AND paid_on IS NULL AND issues_left <> 0;
 CREATE INDEX terms_by_order_item
     ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
 

@@ -512,6 +512,8 @@ CREATE TABLE terms (
     FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX terms_by_subscription ON terms (account_id, subscription_id, term_id);
+CREATE INDEX terms_not_paid ON terms (account_id, subscription_id, term_id)
+    WHERE price > 0 AND paid_on IS NULL AND issues_left <> 0;
 CREATE INDEX terms_by_order_item
     ON terms (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
 
@@ -780,6 +782,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('order_items', 'order_items_by_purchase', '1000000 1000000 1'),
     ('terms', 'terms', '2000000 2000000 1'),
     ('terms', 'terms_by_subscription', '2000000 2000000 2 1'),
+    ('terms', 'terms_not_paid', '100000 100000 1 1'),
     ('terms', 'terms_by_order_item', '2000000 2000000 1'),
     ('revenue', 'revenue', '20000000 20000000 1'),
     ('revenue', 'revenue_by_term', '20000000 20000000 10'),

@@ -1,0 +1,27 @@
+"""Issues that are moved to another day (circulation, "First issue")."""
+
+from masthead.store.database import Connection
+
+__all__ = ["begin_with_moved"]
+
+
+def begin_with_moved(connection: Connection, account_id: int, issue_id: int, day: str) -> None:
+    """Let those begin on ``day`` whose first issue is the one that is moved there.
+
+    The issue has its former date still. Who begins later, or with another issue, is not concerned.
+    """
+    connection.change(
+        """
+        UPDATE subscriptions SET begins_on = :day
+        WHERE account_id = :account_id AND begins_on > :day AND publication_id = (
+            SELECT i.publication_id FROM issues AS i
+            WHERE i.account_id = :account_id AND i.issue_id = :issue_id
+                AND i.date >= subscriptions.begins_on AND NOT EXISTS (
+                    SELECT 1 FROM issues AS o WHERE o.account_id = :account_id
+                        AND o.publication_id = i.publication_id AND o.issue_id <> i.issue_id
+                        AND o.date >= subscriptions.begins_on AND o.date < i.date))
+        """,
+        account_id=account_id,
+        issue_id=issue_id,
+        day=day,
+    )
