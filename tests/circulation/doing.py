@@ -10,6 +10,7 @@ from masthead.store import accounts, open_store
 from masthead.store.audit import Deed
 from masthead.store.books import (
     addressing,
+    allowing,
     cancelling,
     catalogue,
     extending,
@@ -134,6 +135,9 @@ class Office(Desk):
 
     def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
         return self._do(_refund, order, item_id, amount)
+
+    def allow(self, order: int, item_id: int, amount: int) -> object:
+        return self._do(_allow, order, item_id, amount)
 
     # Subscriptions
 
@@ -270,6 +274,13 @@ def _refund(books: Any, order: int, item_id: int, amount: int | None) -> int:
     done = refunding.refund(books, order, item_id, amount)
     ordering.refresh_subscriptions(books, done.subscriptions)
     books.say(f"item {item_id} was refunded")
+    return done.cents
+
+
+def _allow(books: Any, order: int, item_id: int, amount: int) -> int:
+    done = allowing.allow(books, order, item_id, amount)
+    ordering.refresh_subscriptions(books, done.subscriptions)
+    books.say(allowing.said(order, done))
     return done.cents
 
 

@@ -61,6 +61,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "pass_days": {"days": st.integers(1, 40)},
     "pay": {"order": _PICK},
     "refund": {"item": _PICK, "amount": _CENTS},
+    "allow": {"item": _PICK, "amount": st.sampled_from([0, 1, 99, 333])},
     "cancel": {"key": _PICK, "refund": _YES, "when": st.integers(0, 4), "issue": _PICK},
     "uncancel": {"key": _PICK},
     "extend": {
@@ -225,6 +226,8 @@ class _Chosen:
             "item_id": item_id,
             "amount": amount,
         }
+
+    _allow = _refund
 
     def _cancel(self, key: int, issue: int, when: int, *, refund: bool) -> dict[str, Any]:
         """Cancel now, when all is used up, or after an issue, mostly one that is to come."""

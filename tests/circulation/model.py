@@ -349,6 +349,15 @@ class Rules(Records):
         is_new = (key, issue) not in self.deliveries
         return begins and may and is_new and self.issues_left(key) != 0
 
+    def is_deleted(self, key: int, issue: int) -> bool:
+        """Whether a subscription would be due, had its reader not been deleted."""
+        found = self.subscriptions[key]
+        is_there = self.subscribers[found.subscriber]
+        self.subscribers[found.subscriber] = True
+        is_due = self.is_due(key, issue)
+        self.subscribers[found.subscriber] = is_there
+        return is_due and not is_there
+
     def gets_grace(self, key: int, issue: int, grace_issues: int, since: date) -> bool:
         """Rule 2: it has none left, and its last issue was not long ago."""
         day, last = self.issues[issue].date, self.last_regular(key)
@@ -402,6 +411,8 @@ class Rules(Records):
             since, is_due = made.grace_from, self.is_due(key, issue)
             if is_due or (since and self.gets_grace(key, issue, made.grace_issues, since)):
                 exceptions[key] = self.deliver(number, key, is_grace=not is_due)
+            elif self.is_deleted(key, issue):
+                exceptions[key] = "deleted"
         exceptions = {key: why for key, why in exceptions.items() if why}
         if made.parent and not made.entries:
             del self.lists[number]

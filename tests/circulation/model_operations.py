@@ -34,18 +34,13 @@ class Books(Orders):
     def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
         """Refund an item, tax included; return how much. What is unearned goes first."""
         item, terms = self.items[item_id], self.terms_of_items([item_id])
-        paid = sum(self.terms[n].price for n in terms if self.is_paid(n)) if terms else item.net
-        paid += item.tax if paid == item.net else rounded(item.tax * paid, item.net)
-        most = max(paid - item.refunded, 0) if self.orders[order].paid_on else 0
+        most = self.most_back(item_id)
         unearned = sum(map(self.unearned, terms))
         default = unearned + self.tax_back(item_id, unearned) if terms else most
         amount = min(default, most) if amount is None else amount
         is_over = all(self.terms[n].ended for n in terms) if terms else item.refunded_on
         check(0 <= amount <= most and (amount or not is_over))
-        kept = sum(self.booked(n, "received") - self.booked(n, "refunded") for n in terms)
-        net_back = rounded((item.refunded + amount) * item.net, item.gross)
-        rest = min(max(net_back - self.net_back(item_id), 0), kept, amount)
-        rest = max(rest, amount - (most - kept))
+        rest = self.net_part(item_id, amount)
         is_all = bool(self.orders[order].paid_on) and amount == most
         lost = {self.terms[n].subscription for n in terms if self.left(n)}
         earned = [self.booked(number, "earned") for number in terms]
@@ -55,10 +50,48 @@ class Books(Orders):
             self.book(number, None, "refunded", share + back, self.today)
             self.take_back_cents(number, back)
         item.refunded, item.refunded_on = item.refunded + amount, self.today
+        item.is_dropped = item.is_dropped or (not terms and not self.orders[order].paid_on)
         self.end(terms)
         for key in {self.terms[number].subscription for number in terms}:
             if not self.issues_left(key) and (is_all or key in lost):
                 self.subscriptions[key].campaign = 0
+        return amount
+
+    def most_back(self, item_id: int) -> int:
+        """What was paid of an item, tax included, and was not given back."""
+        item, terms = self.items[item_id], self.terms_of_items([item_id])
+        paid = sum(self.terms[n].price for n in terms if self.is_paid(n)) if terms else item.net
+        paid += item.tax if paid == item.net else rounded(item.tax * paid, item.net)
+        is_paid = self.orders[item.order].paid_on and not item.is_dropped
+        return max(paid - item.refunded, 0) if is_paid else 0
+
+    def net_part(self, item_id: int, amount: int) -> int:
+        """What of an amount that is given back is not tax."""
+        item, terms = self.items[item_id], self.terms_of_items([item_id])
+        kept = sum(self.booked(n, "received") - self.booked(n, "refunded") for n in terms)
+        net_back = rounded((item.refunded + amount) * item.net, item.gross)
+        net = min(max(net_back - self.net_back(item_id), 0), kept, amount)
+        return max(net, amount - (self.most_back(item_id) - kept))
+
+    def allow(self, order: int, item_id: int, amount: int) -> object:
+        """Give money back and keep the issues, over which what remains is spread."""
+        item, terms = self.items[item_id], self.terms_of_items([item_id])
+        unearned = [self.unearned(number) for number in terms]
+        whole = sum(unearned) + self.tax_back(item_id, sum(unearned))
+        check(self.orders[order].paid_on and terms)
+        check(0 < amount <= min(whole, self.most_back(item_id)))
+        net = min(self.net_part(item_id, amount), sum(unearned))
+        for number, cents in zip(terms, in_proportion(net, unearned), strict=True):
+            term = self.terms[number]
+            self.book(number, None, "refunded", cents, self.today)
+            if cents:
+                done = len(self.delivered(number))
+                if term.issues == UNLIMITED:
+                    done = self.months_served(number)
+                term.allowed += cents
+                term.spread_after, term.spread_parts = done, None
+                term.spread_earned = self.booked(number, "earned")
+        item.refunded += amount
         return amount
 
     def take_back_cents(self, number: int, cents: int) -> None:

@@ -185,6 +185,7 @@ class Item:
     purchase: int | None = None
     refunded: int = 0
     refunded_on: date | None = None
+    is_dropped: bool = False
 
     @property
     def gross(self) -> int:

@@ -227,6 +227,23 @@ STORY: list[Step] = [
     ("close", {"issue": 18}),
     ("close", {"issue": 19}),
     ("reopen", {"issue": 19}),
+    # Allowances: before anything has come, between two issues, and of what is unlimited. An issue
+    # of before one is reopened, and closed again.
+    ("allow", {"order": 17, "item_id": 18, "amount": 201}),
+    ("allow", {"order": 3, "item_id": 3, "amount": 50}),
+    _no("allow", order=17, item_id=18, amount=800),
+    _no("allow", order=17, item_id=18, amount=0),
+    ("close", {"issue": 13}),
+    ("allow", {"order": 17, "item_id": 18, "amount": 50}),
+    ("reopen", {"issue": 13}),
+    ("close", {"issue": 13}),
+    ("plan", {"publication": EBB, "day": _day(9, 25)}),
+    ("close", {"issue": 20}),
+    ("refund", {"order": 17, "item_id": 18}),
+    # It was closed before its month, and is reopened after it.
+    ("close", {"issue": 19}),
+    _days(190),
+    ("reopen", {"issue": 19}),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 

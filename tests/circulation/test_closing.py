@@ -354,7 +354,7 @@ def test_the_database_serves_whom_the_rule_serves(
     got = received(desk)
     for number, (what, taken) in expected.items():
         assert (number in got) == (what in {Verdict.SERVED, Verdict.GRACE}), (number, what)
-        is_exception = what in {Verdict.UNPAID, Verdict.NO_ADDRESS}
+        is_exception = what in {Verdict.UNPAID, Verdict.NO_ADDRESS, Verdict.DELETED}
         own = [term for term in before["terms"] if term["subscription_id"] == number]
         older = [term for term in own if taken and term["term_id"] < taken.term_id]
         is_passed = what is Verdict.SERVED and any(term["issues_left"] for term in older)
@@ -468,7 +468,8 @@ def _expected(
     reader = Reader(
         type=made["type"],
         begins_on=date.fromisoformat(made["begins"]) if made["begins"] else None,
-        is_ended=made["cancelled"] is not None or made["subscriber"] == 2,
+        is_ended=made["cancelled"] is not None,
+        is_deleted=made["subscriber"] == 2,
         is_suspended=start <= day and (end is None or end >= day),
         has_address=(away[0] if away else made["address"]) in {1, 3},
         renews=made["renews"],

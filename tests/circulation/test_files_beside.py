@@ -56,7 +56,7 @@ def with_order(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         open_books(publisher.store, 1, by=None)
         with operation(publisher.store, 1, None) as books:
             ada = Person(email="ada@x.example", first_name="Ada", last_name="Auk", address=QUAY)
-            placed = ordering.place(books, Order(ada, [Item(7)], is_paid=True))
+            placed = ordering.place(books, Order(ada, [Item(7, first_issue=1)], is_paid=True))
             ordering.finish(books, [placed])
             catalogue.add(books, "publication", {"name": "Gale"})
             catalogue.add(books, "product", {"name": "Pen", "price": 100, "tax": 0})
@@ -258,6 +258,23 @@ def test_a_load_of_the_plan_is_followed_as_a_command_of_the_catalogue_is(
                 found.append([row["date_expired"] for row in publisher.table("subscriptions")])
                 assert found[-1] != [row["date_expired"] for row in before], what
         assert found[0] == found[1], what
+
+
+def test_a_named_first_issue_that_a_file_moves_earlier_comes_all_the_same(
+    store: Store, with_order: str, tmp_path: Path
+) -> None:
+    """decisions, "Loads of the plan": as when a command moves it."""
+    begins = []
+    for number in (0, 1):
+        with copied(store, with_order, tmp_path / f"{number}") as publisher:
+            if number:
+                publisher.load({"issues.csv": "issue_id,date\n1,2189-12-20\n"})
+            else:
+                with operation(publisher.store, 1, None) as books:
+                    catalogue.set_issue(books, 1, {"date": "2189-12-20"})
+            begins.append([row["begins_on"] for row in publisher.table("subscriptions")])
+    assert begins[0] == begins[1] != []
+    assert "2189-12-20" in begins[1]
 
 
 def test_two_issues_of_one_day_are_refused_by_files_too(publisher: Publisher) -> None:

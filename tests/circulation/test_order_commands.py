@@ -192,7 +192,9 @@ def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
     }
     said = "more than can be refunded of item 1: at most 37.45"
     assert said in refused(shop, "order", "refund", 1, "--amount=37.46")
-    assert run(shop, "order", "refund", 1, "--amount=30") == [
+    said = "12 issues end; 6.96 is kept and earned: `masthead order allowance` gives money back and"
+    assert said in refused(shop, "order", "refund", 1, "--amount=30", exit_status=2)
+    assert run(shop, "order", "refund", 1, "--amount=30", "--yes") == [
         "item 1 of order 1: refund 30.00, of which tax 1.96; 12 issues end; 6.96 is kept and earned"
     ]
     assert [each.partition(":")[0] for each in summaries(shop)[-3:]] == [
@@ -274,6 +276,26 @@ def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path
     assert "due: 0.00, without what has ended" in run(shop, "order", "show", 1)
 
 
+def test_an_allowance_gives_money_back_and_keeps_the_issues(shop: str) -> None:
+    """circulation, "Money": a goodwill, which ends nothing; a dry run does nothing."""
+    run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
+    said = (
+        "item 1 of order 1: allowance 3.00, of which tax 0.20; 12 issues are kept, with 32.20 "
+        "unearned"
+    )
+    assert run(shop, "order", "allowance", 1, "--amount=3", "--dry-run")[0] == said
+    assert run(shop, "order", "allowance", 1, "--amount=3") == [said]
+    shown = run(shop, "order", "show", 1)
+    assert shown[-2].endswith(", allowance 3.00")
+    assert "12 of 12 issues left" in shown[-1]
+    assert shown[-1].endswith("earned 0.00, refunded 2.80, unearned 32.20")
+    assert summaries(shop)[-1] == said
+    assert "at most 34.45" in refused(shop, "order", "allowance", 1, "--amount=34.46")
+    assert "at most 34.45" in refused(shop, "order", "allowance", 1, "--amount=0")
+    run(shop, "order", "add", "--subscriber=1", "--bundle=1")
+    assert "is not paid" in refused(shop, "order", "allowance", 2, "--amount=1")
+
+
 def test_a_name_beside_an_id_is_that_of_the_address(shop: str) -> None:
     named = ("--first-name=Ada", "--last-name=Lee", "--address=9 Ash", "--city=Reno")
     run(shop, "order", "add", "--subscriber=1", *named, "--bundle=1", "--paid")
@@ -283,11 +305,11 @@ def test_a_name_beside_an_id_is_that_of_the_address(shop: str) -> None:
 
 def test_the_audit_log_has_amounts_as_they_are_written(shop: str) -> None:
     run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid", "--price=30", "--tax=2.1")
-    run(shop, "order", "refund", 1, "--amount=10")
+    run(shop, "order", "refund", 1, "--amount=10", "--yes")
     printed = masthead("audit", "--format=json", database=shop).stdout
     commands = [json.loads(line)["command"] for line in printed.splitlines()[-2:]]
     assert "--price 30.00 --tax 2.10 " in commands[0]
-    assert commands[1] == "order refund 1 --amount 10.00 --account 1"
+    assert commands[1] == "order refund 1 --amount 10.00 --yes --account 1"
 
 
 def test_a_type_is_taken_in_either_letter_case(shop: str) -> None:

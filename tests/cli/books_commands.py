@@ -28,6 +28,11 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "catalogue product list": (),
     "catalogue product set": ("1", "--tax=0.20"),
     "catalogue product retire": ("1",),
+    "catalogue class add": ("airline",),
+    "catalogue class list": (),
+    "catalogue reason add": ("no time to read",),
+    "catalogue reason list": (),
+    "catalogue reason remove": ("1",),
     "order add": ("--subscriber=2", "--bundle=7"),
     "order import": ("{}/orders.csv",),
     "order show": ("2",),
@@ -37,7 +42,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "subscriber duplicates": (),
     "subscriber merge": ("1", "--into=2", "--dry-run"),
     "subscription show": ("1",),
-    "subscription set": ("1", "--copies=2"),
+    "subscription set": ("1", "--copies=2", "--free"),
     "subscription suspend": ("1", "--from=2190-08-01"),
     "subscription resume": ("1",),
     "subscription extend": ("1",),
@@ -58,6 +63,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "report renewals": (),
     "order refund": ("2",),
     "subscription cancel": ("1",),
+    "subscription uncancel": ("1", "--dry-run"),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 

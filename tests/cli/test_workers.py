@@ -95,6 +95,21 @@ def test_a_replacement_that_cannot_start_is_tried_again_until_it_can(
         assert process.wait(STOP_SECONDS_MAX) == 0
 
 
+def test_a_sighup_while_workers_start_waits_until_they_have(account: str) -> None:
+    """decisions, "SIGHUP": the first worker may respond already."""
+    with running("serve", "--port=0", "--workers=2", database=account) as process:
+        for _ in range(TURNS_MAX):
+            if workers_of(process.pid):
+                break
+            wait()
+        os.kill(process.pid, signal.SIGHUP)
+        lines = lines_until(process, "event='all workers are replaced' workers=2")
+        assert any("Masthead serves on" in line for line in lines)
+        assert len(workers_of(process.pid)) == 2
+        process.terminate()
+        assert process.wait(STOP_SECONDS_MAX) == 0
+
+
 @pytest.mark.parametrize(
     ("number", "ended_by"),
     [

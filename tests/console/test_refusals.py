@@ -43,6 +43,7 @@ MAY: dict[str, set[str]] = {
     "/orders/{id:int}": EVERYBODY,
     "/orders/{id:int}/pay": MONEY,
     "/orders/{id:int}/refund": {"finance", "manager"},
+    "/orders/{id:int}/allowance": {"finance", "manager"},
     "/issues": EVERYBODY,
     "/issues/{id:int}": EVERYBODY,
     "/issues/{id:int}/close": MANAGER,

@@ -84,6 +84,27 @@ def test_an_order_that_is_sent_twice_is_saved_once(desk: Desk, console: Console)
     assert browser.post("/orders/new", {**other, "sure": "1"}).headers["location"] == "/orders/3"
 
 
+def test_who_looks_like_a_reader_is_shown_before_the_order_is_saved(
+    desk: Desk, console: Console
+) -> None:
+    """decisions, "Who looks like a reader": a button takes the one who is there."""
+    browser = console.signed_in("clerk")
+    typed = {"bundle": "1", "first_name": "Tom", "last_name": "Twice"}
+    place = {"address": "2 Quay", "city": "Hull"}
+    form = look(browser, "/orders/new", **typed, **place)
+    browser.post("/orders/new", {**form, "sure": "1"})
+    (tom,) = (row for row in desk.table("subscribers") if row["first_name"] == "Tom")
+    shown = browser.post("/orders/new", {**typed, **place, "gives": "no"})
+    assert "looks like a reader who is there" in shown.text
+    key = tom["subscriber_id"]
+    assert f'value=":{key}"' in shown.text
+    chosen = look(browser, "/orders/new", **input_values(shown.text), is_reader=f":{key}")
+    assert chosen["subscriber"] == f"{key}"
+    browser.post("/orders/new", {**chosen, "sure": "1"})
+    assert [row["first_name"] for row in desk.table("subscribers")].count("Tom") == 1
+    assert desk.table("orders")[-1]["subscriber_id"] == key
+
+
 def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
     desk: Desk, console: Console
 ) -> None:

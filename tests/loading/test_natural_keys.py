@@ -199,3 +199,19 @@ def test_flat_rows_and_their_keys_survive_a_change_of_the_rest(publisher: Publis
         "subscriptions": 1,
     }
     assert natural_keys(publisher) == before
+
+
+def test_no_key_gets_the_id_of_a_record_that_was_removed(small: Publisher) -> None:
+    """decisions, "Ids of files and of the books": no id is given twice."""
+    small.load({"addresses.csv": "address_id,subscriber_id,city\n3,1,Kiel\n"})
+    small.remove("addresses", (3,))
+    mapping = """
+        [[files]]
+        name = "a"
+        [files.tables.addresses]
+        address_id = { key = ["Nr"] }
+        subscriber_id = { constant = 1 }
+        city = "Ort"
+        """
+    load_mapped(small, {"a.csv": "Nr,Ort\nK-1,Lund\n"}, mapping)
+    assert [row["address_id"] for row in small.table("addresses")] == [1, 2, 4]

@@ -122,12 +122,15 @@ class Workers(Multiprocess):
             raise MastheadError("a worker process could not start: its log says why")
 
     def init_processes(self) -> None:
-        """Start the workers, wait for all of them, then call ``ready``."""
+        """Start the workers, wait for all of them, then call ``ready``.
+
+        Only signals that end the server are handled meanwhile; others are afterwards.
+        """
         super().init_processes()
         for process in self.processes:
             while not process.wait_until_ready(_TURN_S, self.should_exit):
-                self.handle_signals()
-                if self.should_exit.is_set():
+                if self._is_ending():
+                    self.should_exit.set()
                     return
                 if not process.process.is_alive():
                     self._has_failed = True

@@ -1,6 +1,6 @@
 """When an address is whole (circulation, "Addresses")."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 __all__ = ["lacking", "refusal"]
 
@@ -16,32 +16,40 @@ _WITHOUT_CITIES = {
 """Countries whose addresses need no city, by code and name."""
 
 _NAMES = {"address": "street", "city": "city", "zip_code": "postal code"}
+_WHOLE = {"address", "city"}
 
 
-def lacking(address: Mapping[str, str | None]) -> tuple[str, ...]:
+def lacking(
+    address: Mapping[str, str | None], present: Iterable[Mapping[str, str | None]] = ()
+) -> tuple[str, ...]:
     """Return the fields that an address lacks to be whole; none of them if it is.
 
-    That is a street and a city. In a country without cities it is a street, or a city and a postal
-    code. Where no country is named, two of street, city and postal code are enough, since they find
-    a house in most countries.
+    That is a street and a city. Where it names no country, or one without cities, it is a street,
+    or a city and a postal code; but whoever has an address with a city, among those ``present``,
+    has a city in any other that names no country.
     """
-    has = {name for name in _NAMES if (address.get(name) or "").strip()}
-    countries = [
+    has = _filled(address)
+    countries = {
         (address.get(name) or "").strip().lower()
         for name in ("country_abbreviation", "country_name")
-    ]
-    if {"address", "city"} <= has:
+    } - {""}
+    is_enough = "address" in has or {"city", "zip_code"} <= has
+    if has >= _WHOLE or (_WITHOUT_CITIES & countries and is_enough):
         return ()
-    if _WITHOUT_CITIES.intersection(countries) and ("address" in has or len(has) > 1):
-        return ()
-    if not any(countries) and len(has) > 1:
+    if not countries and is_enough and not any(_filled(each) >= _WHOLE for each in present):
         return ()
     return tuple(name for name in ("address", "city") if name not in has)
 
 
-def refusal(address: Mapping[str, str | None]) -> str | None:
+def _filled(address: Mapping[str, str | None]) -> set[str]:
+    return {name for name in _NAMES if (address.get(name) or "").strip()}
+
+
+def refusal(
+    address: Mapping[str, str | None], present: Iterable[Mapping[str, str | None]] = ()
+) -> str | None:
     """Return the sentence that refuses a part of an address, None for a whole one."""
-    fields = lacking(address)
+    fields = lacking(address, present)
     if not fields:
         return None
     missing = " and ".join(f"the {_NAMES[name]}" for name in fields)

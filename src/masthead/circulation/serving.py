@@ -17,6 +17,7 @@ class Verdict(StrEnum):
     GRACE = "grace"
     NO_ADDRESS = "no address"
     UNPAID = "unpaid"
+    DELETED = "deleted"
     PASSED = "passed"
 
 
@@ -37,14 +38,15 @@ class Term(NamedTuple):
 class Reader(NamedTuple):
     """What decides about a subscription on the date of an issue.
 
-    ``is_ended``: it is cancelled, or its subscriber deleted. ``has_address``: there is an address
-    in force on that date. ``last_regular``: the date of the last issue that came out of a term;
-    ``grace``: how many grace issues came since that no term has paid for.
+    ``is_ended``: it is cancelled; ``is_deleted``: its subscriber is. ``has_address``: there is an
+    address in force on that date. ``last_regular``: the date of the last issue that came out of a
+    term; ``grace``: how many grace issues came since that no term has paid for.
     """
 
     type: str
     begins_on: date | None
     is_ended: bool
+    is_deleted: bool
     is_suspended: bool
     has_address: bool
     renews: bool
@@ -94,12 +96,12 @@ def verdict(reader: Reader, closing: Closing) -> Verdict:
             and closing.grace_from <= reader.last_regular < closing.day
             and reader.grace < closing.grace_issues
         )
-        if not is_grace:
+        if reader.is_deleted or not is_grace:
             return Verdict.PASSED
     elif reader.begins_on is None or reader.begins_on > closing.day:
         return Verdict.PASSED
-    elif _is_beyond_credit(term, closing.credit_issues):
-        return Verdict.UNPAID
+    elif reader.is_deleted or _is_beyond_credit(term, closing.credit_issues):
+        return Verdict.DELETED if reader.is_deleted else Verdict.UNPAID
     if reader.type in _PRINTED and not reader.has_address:
         return Verdict.NO_ADDRESS
     return Verdict.GRACE if term is None else Verdict.SERVED

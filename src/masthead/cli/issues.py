@@ -22,6 +22,7 @@ __all__ = ["issue"]
 _WHY = {
     "unpaid": "its order is not paid",
     "no address": "it has no address",
+    "deleted": "its reader was deleted; cancel it with --refund, or without to earn what is left",
     "passed over": "an order is not paid, and a later one that is paid was delivered instead",
 }
 
@@ -198,7 +199,9 @@ def _show(made: closing.MailingList) -> None:
     if made.exceptions:
         count = len(made.exceptions)
         noun = "exception" if count == 1 else "exceptions"
-        click.echo(f"{count} {noun}, which got nothing and lost nothing:")
+        is_held = all(each.why != "passed over" for each in made.exceptions)
+        how = "which got nothing and lost nothing" if is_held else "which need a hand"
+        click.echo(f"{count} {noun}, {how}:")
     for each in made.exceptions:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "

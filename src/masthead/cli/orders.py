@@ -1,5 +1,6 @@
-"""``masthead order``: add, import, show, pay, refund."""
+"""``masthead order``: add, import, show, pay, refund, allowance."""
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,16 @@ from masthead.cli.order_import import ENDED, import_
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
-from masthead.store.books import ordering, paying, refunding, resembling, showing_orders
+from masthead.store import Store
+from masthead.store.audit import Deed
+from masthead.store.books import (
+    allowing,
+    ordering,
+    paying,
+    refunding,
+    resembling,
+    showing_orders,
+)
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.readers import FIELDS
 
@@ -256,6 +266,8 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         line += f", {_amount(item.grand_total)} of which tax {_amount(item.tax_total)}"
         if item.refund_date:
             line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
+        elif item.refunded:
+            line += f", allowance {decimal(item.refunded)}"
         click.echo(line)
         for term in item.terms:
             click.echo(f"  {_term_line(term)}")
@@ -320,6 +332,7 @@ def pay(
     help="How much, with tax; what is unearned and its share of the tax if not given. 0 refunds "
     "nothing and ends the item.",
 )
+@click.option("--yes", is_flag=True, help="Do not ask, though money of issues that end is kept.")
 @dry_run
 @desk
 def refund(
@@ -329,25 +342,78 @@ def refund(
     account: int | None,
     database: str,
     *,
+    yes: bool,
     dry_run: bool,
 ) -> None:
     """Refund an item of an order: its remaining issues go, whatever the amount.
 
     At most what was paid for it. What is unearned is given back first, then what was earned is
-    taken back; what stays unearned is earned. The money itself you send.
+    taken back; what stays unearned is earned. An amount that keeps money of issues that end is
+    said before, and asked for; `masthead order allowance` gives money back and keeps the issues.
+    The money itself you send.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    where = opened(database), account_of(account), deed()
+    if amount is not None and not (yes or dry_run):
+        _confirm(*_refund(*where, order_id, item_id, amount, dry_run=True))
+    _, said = _refund(*where, order_id, item_id, amount, dry_run=dry_run)
+    click.echo(said)
+    end_of(dry_run=dry_run)
+
+
+def _refund(
+    store: Store,
+    account_id: int,
+    by: Deed,
+    order_id: int,
+    item_id: int | None,
+    amount: int | None,
+    *,
+    dry_run: bool,
+) -> tuple[refunding.Refunded, str]:
+    with operation(store, account_id, by, dry_run=dry_run) as books:
         done = refunding.refund(books, order_id, item_id, amount)
         ordering.refresh_subscriptions(books, done.subscriptions)
-        issues = "an unlimited term" if done.issues < 0 else f"{done.issues} issues"
-        said = (
-            f"item {done.order_item_id} of order {order_id}: refund {decimal(done.cents)}, of "
-            f"which tax {decimal(done.tax)}; {issues} end"
+        said = refunding.said(order_id, done)
+        books.say(said)
+    return done, said
+
+
+def _confirm(done: refunding.Refunded, said: str) -> None:
+    """Ask about a refund that keeps money of issues which end."""
+    if not (done.kept and done.issues):
+        return
+    if not sys.stdin.isatty():
+        raise BadUsage(
+            f"{said}: `masthead order allowance` gives money back and keeps the issues; say --yes "
+            "where nobody can be asked and they are to end; nothing was changed"
         )
-        if done.taken_back:
-            said += f"; {decimal(done.taken_back)} that was earned is taken back"
-        if done.kept:
-            said += f"; {decimal(done.kept)} is kept and earned"
+    click.confirm(f"{said}. `masthead order allowance` keeps the issues. Refund?", abort=True)
+
+
+@order_group.command("allowance")
+@click.argument("order_id", type=ID)
+@click.option("--item", "item_id", type=ID, help="Which item, if the order has several.")
+@click.option("--amount", type=Amount(), required=True, help="How much, with tax.")
+@dry_run
+@desk
+def allowance(
+    order_id: int,
+    item_id: int | None,
+    amount: int,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Give money of an item of an order back, and keep its issues: a goodwill, say.
+
+    It comes out of what is unearned, and what remains is spread over the issues that remain. The
+    money itself you send.
+    """
+    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+        done = allowing.allow(books, order_id, item_id, amount)
+        ordering.refresh_subscriptions(books, done.subscriptions)
+        said = allowing.said(order_id, done)
         books.say(said)
     click.echo(said)
     end_of(dry_run=dry_run)

@@ -271,6 +271,8 @@ class _Loading:
         rows = showing.rows(staging, self.options.show, removal) if self.options.show else ()
         keys.keep()
         plans = replanning.plans_of(staging.connection, self.account_id)
+        if plans:
+            replanning.follow_moved_issues(staging)
         merged = merging.merge(staging, self.tell, removal)
         guarding.check_bundles(staging)
         if plans and merged.commit_id is not None:

@@ -13,6 +13,7 @@ from typing import Any
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
+from masthead.store.books.ids import next_ids
 from masthead.store.staging import Staging
 
 __all__ = ["NaturalKeys", "key_of"]
@@ -152,15 +153,10 @@ class NaturalKeys:
         return row[0] if row else 0
 
     def _greatest(self, table: str) -> int:
-        """Return the greatest id of the table and of its natural keys; 0 if there is none."""
-        last = self._last_of(table)
+        """Return the greatest id that was ever given in the table, or to its natural keys; or 0."""
         if table not in TABLES_BY_NAME:
-            return last
-        key = TABLES_BY_NAME[table].key[0]
-        row = self._staging.connection.row(
-            f"SELECT max({key}) FROM {table} WHERE account_id = :account_id", **self._staging.values
-        )
-        return max(last, (row and row[0]) or 0)
+            return self._last_of(table)
+        return next_ids(self._staging.connection, self._staging.account_id, table) - 1
 
     def text_of(self, table: str, id_: int) -> str | None:
         """Return a new key as a message shows it; None for an id that is no new key's."""

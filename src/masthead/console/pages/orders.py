@@ -14,11 +14,13 @@ from masthead.errors import NotFound
 from masthead.store import Connection
 from masthead.store.books import (
     addressing,
+    allowing,
     catalogue,
     looking,
     ordering,
     paying,
     refunding,
+    resembling,
     showing_orders,
 )
 from masthead.store.books.operation import Operation
@@ -34,13 +36,15 @@ _RECIPIENT = "recipient_"
 class _Checked(NamedTuple):
     """An order as saving would make it: the order, and the first issue of each of its terms.
 
-    ``newest`` is the newest order before it.
+    ``newest`` is the newest order before it, ``unsure`` who looks like whom: the field of the form
+    that would name that reader, the name of the new one, and number and line of each reader.
     """
 
     order: showing_orders.OrderShown
     placed: ordering.Placed
     newest: int
     begins: list[tuple[str, str, str]]
+    unsure: list[tuple[str, str, list[tuple[int, str]]]]
 
 
 def new(visit: Visit) -> Response:
@@ -54,6 +58,8 @@ def take(visit: Visit) -> Response:
     form = Form(visit.form)
     if form["change"]:
         return _form(visit, form)
+    if form["is_reader"]:
+        form = _chosen(form)
     order = _order(form)
     is_sure = bool(form["sure"])
     before = form.number("newest", "The newest order")
@@ -109,7 +115,28 @@ def _check(books: Operation, placed: ordering.Placed, newest: int) -> _Checked:
         )
         issue = first_issue(books.connection, books.account_id, key)
         begins.append((str(found.fields["publication"]), name, issue))
-    return _Checked(order, placed, newest, begins)
+    return _Checked(order, placed, newest, begins, _unsure(books, placed))
+
+
+def _unsure(
+    books: Operation, placed: ordering.Placed
+) -> list[tuple[str, str, list[tuple[int, str]]]]:
+    found = []
+    for each in placed.newcomers:
+        lines = resembling.described(books, [one.subscriber_id for one in each.resembling])
+        alike = [
+            (one.subscriber_id, f"{lines[one.subscriber_id]} ({one.why})")
+            for one in each.resembling
+        ]
+        found.append(("" if each.item is None else _RECIPIENT, each.name, alike))
+    return found
+
+
+def _chosen(form: Form) -> Form:
+    """Return the form with the reader who was chosen in place of somebody new."""
+    prefix, _, key = form["is_reader"].partition(":")
+    values = {**form.values, f"{prefix}subscriber": key}
+    return Form({n: v for n, v in values.items() if n not in {f"{prefix}{x}" for x in _NAMES}})
 
 
 def _order(form: Form) -> Order | None:
@@ -124,6 +151,8 @@ def _order(form: Form) -> Order | None:
         form.refuse("recipient_subscriber", "Say who gets the gift.")
     price, tax = form.amount("price", "The price"), form.amount("tax", "The tax")
     first = form.number("first_issue", "The first issue")
+    extended = form.number("subscription", "The number of the subscription")
+    gives = form.choice("gives", "Whether it is a gift", ("", "yes", "no"))
     is_paid = bool(form["is_paid"])
     items = []
     if bundle is not None:
@@ -135,6 +164,8 @@ def _order(form: Form) -> Order | None:
                 recipient=recipient,
                 is_new=bool(form["is_new"]),
                 first_issue=first,
+                subscription_id=extended,
+                is_gift={"yes": True, "no": False}.get(gives),
             )
         )
     if product is not None:
@@ -162,7 +193,7 @@ def _person(form: Form, prefix: str, who: str) -> Person:
         last_name=form.text(f"{prefix}last_name", "The last name", characters_max=50),
         address={name: text for name, text in address.items() if text},
     )
-    if not prefix and not person.is_named:
+    if not prefix and not person.is_named and not form["subscription"]:
         form.refuse("subscriber", f"Say {who}: a subscriber's number, or a name.")
     return person
 
@@ -170,6 +201,7 @@ def _person(form: Form, prefix: str, who: str) -> Person:
 def _field_of(error: RefusedOrder) -> str:
     """Return the field of the form that stands for a column of a file of orders."""
     name = error.field.replace("subscriber_id", "subscriber").replace("bundle_id", "bundle")
+    name = name.replace("subscription_id", "subscription")
     return name.replace("product_id", "product").replace("external_reference", "reference")
 
 
@@ -225,7 +257,7 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
         "refunded": ", ".join(
             f"item {item.order_item_id} {decimal(item.refunded)}"
             for item in found.items
-            if item.refund_date
+            if item.refund_date or item.refunded
         ),
     }
 
@@ -247,15 +279,18 @@ def _refund(books: Operation, key: int, form: Form) -> str:
         return ""
     done = refunding.refund(books, key, item, amount)
     ordering.refresh_subscriptions(books, done.subscriptions)
-    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues end"
-    said = (
-        f"item {done.order_item_id} of order {key}: refund {decimal(done.cents)}, of which tax "
-        f"{decimal(done.tax)}; {issues}"
-    )
-    if done.taken_back:
-        said += f"; {decimal(done.taken_back)} that was earned is taken back"
-    if done.kept:
-        said += f"; {decimal(done.kept)} is kept and earned"
+    said = refunding.said(key, done)
+    books.say(said)
+    return f"{sentence(said)} The money itself you send."
+
+
+def _allow(books: Operation, key: int, form: Form) -> str:
+    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
+    if not form.is_good:
+        return ""
+    done = allowing.allow(books, key, item, amount or 0)
+    ordering.refresh_subscriptions(books, done.subscriptions)
+    said = allowing.said(key, done)
     books.say(said)
     return f"{sentence(said)} The money itself you send."
 
@@ -303,7 +338,23 @@ pages = [
             _refund,
             _back,
             _subject,
-            "The remaining issues of the item go, whatever the amount.",
+            "The remaining issues of the item go, whatever the amount. An allowance keeps them.",
+            confirms=True,
+        ),
+        Act(
+            "/orders/{id:int}/allowance",
+            "Give an allowance",
+            "Give it back",
+            Action.REFUND,
+            (
+                Field("item", "Item", "number", "Which one, if the order has several."),
+                Field("amount", "Amount with tax", "amount", "At most what is unearned."),
+            ),
+            _state,
+            _allow,
+            _back,
+            _subject,
+            "Money goes back, and the issues are kept: what remains is spread over them.",
             confirms=True,
         ),
     ),

@@ -10,7 +10,7 @@ from masthead.circulation.spans import Ending, ended, overlapped
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
-from masthead.store.books.readers import FIELDS, readers_by, remember_address
+from masthead.store.books.readers import FIELDS, addresses_of, readers_by, remember_address
 from masthead.store.books.subscription import changeable, end_span, spans, the_one
 
 __all__ = ["FIELDS", "add_address", "go_back", "move", "move_for_a_while", "own_address"]
@@ -100,7 +100,8 @@ def _address(
 ) -> int:
     if isinstance(address, int):
         return own_address(books, subscription_id, address)
-    if said := refusal(address):
+    present = addresses_of(books, [subscriber_id])[subscriber_id].values()
+    if said := refusal(address, present):
         raise BadInput(said)
     return add_address(books, subscriber_id, address)
 

@@ -30,8 +30,8 @@ _CHANGED, _DATES = "books_changed", "books_simple"
 class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is no error
     """A subscription that needs a hand: it would be served and cannot be, or not as it should be.
 
-    ``why``: ``unpaid``, ``no address``, or ``passed over`` where a term that is not paid was left
-    out, and a later one was delivered.
+    ``why``: ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` where a term
+    that is not paid was left out, and a later one was delivered.
     """
 
     subscription_id: int

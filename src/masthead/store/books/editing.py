@@ -91,7 +91,7 @@ def edit_address(books: Operation, address_id: int, values: Texts) -> list[str]:
     changed: Mapping[str, str | None] = {
         name: text or None for name, text in values.items() if (text or None) != before[name]
     }
-    said = refusal({**before, **changed})
+    said = refusal({**before, **changed}, [before])
     if said and not refusal(before):
         raise BadInput(said)
     if changed:

@@ -7,7 +7,7 @@ no books; only a whole export brings them, into an account without subscribers.
 
 from collections.abc import Callable, Collection
 
-from masthead.contract.records import TABLES, TABLES_BY_NAME
+from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME
 from masthead.errors import BadInput
 from masthead.store.books.keeping import HAS_BOOKS
 from masthead.store.books.operation import mode_of
@@ -57,6 +57,8 @@ def check_import(staging: Staging) -> None:
         _refuse(account_id, [name for name in given if name in OWNED], "loaded from files")
         if _ISSUES.name in given:
             _check_issues(staging)
+        if ERASURES.name in staging.tables:
+            _check_erasures(staging)
         if _SUBSCRIBERS.name in given:
             _check_merged(staging)
         return
@@ -164,6 +166,21 @@ def _check_merged(staging: Staging) -> None:
         f"""({has_column(_SUBSCRIBERS, "merged_into", "s")}) AND s.merged_into IS DISTINCT FROM (
             SELECT o.merged_into FROM subscribers AS o
             WHERE o.account_id = :account_id AND o.subscriber_id = s.subscriber_id)""",
+    )
+
+
+def _check_erasures(staging: Staging) -> None:
+    """Store a problem for each reader who would be erased with issues or money left."""
+    staging.find(
+        ERASURES,
+        "subscriber_id",
+        """'subscriber ' || s.subscriber_id || ' has issues or money left: `masthead erase` with '
+            || '--refund or --earn ends that too'""",
+        """EXISTS (SELECT 1 FROM subscriptions AS o WHERE o.account_id = :account_id
+                AND o.subscriber_id = s.subscriber_id AND o.cancelled_on IS NULL
+                AND (o.issues <> 0 OR o.unearned_revenue <> '0.00'))
+            AND NOT EXISTS (SELECT 1 FROM erasures AS e WHERE e.account_id = :account_id
+                AND e.subscriber_id = s.subscriber_id)""",
     )
 
 

@@ -16,7 +16,17 @@ from masthead.store.books.keys import items_of, listed
 from masthead.store.books.operation import Operation
 from masthead.store.books.spreading import months_served
 
-__all__ = ["Paid", "Term", "add_revenue", "book", "has_ended", "pay", "receipts", "terms_of_order"]
+__all__ = [
+    "Paid",
+    "Term",
+    "add_revenue",
+    "book",
+    "done_of",
+    "has_ended",
+    "pay",
+    "receipts",
+    "terms_of_order",
+]
 
 
 class Paid(NamedTuple):
@@ -172,10 +182,15 @@ def receipts(books: Operation, due: Iterable[Term]) -> list[tuple[int, str, int,
 
 def _earned(books: Operation, term: Term) -> int:
     """Return what a term has earned that is paid today, by what was delivered from it."""
+    whole = term.months if term.issues == UNLIMITED else term.issues
+    return earned(term.price, whole, done_of(books, term), term.spread) if whole else 0
+
+
+def done_of(books: Operation, term: Term) -> int:
+    """Return how many issues were delivered from a term, or months served of an unlimited one."""
     if term.issues != UNLIMITED:
-        delivered = term.issues - term.issues_left
-        return earned(term.price, term.issues, delivered, term.spread)
-    if term.starts_on is None or not term.months:
+        return term.issues - term.issues_left
+    if term.starts_on is None:
         return 0
     months = months_served(listed_issues(books, term.publication_id))
     ((served,),) = books.connection.rows(
@@ -186,7 +201,7 @@ def _earned(books: Operation, term: Term) -> int:
         account_id=books.account_id,
         term_id=term.term_id,
     )
-    return earned(term.price, term.months, max(served, 0), term.spread)
+    return max(int(served), 0)
 
 
 def add_revenue(books: Operation, rows: Iterable[tuple[int, str, int, str]]) -> None:

@@ -246,9 +246,9 @@ def _named(
     is_its_name = set(given) == {"company"}
     if not given or (is_its_name and given["company"].casefold() in _companies(addresses)):
         return None
-    said = refusal(given)
+    said = refusal(given, addresses.values())
     if said and (addresses or not is_its_name):
-        raise RefusedOrder(f"{prefix}{lacking(given)[0]}", said)
+        raise RefusedOrder(f"{prefix}{lacking(given, addresses.values())[0]}", said)
     names = {"first_name": person.first_name, "last_name": person.last_name}
     if not any(given.get(name) for name in ("first_name", "last_name", "company")):
         given |= {name: text for name, text in names.items() if text}

@@ -21,7 +21,7 @@ from masthead.store.books.history import check_bookable
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, terms_of_order
 
-__all__ = ["Refunded", "refund"]
+__all__ = ["Refunded", "Stored", "find_item", "held_of", "refund", "said"]
 
 
 class Refunded(NamedTuple):
@@ -40,7 +40,9 @@ class Refunded(NamedTuple):
     subscriptions: tuple[int, ...]
 
 
-class _Stored(NamedTuple):
+class Stored(NamedTuple):
+    """An item of an order as it is stored; ``paid_on``: of its order."""
+
     order_item_id: int
     product_id: int | None
     net: int
@@ -48,6 +50,11 @@ class _Stored(NamedTuple):
     refunded: int
     refund_date: str | None
     is_dropped: int
+    paid_on: str | None
+
+    def item(self, paid_net: int, *, is_paid: bool = True) -> Item:
+        """Return what rules ask of it; ``paid_net`` is what of its net price was paid."""
+        return Item(self.net, self.tax if is_paid else 0, paid_net, self.refunded)
 
 
 def refund(
@@ -59,17 +66,16 @@ def refund(
     NotFound if there is no such order or item, BadInput for more than was paid, if there is nothing
     to refund, or if the order has several items and none was named.
     """
-    stored, paid_on = _find(books, order_id, item_id)
-    check_bookable(books, order_id)
-    item_id = stored.order_item_id
+    stored = find_item(books, order_id, item_id)
+    item_id, paid_on = stored.order_item_id, stored.paid_on
     terms = [term for term in terms_of_order(books, order_id) if term.order_item_id == item_id]
-    held = [_held(books, term) for term in terms]
+    held = [held_of(books, term) for term in terms]
     is_paid = paid_on is not None and (bool(terms) or not stored.is_dropped)
     if terms:
         paid_net = sum(term.price for term in terms if term.paid_on is not None)
     else:
         paid_net = stored.net if is_paid else 0
-    item = Item(stored.net, stored.tax if is_paid else 0, paid_net, stored.refunded)
+    item = stored.item(paid_net, is_paid=is_paid)
     most = paid_gross(item) if is_paid else 0
     if cents is None:
         cents = amount_by_default(item, held) if terms else most
@@ -114,19 +120,37 @@ def refund(
     )
 
 
+def said(order_id: int, done: Refunded) -> str:
+    """Return what a refund did, or would do, in a sentence without its end."""
+    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues end"
+    found = (
+        f"item {done.order_item_id} of order {order_id}: refund {decimal(done.cents)}, of which "
+        f"tax {decimal(done.tax)}; {issues}"
+    )
+    if done.taken_back:
+        found += f"; {decimal(done.taken_back)} that was earned is taken back"
+    if done.kept:
+        found += f"; {decimal(done.kept)} is kept and earned"
+    return found
+
+
 def _net_of_product(item: Item) -> int:
     """Return what was refunded of a product before, without the tax."""
     return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
-def _has_ended(stored: _Stored, terms: list[Term]) -> bool:
+def _has_ended(stored: Stored, terms: list[Term]) -> bool:
     if not terms:
         return stored.refund_date is not None
     return all(term.ended_at is not None for term in terms)
 
 
-def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored, str | None]:
-    """Return the item, and the day on which its order was paid."""
+def find_item(books: Operation, order_id: int, item_id: int | None) -> Stored:
+    """Return an item of an order; None: its only one.
+
+    Raises NotFound if there is no such order or item, BadInput if the order is history, or has
+    several items and none was named.
+    """
     rows = books.connection.rows(
         """
         SELECT o.paid_on, i.order_item_id, i.product_id, i.sub_total, i.tax_total, i.refunded,
@@ -143,12 +167,13 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
             f"account {books.account_id} has no order {order_id}: `masthead subscriber find "
             "--order` finds one by its reference"
         )
+    check_bookable(books, order_id)
     of_order = sorted(row[1] for row in rows if row[1] is not None)
     if item_id is None:
         if len(of_order) != 1:
             raise BadInput(
                 f"order {order_id} has the items {', '.join(map(str, of_order)) or '(none)'}: say "
-                "with --item which one is refunded"
+                "with --item which one is meant"
             )
         (item_id,) = of_order
     if item_id not in of_order:
@@ -157,7 +182,7 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
         )
     (row,) = (row for row in rows if row[1] == item_id)
     paid_on, _, product_id, net, tax, refunded, refund_date, is_dropped = row
-    found = _Stored(
+    return Stored(
         item_id,
         product_id,
         stored_cents(net),
@@ -165,11 +190,12 @@ def _find(books: Operation, order_id: int, item_id: int | None) -> tuple[_Stored
         refunded,
         refund_date,
         is_dropped,
+        paid_on,
     )
-    return found, paid_on
 
 
-def _held(books: Operation, term: Term) -> Held:
+def held_of(books: Operation, term: Term) -> Held:
+    """Return what a term has in the books."""
     rows = books.connection.rows(
         """
         SELECT kind, CAST(sum(cents) AS BIGINT) FROM revenue

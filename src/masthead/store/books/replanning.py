@@ -6,11 +6,14 @@ plan"): the ends of all subscriptions to the publications whose plan is another 
 
 from typing import NamedTuple
 
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.store.books.moving import begin_with_moved
 from masthead.store.books.operation import Operation, mode_of
 from masthead.store.books.refreshing import refresh
 from masthead.store.database import Connection, Store
+from masthead.store.staging import Staging, has_column
 
-__all__ = ["Plans", "bring_up_to_date", "plans_of"]
+__all__ = ["Plans", "bring_up_to_date", "follow_moved_issues", "plans_of"]
 
 
 class Plans(NamedTuple):
@@ -51,6 +54,26 @@ def plans_of(connection: Connection, account_id: int) -> Plans | None:
         {key: (per_year, credit) for key, per_year, credit in publications},
         {key: (of, day, bool(is_closed)) for key, of, day, is_closed in issues},
     )
+
+
+def follow_moved_issues(staging: Staging) -> None:
+    """Let those begin with an issue to come whose first one it is, if the load moves it.
+
+    Call it before the load's rows are written.
+    """
+    if "issues" not in staging.tables:
+        return
+    has_date = has_column(TABLES_BY_NAME["issues"], "date", "s")
+    moved = staging.found(
+        f"""
+        SELECT s.issue_id, s.date FROM {staging.rows_of("issues")} AS s
+        JOIN issues AS o ON o.account_id = :account_id AND o.issue_id = s.issue_id
+        WHERE {has_date} AND o.closed_at IS NULL AND o.date <> s.date
+        ORDER BY s.date, s.issue_id
+        """
+    )
+    for issue_id, day in moved:
+        begin_with_moved(staging.connection, staging.account_id, issue_id, day)
 
 
 def bring_up_to_date(

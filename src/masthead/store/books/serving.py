@@ -10,6 +10,7 @@ from masthead.store.books.operation import Operation
 from masthead.store.database import Row, Value
 
 __all__ = [
+    "DELETED",
     "IS_PASSED_OVER",
     "NEXT_TERM",
     "NOT_PAID",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 NO_ADDRESS, UNPAID, PASSED_OVER = "no address", "unpaid", "passed over"
+DELETED = "deleted"
 
 
 class Grace(NamedTuple):
@@ -243,8 +245,9 @@ class Serving:
     def exceptions(self, mailing_list_id: int) -> list[Row]:
         """Return who would be served and was not, and of whom a term was passed over.
 
-        Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address`` or ``passed
-        over``. The delivery is done, but ``issues_left`` has not been changed yet.
+        Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address``, ``passed
+        over``, or ``deleted`` where the issues are those of a reader who was deleted. The delivery
+        is done, but ``issues_left`` has not been changed yet.
         """
         more = self._with_what_is_new()
         found = self._running.connection.rows(
@@ -265,6 +268,17 @@ class Serving:
                 """,
                 **self.values,
             )
+        found += self._running.connection.rows(
+            f"""
+            SELECT s.subscription_id, s.subscriber_id, '{DELETED}'
+            FROM subscribers AS r JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscriber_id = r.subscriber_id
+            WHERE r.account_id = :account_id AND r.delete_date IS NOT NULL
+                AND s.publication_id = :publication_id AND s.cancelled_on IS NULL
+                AND s.issues <> 0 AND s.begins_on <= :day{more}
+            """,
+            **self.values,
+        )
         found += self._running.connection.rows(
             f"""
             SELECT DISTINCT d.subscription_id, s.subscriber_id, '{PASSED_OVER}'

@@ -298,6 +298,8 @@ CREATE INDEX subscribers_by_last_name_plain
 CREATE INDEX subscribers_by_last_name_end
     ON subscribers (account_id, last_name_end, subscriber_id)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_delete_date
+    ON subscribers (account_id, delete_date) WHERE delete_date IS NOT NULL;
 CREATE INDEX subscribers_by_merged_into
     ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id, subscriber_id);

@@ -216,6 +216,8 @@ CREATE INDEX subscribers_by_last_name_plain ON subscribers (account_id, last_nam
     WHERE last_name_plain IS NOT NULL;
 CREATE INDEX subscribers_by_last_name_end ON subscribers (account_id, last_name_end)
     WHERE last_name_end IS NOT NULL;
+CREATE INDEX subscribers_by_delete_date
+    ON subscribers (account_id, delete_date) WHERE delete_date IS NOT NULL;
 CREATE INDEX subscribers_by_merged_into
     ON subscribers (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscribers_by_commit ON subscribers (account_id, commit_id);
@@ -745,6 +747,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('subscribers', 'subscribers_by_first_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_last_name', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_name', '1000000 1000000 1000 10'),
+    ('subscribers', 'subscribers_by_delete_date', '1000 1000 1'),
     ('subscribers', 'subscribers_by_merged_into', '1000 1000 1'),
     ('subscribers', 'subscribers_by_commit', '1000000 1000000 1000'),
     ('subscribers', 'subscribers_by_custom_fields_commit', '1000000 1000000 1000'),
