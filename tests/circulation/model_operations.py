@@ -238,6 +238,7 @@ class Books(Orders):
 
     def unite(self, one: int, other: int) -> None:
         """All that the other one has goes to the first; what both received stays where it is."""
+        self.withdraw(other)
         first, second = self.subscriptions[one], self.subscriptions[other]
         days = [each for each in (first.begins_on, second.begins_on) if each]
         if self.issues_left(one) and self.issues_left(other):

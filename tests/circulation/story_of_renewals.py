@@ -121,7 +121,8 @@ STORY_OF_CANCELLING: Sequence[Step] = [
     ("reopen", {"issue": 4}),
     _close(4),
     ("uncancel", {"key": 8}),
-    # Who orders goes on, here with 9, and is asked to renew.
+    # Who orders goes on, and is asked to renew.
+    ("cancel", {"key": 8, "refund": False, "after_issue": 6}),
     _order(2, LONG),
     ("cancel", {"key": 8, "refund": False, "after_issue": 5}),
     _close(5),

@@ -8,7 +8,15 @@ import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import cancelling, catalogue, closing, ordering, reasons, uncancelling
+from masthead.store.books import (
+    cancelling,
+    catalogue,
+    closing,
+    joining,
+    ordering,
+    reasons,
+    uncancelling,
+)
 from masthead.store.books.expiries import expiring_now, expiring_then, schedules
 from masthead.store.books.operation import operation
 from tests.circulation.desk import DEED, Desk
@@ -202,3 +210,23 @@ def test_the_console_cancels_with_a_reason_and_undoes(desk: Desk) -> None:
         undo = "/subscriptions/1/uncancel"
         assert browser.post(undo, input_values(browser.get(undo).text)).status_code == 303
     assert desk.table("cancellations") == []
+
+
+def test_what_is_joined_into_another_one_does_not_end_by_itself(desk: Desk) -> None:
+    """decisions, "When it ends"."""
+    desk.put("subscribers", subscriber_id=2, first_name="A.", last_name="Ames")
+    desk.put("addresses", address_id=2, subscriber_id=2, address="1 Oak", city="Bath")
+
+    def place(books: Any) -> None:
+        ordering.finish(books, [ordering.place(books, Order(Person(2), [Item(1)], is_paid=True))])
+        books.say("an order")
+
+    done(desk, place)
+    done(desk, cancelling.cancel, 2, refund=True, after_issue=2)
+    done(desk, joining.join, 1, 2)
+    assert desk.table("cancellations") == []
+    assert (desk.subscription(1)["issues"], desk.subscription(1)["date_expired"]) == (
+        10,
+        "2026-11-30",
+    )
+    assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 2)

@@ -170,6 +170,7 @@ def test_wrong_usage_is_said(stocked: str) -> None:
 
 
 def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
+    """decisions, "A refund says what it ends": and where nobody can be asked, --yes does."""
     add = ("order", "add", "--subscriber=1", "--bundle=1", "--reference=W-7")
     assert run(shop, *add, "--dry-run") == [
         "order 1 of subscriber 1: 37.45, not paid; subscriptions 1",
@@ -277,7 +278,7 @@ def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path
 
 
 def test_an_allowance_gives_money_back_and_keeps_the_issues(shop: str) -> None:
-    """circulation, "Money": a goodwill, which ends nothing; a dry run does nothing."""
+    """decisions, "Allowances": a goodwill, which ends nothing; a dry run does nothing."""
     run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
     said = (
         "item 1 of order 1: allowance 3.00, of which tax 0.20; 12 issues are kept, with 32.20 "

@@ -7,7 +7,16 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.circulation.refunding import Held, Item, net_of, paid_gross, taken, tax_share
+from masthead.circulation.booking import open_day, taken_back
+from masthead.circulation.refunding import (
+    Held,
+    Item,
+    net_of,
+    paid_gross,
+    parts,
+    taken,
+    tax_share,
+)
 
 
 def refunds(item: Item, terms: list[Held], amounts: list[int]) -> list[tuple[int, int]]:
@@ -45,6 +54,25 @@ def test_three_parts_are_the_whole_to_the_cent() -> None:
     found = refunds(item, [Held(3500, 875, 0)], [1249, 1248, 1248])
     assert found == [(1167, 82), (1167, 81), (1166, 82)]
     assert [sum(column) for column in zip(*found, strict=True)] == [3500, 245]
+
+
+def test_lines_share_a_refund_in_proportion_and_none_gives_more_than_it_has() -> None:
+    """decisions, "A refund of several lines"; by hand: what is unearned first, then the earned."""
+    terms = [Held(3000, 1000, 0), Held(1000, 0, 0), Held(0, 0, 0)]
+    assert [each.refunded for each in taken(300, terms)] == [200, 100, 0]
+    assert [each.earned for each in taken(300, terms)] == [1800, 900, 0]
+    assert [tuple(each) for each in taken(3500, terms)] == [(2500, -500), (1000, 0), (0, 0)]
+    assert parts(5, [3, 3, 0]) == [2, 3, 0]
+
+
+def test_what_stands_ahead_is_taken_back_there_and_a_month_that_has_ended_is_left() -> None:
+    """decisions, "Months that have ended": the latest day first; and nothing is booked before."""
+    ahead = [("2026-12-01", 290), ("2027-01-01", 291)]
+    assert taken_back(300, ahead, "2026-11-26") == [("2027-01-01", 291), ("2026-12-01", 9)]
+    assert taken_back(600, ahead, "2026-12-01") == [("2027-01-01", 291), ("2026-12-01", 309)]
+    assert open_day("2026-11-01", "2026-11-30") == "2026-11-01"
+    assert open_day("2026-11-30", "2026-12-01") == "2026-12-01"
+    assert open_day("2027-01-01", "2026-12-01") == "2027-01-01"
 
 
 @given(

@@ -59,13 +59,13 @@ def test_the_press_run_counts_copies_by_type_and_country(books: str) -> None:
     assert done.stdout == (
         "Press run of Tide November 2025, 2025-11-30\n"
         "\n"
-        "type   country        subscriptions  copies  paid  grace  other\n"
-        "-----  -------------  -------------  ------  ----  -----  -----\n"
-        "Print  DE                         1       1     1      0      0\n"
-        "Print  United States              2       3     1      0      2\n"
-        "Both   Canada                     1       3     3      0      0\n"
-        "-----  -------------  -------------  ------  ----  -----  -----\n"
-        "all                               4       7     5      0      2\n"
+        "type   country        subscriptions  copies  paid  grace  other  complimentary\n"
+        "-----  -------------  -------------  ------  ----  -----  -----  -------------\n"
+        "Print  DE                         1       1     1      0      0              0\n"
+        "Print  United States              2       3     1      0      2              2\n"
+        "Both   Canada                     1       3     3      0      0              0\n"
+        "-----  -------------  -------------  ------  ----  -----  -----  -------------\n"
+        "all                               4       7     5      0      2              2\n"
         "\n"
         "to print (Print and Both): 7 copies\n"
         "main list 2: 3 entries\n"
@@ -101,6 +101,8 @@ def test_the_circulation_comes_from_that_of_the_issue_before(books: str, tmp_pat
         ["this issue", "Tide November 2025", "4", "7", "5", "2", "4", "3", "0"],
         ["type", "Print", "3", "4", "2", "2", "4", "0", "0"],
         ["type", "Both", "1", "3", "3", "0", "0", "3", "0"],
+        ["class", "complimentary", "1", "2", "0", "2", "2", "0", "0"],
+        ["class", "paid", "3", "5", "5", "0", "2", "3", "0"],
         ["classification", "(none)", "1", "2", "0", "2", "2", "0", "0"],
         ["classification", "A1", "2", "4", "4", "0", "1", "3", "0"],
         ["classification", "B", "1", "1", "1", "0", "1", "0", "0"],

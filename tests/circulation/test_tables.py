@@ -27,8 +27,7 @@ served_ones = st.lists(
     st.builds(
         Served,
         type=st.sampled_from(["Print", "Both", "Digital", ""]),
-        is_paid=st.booleans(),
-        is_grace=st.just(value=False),
+        of_class=st.sampled_from(["paid", "make-good", "grace", "unpaid", "staff", "hotel"]),
         classification=texts,
         request_type=texts,
         country=texts,
@@ -60,8 +59,11 @@ def test_every_copy_of_a_press_run_is_in_one_row(served: list[Served]) -> None:
     report = press_run("t", served)
     assert sum(column(report, "copies")) == sum(each.copies for each in served)
     ((_, _, subscriptions, copies, *parts),) = report.totals
+    parts, classes = parts[:3], parts[3:]
     assert subscriptions == sum(each.subscriptions for each in served)
     assert copies == sum(int(part or 0) for part in parts)
+    good = sum(each.copies for each in served if each.of_class == "make-good")
+    assert sum(int(part or 0) for part in classes) == int(parts[2] or 0) + good
 
 
 @given(served_ones)
@@ -183,3 +185,21 @@ def test_a_chart_is_the_same_picture_every_time(tmp_path: Path, chart: Chart, en
     assert paths[0].stat().st_mode & 0o077 == 0
     if ending == "svg":
         assert chart.title.replace("&", "&amp;") in drawn.decode()
+
+
+def test_copies_are_counted_by_their_class() -> None:
+    """circulation, "Class": a make-good counts as paid, other free copies do not."""
+    classes = {"paid": 5, "make-good": 2, "grace": 3, "unpaid": 1, "staff": 4, "hotel": 7}
+    served = [
+        Served("Print", name, None, None, None, None, 1, copies) for name, copies in classes.items()
+    ]
+    report = press_run("A run", served)
+    names = [column.name for column in report.columns]
+    found = dict(zip(names, report.totals[0], strict=True))
+    assert (found["copies"], found["paid"], found["grace"], found["other"]) == (22, 7, 3, 12)
+    assert names[7:] == ["staff", "make-good", "unpaid", "hotel"]
+    assert [found[name] for name in names[7:]] == [4, 2, 1, 7]
+    rows = circulation("One", ("One", "None"), served, Moves((0, 0), (6, 22), (0, 0))).rows
+    by_class = {row[1]: row[3:6] for row in rows if row[0] == "class"}
+    assert by_class["make-good"] == (2, 2, 0)
+    assert by_class["staff"] == (4, 0, 4)

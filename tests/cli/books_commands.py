@@ -37,6 +37,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "order import": ("{}/orders.csv",),
     "order show": ("2",),
     "order pay": ("2",),
+    "order allowance": ("2", "--amount=1.00"),
     "subscriber find": ("ada",),
     "subscriber show": ("1",),
     "subscriber duplicates": (),

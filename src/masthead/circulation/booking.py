@@ -7,7 +7,7 @@ SQL, ``_BOOKED_ON`` and ``_OPEN_DAY``, for many terms at once.
 
 from collections.abc import Iterable
 
-__all__ = ["booked_on", "open_day", "taken_back"]
+__all__ = ["open_day", "taken_back"]
 
 _MONTH = len("YYYY-MM")
 
@@ -15,14 +15,6 @@ _MONTH = len("YYYY-MM")
 def open_day(day: str, today: str) -> str:
     """Return ``day``, or ``today`` if the month of ``day`` has ended by then."""
     return today if day[:_MONTH] < today[:_MONTH] else day
-
-
-def booked_on(day: str, paid_on: str, today: str) -> str:
-    """Return the day to which a delivery of an issue of ``day`` is booked, which is made today.
-
-    It is the day of payment where that is later.
-    """
-    return max(open_day(day, today), paid_on)
 
 
 def taken_back(cents: int, earned: Iterable[tuple[str, int]], today: str) -> list[tuple[str, int]]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from masthead.circulation.classes import ALL, GRACE, MAKE_GOOD, PAID
 from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
 
 __all__ = ["Moves", "Served", "circulation", "press_run"]
@@ -19,17 +20,29 @@ _LABELS_MAX = 20
 
 
 class Served(NamedTuple):
-    """Deliveries of an issue that have these values in common: how many, and how many copies."""
+    """Copies of an issue that have these values in common, and how many subscriptions get them.
+
+    Free copies that come beside others are counted with the subscription of those.
+    """
 
     type: str
-    is_paid: bool
-    is_grace: bool
+    of_class: str
     classification: str | None
     request_type: str | None
     country: str | None
     state: str | None
     subscriptions: int
     copies: int
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether they count as paid: a lost copy that is made good does too."""
+        return self.of_class in {PAID, MAKE_GOOD}
+
+    @property
+    def is_grace(self) -> bool:
+        """Whether they are grace."""
+        return self.of_class == GRACE
 
 
 class Moves(NamedTuple):
@@ -47,18 +60,22 @@ class Moves(NamedTuple):
 def press_run(title: str, served: Iterable[Served], notes: Sequence[str] = ()) -> Report:
     """Return the copies of an issue by type and country.
 
-    For each row, copies = paid + grace + other; other copies are free ones and those that are not
-    paid yet. The title names the issue, and notes are printed below the table.
+    For each row, copies = paid + grace + other. Columns of classes follow, for those that occur
+    beside paid and grace: of free copies, and of those that are not paid yet. The title names the
+    issue, and notes are printed below the table.
     """
     counts: Counter[tuple[str, str, str]] = Counter()
+    served = list(served)
     for each in served:
         key = (each.type, each.country or _NONE)
+        counts[*key, each.of_class] += each.copies * (each.of_class not in {PAID, GRACE})
         counts[*key, "subscriptions"] += each.subscriptions
         counts[*key, "copies"] += each.copies
         counts[*key, "grace" if each.is_grace else "paid" if each.is_paid else "other"] += (
             each.copies
         )
-    measures = ("subscriptions", "copies", "paid", "grace", "other")
+    classes = _classes(served)
+    measures = ("subscriptions", "copies", "paid", "grace", "other", *classes)
     keys = sorted({key[:2] for key in counts}, key=lambda key: (_place(key[0]), key[1]))
     rows: tuple[Row, ...] = tuple(
         (*key, *(counts[*key, measure] for measure in measures)) for key in keys
@@ -94,6 +111,7 @@ def press_run(title: str, served: Iterable[Served], notes: Sequence[str] = ()) -
 _Key = Callable[[Served], str]
 _DIMENSIONS: tuple[tuple[str, _Key], ...] = (
     ("type", lambda each: each.type),
+    ("class", lambda each: each.of_class),
     ("classification", lambda each: each.classification or _NONE),
     ("request type", lambda each: each.request_type or _NONE),
     ("state", lambda each: " ".join(filter(None, (each.country, each.state))) or _NONE),
@@ -109,7 +127,7 @@ def circulation(
 ) -> Report:
     """Return the circulation of an issue: how it came from the issue before, and of what it is.
 
-    ``issues`` are the names of this issue and of the one before. Each group of rows (type,
+    ``issues`` are the names of this issue and of the one before. Each group of rows (type, class,
     classification, request type, state) adds up to the whole issue, and the issue before +
     additions - removals = this one, in subscriptions and in copies.
     """
@@ -154,6 +172,12 @@ def _counted(name: str, value: str, served: Sequence[Served]) -> Row:
     by_type = (sum(each.copies for each in served if each.type == kind) for kind in _TYPES)
     subscriptions = sum(each.subscriptions for each in served)
     return (name, value, subscriptions, copies, paid, copies - paid, *by_type)
+
+
+def _classes(served: Iterable[Served]) -> list[str]:
+    """Return the classes that occur beside paid and grace: everybody's first, then the own ones."""
+    found = {each.of_class for each in served} - {PAID, GRACE}
+    return [*(each for each in ALL if each in found), *sorted(found.difference(ALL))]
 
 
 def _place(kind: str) -> int:

@@ -199,7 +199,9 @@ def _show(made: closing.MailingList) -> None:
     if made.exceptions:
         count = len(made.exceptions)
         noun = "exception" if count == 1 else "exceptions"
-        click.echo(f"{count} {noun}, which got nothing and lost nothing:")
+        is_held = all(each.why != "passed over" for each in made.exceptions)
+        how = "which got nothing and lost nothing" if is_held else "which need a hand"
+        click.echo(f"{count} {noun}, {how}:")
     for each in made.exceptions:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "

@@ -333,4 +333,4 @@ def list_classes(account: int | None, database: str) -> None:
     with reading(database, account_id) as connection:
         own = own_classes(connection, account_id)
     for name in (*FREE, *own):
-        click.echo(name)
+        click.echo(printable(name))

@@ -75,7 +75,7 @@ def erase_command(
         click.confirm(question, abort=True)
     done = leaving.erase(store, account, subscriber, money, leave_traces=leave_traces, by=deed())
     for left in done.ended:
-        click.echo(f"ended  {left.said}")
+        click.echo(f"ended  {printable(left.said)}")
     if done.ended:
         click.echo(
             f"refunded {decimal(done.refunded)} with tax, earned {decimal(done.earned)}"
@@ -98,7 +98,7 @@ def _asked(store: Store, account: int, subscriber: int) -> leaving.Money | None:
     if not left:
         return None
     for each in left:
-        click.echo(each.said)
+        click.echo(printable(each.said))
     choice = click.Choice(["refund", "earn"])
     answer = click.prompt("These end. What is unearned: refund it, or earn it", type=choice)
     return "refund" if answer == "refund" else "earn"

@@ -58,6 +58,7 @@ _OF_ITEM = (
     "first_issue",
     "subscription_id",
     "gift",
+    "class",
     *(f"{_RECIPIENT}{name}" for name in _PERSON),
 )
 
@@ -248,6 +249,7 @@ def _item(row: Row) -> Item:
         first_issue=_id(row, "first_issue"),
         subscription_id=_id(row, "subscription_id"),
         is_gift=bool(row["gift"]) if "gift" in row else None,
+        of_class=_text(row, "class") or None,
     )
 
 

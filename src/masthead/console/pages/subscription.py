@@ -132,7 +132,7 @@ def _cancelling(connection: Connection, account_id: int, key: int) -> State:
         **_state(connection, account_id, key),
         "after_issue": Choices(
             (str(issue_id), f"{name or issue_id}, {day}")
-            for issue_id, publication_id, name, _, day, _, closed_at in catalogue.listed(
+            for issue_id, publication_id, name, _, day, *_, closed_at in catalogue.listed(
                 connection, account_id, "issue"
             )
             if publication_id == found.publication_id and not closed_at

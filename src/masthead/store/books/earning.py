@@ -16,7 +16,7 @@ __all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
 _MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
-"""``circulation.booking.booked_on``; ``:day`` is ``open_day`` of the issue's."""
+"""``:day`` is ``circulation.booking.open_day`` of the issue's; a payment may be later."""
 _OPEN_DAY = "CASE WHEN {day} < :month THEN :today ELSE {day} END"
 _IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
 _BOOKED = """(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from masthead.circulation.classes import COMPLIMENTARY, GRACE, PAID
 from masthead.circulation.copies import Moves, Served
 from masthead.circulation.efforts import Effort
 from masthead.circulation.liability import Booked
@@ -127,14 +128,27 @@ def _issue(
 def served(connection: Connection, account_id: int, issue: IssueLists) -> list[Served]:
     """Return the entries of an issue's lists by what reports tell apart.
 
-    Country and state are those of the address to which it was sent.
+    Country and state are those of the address to which it was sent. A list that was loaded from a
+    file has no classes: its copies are grace, paid or complimentary.
     """
     rows = connection.rows(
         f"""
-        SELECT e.type, e.is_paid, e.is_grace, s.audit_classification, s.audit_request_type,
+        SELECT e.type, e.class, s.audit_classification, s.audit_request_type,
             coalesce(nullif(a.country_name, ''), a.country_abbreviation), a.state,
-            count(*), sum(coalesce(e.copies, 0))
-        FROM mailing_list_entries AS e
+            sum(e.is_counted), sum(e.copies)
+        FROM (
+            SELECT account_id, mailing_list_id, subscription_id, type, 1 AS is_counted,
+                coalesce(copies, 0) - free_copies AS copies,
+                coalesce(class, CASE WHEN is_grace = 1 THEN '{GRACE}'
+                    WHEN is_paid = 1 THEN '{PAID}' ELSE '{COMPLIMENTARY}' END) AS class
+            FROM mailing_list_entries
+            WHERE account_id = :account_id AND mailing_list_id IN ({_listed(issue.ids)})
+            UNION ALL
+            SELECT account_id, mailing_list_id, subscription_id, type, 0, free_copies,
+                coalesce(free_class, '{COMPLIMENTARY}')
+            FROM mailing_list_entries
+            WHERE account_id = :account_id AND mailing_list_id IN ({_listed(issue.ids)})
+                AND free_copies > 0) AS e
         JOIN subscriptions AS s
             ON s.account_id = e.account_id AND s.subscription_id = e.subscription_id
         LEFT JOIN subscription_issues AS r
@@ -142,8 +156,7 @@ def served(connection: Connection, account_id: int, issue: IssueLists) -> list[S
             AND r.subscription_id = {RECEIVED_BY}
         LEFT JOIN addresses AS a
             ON a.account_id = r.account_id AND a.address_id = r.address_id
-        WHERE e.account_id = :account_id AND e.mailing_list_id IN ({_listed(issue.ids)})
-        GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 5, 6, 7
+        GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
         """,
         account_id=account_id,
         issue_id=issue.issue_id,
@@ -151,8 +164,7 @@ def served(connection: Connection, account_id: int, issue: IssueLists) -> list[S
     return [
         Served(
             type=kind or "",
-            is_paid=is_paid == 1,
-            is_grace=is_grace == 1,
+            of_class=of_class,
             classification=classification,
             request_type=request_type,
             country=country,
@@ -160,7 +172,7 @@ def served(connection: Connection, account_id: int, issue: IssueLists) -> list[S
             subscriptions=int(counts[0]),
             copies=int(counts[1]),
         )
-        for kind, is_paid, is_grace, classification, request_type, country, state, *counts in rows
+        for kind, of_class, classification, request_type, country, state, *counts in rows
     ]
 
 

@@ -17,10 +17,12 @@ DELIVERED = "(t.issues - t.issues_left)"
 
 def earned(done: str, whole: str = "t.issues") -> str:
     """Return what the term ``t`` has earned after ``done`` of ``whole`` issues or months."""
+    # PostgreSQL may reckon it for terms of which nothing has come, and divide by zero: nullif.
     rest = "(t.price - t.allowed - t.spread_earned)"
     more = f"({done} - t.spread_after)"
     return f"""CASE WHEN {done} >= {whole} THEN t.price - t.allowed
-        WHEN {done} < t.spread_after THEN t.spread_earned * {done} / t.spread_after
+        WHEN {done} < t.spread_after
+            THEN t.spread_earned * {done} / nullif(t.spread_after, 0)
         WHEN t.spread_parts IS NULL
             THEN t.spread_earned + {rest} * {more} / ({whole} - t.spread_after)
         ELSE t.spread_earned + {rest} * {more} * t.copies / t.spread_parts END"""

@@ -13,6 +13,7 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import spans as spans_of
 from masthead.store.books.subscription import the_one
+from masthead.store.books.uncancelling import withdraw
 
 __all__ = ["Pair", "pairs", "unite"]
 
@@ -69,8 +70,10 @@ def unite(books: Operation, subscription_id: int, other_id: int) -> None:
     """Move all that the other subscription has to the first; the other one is ended by that.
 
     Its terms are used up in the order in which all were added. What both have received stays with
-    the one that received it, and so do the entries of lists.
+    the one that received it, and so do the entries of lists. If the other one was cancelled, and
+    was still to end, that is forgotten.
     """
+    withdraw(books, other_id)
     both = {"account_id": books.account_id, "one": subscription_id, "other": other_id}
     begins = _begins_on(books, both)
     for statement in _MOVES:
