@@ -370,7 +370,7 @@ FAULTS: dict[str, Plant] = {
         reopening._Undoing, "_begin_again", _nothing
     ),
     "grace that was undone never comes again": _sql(
-        r"AS k\)", "AS k WHERE k.other IS NOT NULL)", only="SET begins_on = :day\\s+WHERE.* IN"
+        r"issues <> 0 OR subscription_id IN", "subscription_id IN", only="SET begins_on = :day"
     ),
     "reopening leaves a cent in its month": _sql(
         r"CASE WHEN e\.is_less = 0 THEN :issue_id ELSE o\.issue_id END", ":issue_id"

@@ -438,7 +438,8 @@ class Rules(Records):
                 entry = self.lists[delivery.list or 0].entries[key]
                 check(max(term.ended or 0, term.moved or 0) < (found.closed or 0))
                 check(term.copies == entry.copies - entry.free_copies)
-            if subscription.begins_on is not None:
+            has_renewed = bool(delivery.term or self.issues_left(key))
+            if has_renewed and subscription.begins_on is not None:
                 subscription.begins_on = min(subscription.begins_on, found.date)
             del self.deliveries[key, issue]
         lists = {n for n, made in self.lists.items() if made.issue == issue}

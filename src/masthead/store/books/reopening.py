@@ -154,13 +154,15 @@ class _Undoing:
     def _begin_again(self) -> None:
         """Let those begin with this issue whom an order since has let begin after it.
 
-        Also who got it as grace: then it is to come out of the renewal.
+        Also who got it as grace and has renewed: then it is to come out of the renewal.
         """
         self._connection.change(
             f"""
             UPDATE subscriptions SET begins_on = :day
             WHERE account_id = :account_id AND begins_on > :day AND subscription_id IN (
                 SELECT k.key FROM {self._keys} AS k)
+                AND (issues <> 0 OR subscription_id IN (
+                    SELECT k.key FROM {self._keys} AS k WHERE k.other IS NOT NULL))
             """,
             account_id=self._running.account_id,
             day=self._issue.date,
