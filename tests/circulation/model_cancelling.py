@@ -157,6 +157,8 @@ class Cancelling(Rules):
         for item_id, (cents, before) in backs.items():
             item = self.items[item_id]
             item.refunded -= cents
-            item.refunded_on = (before or item.refunded_on) if item.refunded else None
+            others = (n for n, kept in self.cancelled_terms.items() if kept.refunded)
+            is_left = any(self.terms[number].item == item_id for number in others)
+            item.refunded_on = (before or item.refunded_on) if is_left else None
         self.subscriptions[key].cancelled_on = None
         made.ended_on, made.ended_issue, made.booked = None, None, 0

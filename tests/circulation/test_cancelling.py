@@ -9,6 +9,7 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books import (
+    allowing,
     cancelling,
     catalogue,
     closing,
@@ -154,6 +155,16 @@ def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
     done(desk, reasons.remove_reason, 1)
     assert "has no reason 1" in refusal(desk, reasons.remove_reason, 1)
     assert desk.table("cancellations")[0]["reason"] == "moved abroad"
+
+
+def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
+    """decisions, "How it is undone"."""
+    done(desk, allowing.allow, 1, 1, 107)
+    done(desk, cancelling.cancel, 1, refund=True)
+    assert desk.table("order_items")[0]["refund_date"] is not None
+    done(desk, uncancelling.uncancel, 1)
+    item = desk.table("order_items")[0]
+    assert (item["refunded"], item["refund_date"]) == (107, None)
 
 
 def test_money_that_went_another_way_since_is_not_undone(desk: Desk) -> None:
