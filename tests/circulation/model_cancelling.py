@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.circulation.model import Rules, check, rounded
+from tests.circulation.model import check, rounded
+from tests.circulation.model_closing import Closing
 from tests.circulation.model_records import Booked, Cancellation, CancelledTerm
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Cancelling"]
 
 
-class Cancelling(Rules):
+class Cancelling(Closing):
     """The rules of "Cancelling", and what refunds have in common with it."""
 
     def net_back(self, item_id: int) -> int:

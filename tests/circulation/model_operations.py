@@ -1,6 +1,6 @@
 """The operations of the model beside closing and orders: refunds, service, renewals and the plan.
 
-``model.py`` has the rules that they go by.
+``model.py``, ``model_closing.py`` and ``model_cancelling.py`` have the rules that they go by.
 """
 
 from __future__ import annotations
