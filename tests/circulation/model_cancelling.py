@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.circulation.model import Rules, check, rounded
+from tests.circulation.model import check, rounded
+from tests.circulation.model_closing import Closing
 from tests.circulation.model_records import Booked, Cancellation, CancelledTerm
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Cancelling"]
 
 
-class Cancelling(Rules):
+class Cancelling(Closing):
     """The rules of "Cancelling", and what refunds have in common with it."""
 
     def net_back(self, item_id: int) -> int:
@@ -157,6 +158,8 @@ class Cancelling(Rules):
         for item_id, (cents, before) in backs.items():
             item = self.items[item_id]
             item.refunded -= cents
-            item.refunded_on = (before or item.refunded_on) if item.refunded else None
+            others = (n for n, kept in self.cancelled_terms.items() if kept.refunded)
+            is_left = any(self.terms[number].item == item_id for number in others)
+            item.refunded_on = (before or item.refunded_on) if is_left else None
         self.subscriptions[key].cancelled_on = None
         made.ended_on, made.ended_issue, made.booked = None, None, 0

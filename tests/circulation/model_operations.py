@@ -1,6 +1,6 @@
 """The operations of the model beside closing and orders: refunds, service, renewals and the plan.
 
-``model.py`` has the rules that they go by.
+``model.py``, ``model_closing.py`` and ``model_cancelling.py`` have the rules that they go by.
 """
 
 from __future__ import annotations
@@ -238,7 +238,10 @@ class Books(Orders):
 
     def unite(self, one: int, other: int) -> None:
         """All that the other one has goes to the first; what both received stays where it is."""
-        self.withdraw(other)
+        if self.is_to_end(other):
+            self.withdraw(other)
+        elif self.issues_left(other):
+            self.withdraw(one)
         first, second = self.subscriptions[one], self.subscriptions[other]
         days = [each for each in (first.begins_on, second.begins_on) if each]
         if self.issues_left(one) and self.issues_left(other):

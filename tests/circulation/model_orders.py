@@ -1,6 +1,6 @@
 """The orders of the model: what they bring, and their payments.
 
-``model.py`` has the rules that they go by.
+``model.py``, ``model_closing.py`` and ``model_cancelling.py`` have the rules that they go by.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books import (
+    allowing,
     cancelling,
     catalogue,
     closing,
@@ -156,6 +157,16 @@ def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
     assert desk.table("cancellations")[0]["reason"] == "moved abroad"
 
 
+def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
+    """decisions, "How it is undone"."""
+    done(desk, allowing.allow, 1, 1, 107)
+    done(desk, cancelling.cancel, 1, refund=True)
+    assert desk.table("order_items")[0]["refund_date"] is not None
+    done(desk, uncancelling.uncancel, 1)
+    item = desk.table("order_items")[0]
+    assert (item["refunded"], item["refund_date"]) == (107, None)
+
+
 def test_money_that_went_another_way_since_is_not_undone(desk: Desk) -> None:
     """decisions, "How it is undone"."""
     done(desk, cancelling.cancel, 1, refund=False)
@@ -230,3 +241,28 @@ def test_what_is_joined_into_another_one_does_not_end_by_itself(desk: Desk) -> N
         "2026-11-30",
     )
     assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 2)
+
+
+def test_what_nobody_has_cancelled_does_not_end_with_what_it_is_joined_into(desk: Desk) -> None:
+    """decisions, "When it ends"."""
+    desk.put("subscribers", subscriber_id=2, first_name="A.", last_name="Ames")
+    desk.put("addresses", address_id=2, subscriber_id=2, address="1 Oak", city="Bath")
+    desk.put("subscribers", subscriber_id=3, first_name="Ada", last_name="Aimes")
+    desk.put("addresses", address_id=3, subscriber_id=3, address="1 Oak", city="Bath")
+
+    def place(books: Any) -> None:
+        orders = [Order(Person(reader), [Item(1)], is_paid=True) for reader in (2, 3)]
+        ordering.finish(books, [ordering.place(books, order) for order in orders])
+        books.say("two orders")
+
+    done(desk, place)
+    for subscription in (1, 2):
+        done(desk, cancelling.cancel, subscription, refund=False, after_issue=2)
+    done(desk, joining.join, 1, 2)
+    assert [row["subscription_id"] for row in desk.table("cancellations")] == [1]
+    assert desk.subscription(1)["issues"] == 10
+    done(desk, joining.join, 1, 3)
+    assert desk.table("cancellations") == []
+    found = desk.subscription(1)
+    assert (found["issues"], found["renew_campaign_active"]) == (15, 1)
+    assert found["date_expired"] == "2027-04-30"

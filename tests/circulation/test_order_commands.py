@@ -1,16 +1,16 @@
-"""``masthead catalogue``, ``order`` and ``issue`` as they are typed, on both stores."""
+"""``masthead order`` and ``issue`` as they are typed, on both stores."""
 
 from __future__ import annotations
 
 import csv
 import itertools
 import json
-from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.circulation.today import TODAY, days
+from tests.circulation.shop import refused, run, stock, summaries
+from tests.circulation.today import days
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
 
@@ -22,34 +22,13 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count()
 OAK = ("--address=3 Oak", "--city=Dover")
-MONTHS = [date(TODAY.year + (TODAY.month + n - 1) // 12, (TODAY.month + n - 1) % 12 + 1, 1)
-          for n in range(1, 5)]  # fmt: skip
-SUBSCRIBERS = "subscriber_id,first_name,last_name,email\n1,Ada,Ames,ada@example.org\n"
-ADDRESSES = (
-    "address_id,subscriber_id,address,city,zip_code,country_name\n1,1,12 Elm,Salem,97301,US\n"
-)
 
 
 @pytest.fixture(scope="module")
 def stocked(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """An account with open books, a publication of four planned issues, and three offers.
-
-    No test changes it.
-    """
+    """The database of a shop, which no test changes."""
     url = store.new_database("stocked")
-    folder = tmp_path_factory.mktemp("stocked")
-    (folder / "subscribers.csv").write_text(SUBSCRIBERS, encoding="utf-8")
-    (folder / "addresses.csv").write_text(ADDRESSES, encoding="utf-8")
-    masthead("accounts", "add", "1", database=url)
-    run(url, "import", folder)
-    run(url, "books", "open")
-    run(url, "catalogue", "publication", "add", "Tide")
-    for number, day in enumerate(MONTHS, 1):
-        planned = ("--publication=1", f"--date={day}", f"--number={number}")
-        run(url, "catalogue", "issue", "add", f"No. {number}", *planned)
-    run(url, "catalogue", "bundle", "add", "A year", "--line=1:12:Print:35.00", "--tax=2.45")
-    run(url, "catalogue", "bundle", "add", "For life", "--line=1:unlimited:Digital:300")
-    run(url, "catalogue", "product", "add", "Mug", "--price=9")
+    stock(url, tmp_path_factory.mktemp("stocked"))
     yield url
     store.drop_database(url)
 
@@ -60,85 +39,6 @@ def shop(store: Store, stocked: str) -> Iterator[str]:
     url = store.copy_database(stocked, f"counter-{next(_numbers)}")
     yield url
     store.drop_database(url)
-
-
-def run(database: str, *arguments: Any) -> list[str]:
-    """Run a command for the account; return the lines that it prints."""
-    return masthead(*arguments, "--account=1", database=database).stdout.splitlines()
-
-
-def refused(database: str, *arguments: Any, exit_status: int = 1) -> str:
-    """Run a command that must be refused; return what it says."""
-    return masthead(*arguments, "--account=1", database=database, exit_status=exit_status).stderr
-
-
-def summaries(database: str) -> list[str]:
-    """Return the summaries of the audit log."""
-    printed = masthead("audit", "--format=json", database=database).stdout
-    return [json.loads(line)["summary"] for line in printed.splitlines()]
-
-
-def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
-    assert run(shop, "catalogue", "publication", "list") == [
-        (
-            "1\tTide\t12 issues a year\tlate start: next\tgrace counts: no\tcredit: 1 issues\t"
-            "unlimited terms: 12 months"
-        )
-    ]
-    assert run(shop, "catalogue", "bundle", "list") == [
-        "1\tA year\t35.00 and tax 2.45",
-        "  publication 1: 12 issues, Print, 35.00",
-        "2\tFor life\t300.00 and tax 0.00",
-        "  publication 1: unlimited, Digital, 300.00",
-    ]
-    assert run(shop, "catalogue", "publication", "set", 1, "--grace-counts") == [
-        "publication 1: changed grace_counts"
-    ]
-    assert run(shop, "catalogue", "bundle", "set", 1, "--price=36") == [
-        "bundle 1: changed price, lines"
-    ]
-    assert run(shop, "catalogue", "bundle", "set", 1, "--price=36") == [
-        "nothing changed: it is so already"
-    ]
-    assert run(shop, "catalogue", "bundle", "retire", 2) == ["bundle 2 was retired"]
-    assert len(run(shop, "catalogue", "bundle", "list")) == 2
-    assert run(shop, "catalogue", "bundle", "list", "--all")[2].endswith("\tretired")
-    assert run(shop, "catalogue", "bundle", "set", 2, "--active") == ["bundle 2: changed active"]
-    assert run(shop, "catalogue", "publication", "retire", 1) == [
-        "retired with publication 1: bundles 1, 2"
-    ]
-    assert run(shop, "catalogue", "product", "list") == ["1\tMug\t9.00 and tax 0.00"]
-    assert run(shop, "catalogue", "product", "set", 1, "--tax=0.63") == ["product 1: changed tax"]
-    issue = f"1\tpublication 1\t{MONTHS[0]}\tNo. 1 (no. 1)\tplanned"
-    assert run(shop, "catalogue", "issue", "list")[0] == issue
-    assert run(shop, "catalogue", "issue", "set", 1, "--name=January") == ["issue 1: changed name"]
-    assert run(shop, "catalogue", "issue", "retire", 4) == ["issue 4 was taken out of the plan"]
-    assert len(run(shop, "catalogue", "issue", "list")) == 3
-    assert summaries(shop)[-1] == "issue 4 was taken out of the plan"
-
-
-NOT_HELD = [
-    (("bundle", "add", "B", "--line=9:12:Print:1"), "account 1 has no publication 9"),
-    (("bundle", "add", "B", "--line=1:12:Print:1", "--price=2"), "the bundle's is 2.00"),
-    (("bundle", "add", "B", "--line=1:12:Print:1", "--line=1:6:Print:1"), "one line for it"),
-    (("bundle", "set", "9", "--price=2"), "has no bundle 9"),
-    (("product", "retire", "9"), "has no product 9"),
-    (("issue", "set", "9", "--name=x"), "has no issue 9"),
-    (("issue", "add", "x", "--publication=9", "--date=2190-01-01"), "has no publication 9"),
-    (("issue", "set", "2", f"--date={MONTHS[0]}"), "issue 1 of publication 1 is of"),
-    (("publication", "add", ""), "the name is empty: give the publication one"),
-    (("bundle", "add", " ", "--line=1:12:Print:1"), "the name is empty: give the bundle one"),
-    (("bundle", "set", "1", "--name="), "the name is empty"),
-    (("product", "set", "1", "--name="), "the name is empty"),
-    (("issue", "add", "", "--publication=1", "--date=2190-01-01"), "the name is empty"),
-]
-
-
-def test_what_the_catalogue_cannot_hold_is_refused(stocked: str) -> None:
-    before = summaries(stocked)
-    for arguments, said in NOT_HELD:
-        assert said in refused(stocked, "catalogue", *arguments)
-    assert summaries(stocked) == before
 
 
 WRONG_USAGE = [

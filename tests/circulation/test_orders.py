@@ -62,24 +62,16 @@ def desk(shared: Desk) -> Desk:
         (FREE, "Tide, for friends", 0, 0, 1),
     ):
         shared.put("bundles", bundle_id=bundle, name=name, price=price, tax=tax, active=active)
-    for bundle, line, publication, issues, kind, copies, price in (
+    names = ["bundle_id", "line_number", "publication_id", "issues", "type", "copies", "price"]
+    lines = (
         (YEAR, 1, 1, 12, "Print", 2, 3500),
         (BOTH, 1, 1, 12, "Print", 1, 3500),
         (BOTH, 2, 2, 6, "Digital", 1, 2500),
         (ENDLESS, 1, 1, -1, "Print", 1, 30000),
         (RETIRED, 1, 1, 6, "Print", 1, 2000),
         (FREE, 1, 1, 3, "Print", 1, 0),
-    ):
-        shared.put(
-            "bundle_lines",
-            bundle_id=bundle,
-            line_number=line,
-            publication_id=publication,
-            issues=issues,
-            type=kind,
-            copies=copies,
-            price=price,
-        )
+    )
+    shared.put_many("bundle_lines", [dict(zip(names, line, strict=True)) for line in lines])
     shared.put("products", product_id=MUG, name="Mug", price=900, tax=63)
     for n, name in enumerate(("Ada", "Ben"), 1):
         shared.put(

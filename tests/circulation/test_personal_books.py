@@ -205,11 +205,14 @@ def test_erasing_a_person_leaves_the_accounts_as_they_are(desk: Desk) -> None:
     assert given_out(desk, ADA)["subscriptions"][0]["terms"]
 
 
-def test_who_is_erased_gets_nothing_more_and_is_no_exception(desk: Desk) -> None:
-    """decisions, "Personal data: erasing"; what is unearned stays until it is cancelled."""
+def test_who_is_erased_with_issues_left_is_named_until_the_subscription_is_cancelled(
+    desk: Desk,
+) -> None:
+    """decisions, "Readers who are erased or deleted": what is unearned stays until then."""
     erase(desk)
     made = close(desk, JUNE)
-    assert (served(desk, made.mailing_list_id), made.exceptions) == ([OF_BEN], [])
+    assert served(desk, made.mailing_list_id) == [OF_BEN]
+    assert [(each.subscription_id, each.why) for each in made.exceptions] == [(OF_ADA, "deleted")]
     with operation(desk.store, desk.account_id, DEED) as books:
         done = cancelling.cancel(books, OF_ADA, refund=True)
     assert (done.issues, done.refunded, done.tax) == (11, 3300, 231)

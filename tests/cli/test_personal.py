@@ -58,7 +58,7 @@ def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
     snapshot = f"/snapshot?entities={ENTITIES}"
     with serving(person) as server:
         assert WORD in str(ask(server.url, snapshot))
-        said = masthead("erase", *WHOM, "--yes", database=person).stdout
+        said = masthead("erase", *WHOM, "--yes", "--earn", database=person).stdout
         assert said.splitlines() == [
             "subscribers           1 blanked",
             "addresses             1 blanked",
@@ -66,7 +66,7 @@ def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
             "orders                1 blanked",
             "purchases             1 blanked",
         ]
-        again = masthead("erase", *WHOM, "--yes", database=person).stdout
+        again = masthead("erase", *WHOM, "--yes", "--earn", database=person).stdout
         assert again == "nothing personal was left\n"
         said = import_files(files, account_id="1", database=person)
         assert said.splitlines()[-2:] == [
@@ -189,7 +189,7 @@ def test_a_subscribers_data_are_all_that_is_held_and_nobody_elses(person: str) -
     }
     assert held["subscriber"]["password_md5"] == DIGEST
     assert held["custom_fields"][0]["values"][0]["display_as"] == "Farming"
-    masthead("erase", *WHOM, "--yes", database=person)
+    masthead("erase", *WHOM, "--yes", "--earn", database=person)
     blank = masthead("subscriber-data", *WHOM, database=person).stdout
     assert WORD not in blank
     assert json.loads(blank)["erased_at"] == json.loads(blank)["subscriber"]["delete_date"]
@@ -214,7 +214,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     masthead("accounts", "rotate-key", 2, "--overlap=1h", database=person)
     masthead("accounts", "export", database=person)
     masthead("feed", "new-epoch", database=person)
-    masthead("erase", *WHOM, "--yes", database=person)
+    masthead("erase", *WHOM, "--yes", "--earn", database=person)
     masthead("subscriber-data", *WHOM, database=person)
     masthead("export", tmp_path / "out", "--account=1", database=person)
     found = records(person)
@@ -226,7 +226,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
         (2, "accounts rotate-key 2 --overlap 3600"),
         (None, "accounts export"),
         (None, "feed new-epoch"),
-        (1, "erase --subscriber 1 --yes --account 1"),
+        (1, "erase --subscriber 1 --yes --earn --account 1"),
         (1, "subscriber-data --subscriber 1 --account 1"),
         (1, f"export {tmp_path / 'out'} --account 1"),
     ]

@@ -35,6 +35,7 @@ MAY: dict[str, set[str]] = {
     "/subscriptions/{id:int}/suspend": COUNTER,
     "/subscriptions/{id:int}/resume": COUNTER,
     "/subscriptions/{id:int}/cancel": COUNTER,
+    "/subscriptions/{id:int}/uncancel": COUNTER,
     "/subscriptions/{id:int}/extend": COUNTER,
     "/subscriptions/{id:int}/address": COUNTER,
     "/subscriptions/{id:int}/temporary-address": COUNTER,

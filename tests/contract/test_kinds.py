@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from masthead.contract import kinds
 from masthead.contract.encoding import encode, wire_of
+from masthead.contract.file_kinds import IdentifierList
 from masthead.contract.operations import Limit
 from tests.contract.values import KINDS, problems, texts
 from tests.long import examples
@@ -158,8 +159,8 @@ KEY, LOGIN = kinds.Credential(is_user_name=True), kinds.Credential(is_user_name=
         (kinds.DateTime(), "2024-02-29 24:00:00", NOT_TIME),
         (kinds.Digest(), "secret", NOT_DIGEST),
         (kinds.Digest(), "g" * 32, NOT_DIGEST),
-        (kinds.IdentifierList(), "1|", NOT_WHOLE),
-        (kinds.IdentifierList(), "1|-2", "negative, which no id is"),
+        (IdentifierList(), "1|", NOT_WHOLE),
+        (IdentifierList(), "1|-2", "negative, which no id is"),
         (Limit(), "0", NOT_LIMIT),
         (Limit(), "000", NOT_LIMIT),
         (Limit(), "-1", NOT_LIMIT),
@@ -182,5 +183,5 @@ def test_a_limit_above_a_hundred_counts_as_a_hundred(number: int) -> None:
 @given(ids=st.lists(st.integers(0, 2**63 - 1), min_size=1))
 def test_a_list_of_ids_is_kept_in_order_and_once_each(ids: list[int]) -> None:
     """The column option_ids of custom_field_answers."""
-    stored = kinds.IdentifierList().parse("|".join(map(str, ids)))
+    stored = IdentifierList().parse("|".join(map(str, ids)))
     assert stored == "|".join(map(str, sorted(set(ids))))

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 
 from masthead.contract import kinds
 from masthead.contract.encoding import encode, wire_of
+from masthead.contract.file_kinds import Range
 from masthead.contract.kinds import Kind, Many, Missing
-from masthead.contract.ranges import Range
 from masthead.contract.shapes import Field, fields_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from masthead.contract.kinds import Identifier, IdentifierList, Missing
+from masthead.contract.file_kinds import IdentifierList
+from masthead.contract.kinds import Identifier, Missing
 from masthead.contract.records import TABLES, Table
 from masthead.store.books.guarding import BOOKS
 from tests.contract.values import texts

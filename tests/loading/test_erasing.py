@@ -8,7 +8,7 @@ import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.errors import NotFound
-from masthead.store import audit, changes, commits, erasing
+from masthead.store import audit, changes, commits, erasing, logins
 from masthead.store.staging import DERIVED
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, held_of
 from tests.loading.publisher import Publisher
@@ -126,6 +126,28 @@ def test_erasing_twice_is_harmless(person: Publisher) -> None:
     assert erase(person) == {}
     assert person.everything() == before
     assert person.commit_count() == count
+
+
+def test_what_was_kept_of_the_logins_with_the_email_goes_too(person: Publisher) -> None:
+    """decisions, "Personal data: erasing": it is no hash that could be compared with guesses."""
+    (subscriber,) = [each for each in person.table("subscribers") if each["subscriber_id"] == 1]
+    others = "somebody.else@example.org"
+    kept = {}
+    for email in (subscriber["email"], others):
+        attempt = logins.attempt_of(person.store.secret, person.account_id, email, "wrong")
+        kept[email] = attempt.login
+        with person.store.counters() as counters:
+            logins.count_failure(counters, logins.Limits(), attempt, person.store.clock())
+        logins.note_success(person.store, logins.Limits(), attempt, logins.Standing())
+    erase(person)
+    for table in ("login_failures", "login_successes"):
+        with person.store.counters() as counters:
+            counters.set_tenant(person.account_id)
+            rows = counters.rows(
+                f"SELECT login FROM {table} WHERE account_id = :account_id",
+                account_id=person.account_id,
+            )
+        assert rows == [(kept[others],)]
 
 
 def test_who_does_not_exist_cannot_be_erased(person: Publisher) -> None:

@@ -42,6 +42,8 @@ def _words(parameter: click.Parameter, value: object) -> list[str]:
         return [parameter.opts[0], decimal(value)]
     if not isinstance(parameter, click.Option):
         return [_shown(each) for each in values]
+    if parameter.is_flag and not parameter.is_bool_flag:
+        return [parameter.opts[0]] if value == parameter.flag_value else []
     if parameter.is_flag:
         flags = parameter.opts if value else parameter.secondary_opts
         return [flags[0]]

@@ -10,8 +10,8 @@ from typing import Annotated
 from msgspec import Struct
 
 from masthead.contract import kinds
+from masthead.contract.file_kinds import Range
 from masthead.contract.kinds import Missing
-from masthead.contract.ranges import Range
 from masthead.contract.shapes import (
     Bool,
     DateOrNull,

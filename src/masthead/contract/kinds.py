@@ -15,8 +15,6 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar
 
-from masthead.contract.moments import check_time_zone
-
 __all__ = [
     "Bit",
     "Bool",
@@ -27,7 +25,6 @@ __all__ = [
     "Digest",
     "Flag",
     "Identifier",
-    "IdentifierList",
     "Integer",
     "Kind",
     "Many",
@@ -180,20 +177,6 @@ class Text(Kind):
         """Return a string, with its maximum length if it has one."""
         limit = {} if self.max_length is None else {"maxLength": self.max_length}
         return {"type": "string"} | limit
-
-
-class TimeZone(Text):
-    """The name of a time zone of IANA's database."""
-
-    word = "time zone"
-
-    def __init__(self) -> None:
-        super().__init__(when_missing="UTC")
-
-    def parse(self, text: str) -> str:
-        """Return the text as it is."""
-        check_time_zone(text)
-        return text
 
 
 class Credential(Text):
@@ -428,17 +411,6 @@ class Digest(Kind):
     def schema(self) -> dict[str, Any]:
         """Return a string with the pattern of a digest."""
         return {"type": "string", "pattern": "^[0-9a-f]{32}$"}
-
-
-class IdentifierList(Kind):
-    """Ids separated by ``|``, stored in ascending order; only in files, not on the wire."""
-
-    word = "ids separated by `|`"
-    _one = Identifier()
-
-    def parse(self, text: str) -> str:
-        """Return the distinct ids in ascending order."""
-        return "|".join(map(str, sorted({self._one.parse(part) for part in text.split("|")})))
 
 
 class Many(Kind):

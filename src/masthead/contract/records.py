@@ -27,8 +27,8 @@ from masthead.contract.books import (
     TemporaryAddress,
     Term,
 )
+from masthead.contract.file_kinds import IdentifierList, Range, TimeZone
 from masthead.contract.kinds import Missing
-from masthead.contract.ranges import Range
 from masthead.contract.shapes import (
     ApiKey,
     ApiLogin,
@@ -62,7 +62,7 @@ from masthead.contract.shapes import (
 
 __all__ = ["ACCOUNTS", "ERASURES", "TABLES", "TABLES_BY_NAME", "Table"]
 
-OptionIds = Annotated[str | None, kinds.IdentifierList(), Missing.NULL]
+OptionIds = Annotated[str | None, IdentifierList(), Missing.NULL]
 
 
 class Publication(Struct):
@@ -264,7 +264,7 @@ class AccountRecord(Struct):
     is_master: Bool
     hide_password_md5: Bool
     renewal_code_login: Annotated[bool, kinds.Bool(when_missing=1)]
-    time_zone: Annotated[str, kinds.TimeZone()]
+    time_zone: Annotated[str, TimeZone()]
 
 
 class ErasureRecord(Struct):

@@ -14,13 +14,13 @@ from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
+from masthead.contract.file_kinds import IdentifierList
 from masthead.contract.kinds import (
     Bit,
     Bool,
     DateTime,
     DecimalText,
     Flag,
-    IdentifierList,
     Integer,
     Kind,
     Number,

@@ -12,7 +12,7 @@ from masthead.contract.kinds import Bit
 from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
 from masthead.errors import NotFound
-from masthead.store import accounts, audit, commits
+from masthead.store import accounts, audit, commits, logins
 from masthead.store.database import Connection, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
@@ -23,6 +23,7 @@ __all__ = [
     "blank",
     "blank_one",
     "blank_staged",
+    "email_of",
     "erase",
     "erasures",
     "summary_of",
@@ -63,6 +64,7 @@ def erase(
     with store.writer() as connection, connection.transaction():
         connection.lock_account(account_id)
         accounts.settings_of(connection, account_id)
+        logins.forget_email(store, account_id, email_of(connection, account_id, subscriber_id))
         commit_id = commits.begin_commit(connection, account_id)
         blanked = blank_one(connection, account_id, subscriber_id, commit_id)
         if not blanked:
@@ -79,19 +81,25 @@ def blank_one(
 ) -> dict[str, int]:
     """Do the erasing of :func:`erase` in the caller's transaction, which has locked the account.
 
-    Raises NotFound if there is no such subscriber.
+    ``email_of`` has found the subscriber.
     """
-    if not connection.row(
+    add(connection, Erasure(account_id, subscriber_id, None))
+    return blank(connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id)
+
+
+def email_of(connection: Connection, account_id: int, subscriber_id: int) -> str:
+    """Return a subscriber's email, empty if there is none; raise NotFound for no subscriber."""
+    row = connection.row(
         """
-        SELECT 1 FROM subscribers
+        SELECT coalesce(email, '') FROM subscribers
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
         """,
         account_id=account_id,
         subscriber_id=subscriber_id,
-    ):
+    )
+    if row is None:
         raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-    add(connection, Erasure(account_id, subscriber_id, None))
-    return blank(connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id)
+    return str(row[0])
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:

@@ -29,6 +29,7 @@ __all__ = [
     "attempt_of",
     "count_failure",
     "count_guarded",
+    "forget_email",
     "may_pass",
     "note_success",
     "standing_of",
@@ -107,6 +108,10 @@ _NOTE_SUCCESS = """
     VALUES (:account_id, :login, :now)
     ON CONFLICT (account_id, login) DO UPDATE SET succeeded_at = excluded.succeeded_at
     """
+_FORGET_EMAIL = (
+    "DELETE FROM login_successes WHERE account_id = :account_id AND login = :login",
+    "DELETE FROM login_failures WHERE account_id = :account_id AND login = :login",
+)
 
 
 class Limits(NamedTuple):
@@ -226,6 +231,19 @@ def note_success(store: Store, limits: Limits, attempt: Attempt, standing: Stand
         counters.set_tenant(account_id)
         counters.rows(_FORGET_SUCCESSES, account_id=account_id, known_since=now - KNOWN_US)
         counters.rows(_NOTE_SUCCESS, account_id=account_id, login=attempt.login, now=now)
+
+
+def forget_email(store: Store, account_id: int, email: str) -> None:
+    """Delete what is kept of the logins with an email, as when its reader is erased.
+
+    Raises StoreUnavailable if the counters cannot be used.
+    """
+    attempt = attempt_of(store.secret, account_id, email, "")
+    with store.counters() as counters:
+        counters.set_tenant(account_id)
+        for each in (attempt, _guarded(attempt)):
+            for sql in _FORGET_EMAIL:
+                counters.rows(sql, account_id=account_id, login=each.login)
 
 
 def _guarded(attempt: Attempt) -> Attempt:

@@ -192,7 +192,7 @@ def _revive(books: Operation, which: str, **values: int) -> None:
         today=books.today,
         **same,
     )
-    _take_back_refunds(books, of_these)
+    _take_back_refunds(books, of_these, keys)
     connection.change(
         f"""
         UPDATE terms AS t SET issues_left = e.issues_left, ended_at = NULL
@@ -227,8 +227,12 @@ def _revive(books: Operation, which: str, **values: int) -> None:
     lists.drop(_REVIVED)
 
 
-def _take_back_refunds(books: Operation, of_these: str) -> None:
-    """Let items of orders be as they were before: their first term has the former date."""
+def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
+    """Let items of orders be as they were before: their first term has the former date.
+
+    An item has a date only while a subscription that is not of ``keys`` has ended with its refund:
+    what an allowance has given back leaves none.
+    """
     rows = books.connection.rows(
         f"""
         SELECT t.order_item_id, e.refunded + e.tax, e.refund_date
@@ -241,9 +245,14 @@ def _take_back_refunds(books: Operation, of_these: str) -> None:
         own = list(parts)
         which = {"account_id": books.account_id, "item_id": item_id}
         books.connection.change(
-            """
-            UPDATE order_items SET refunded = refunded - :cents, refund_date = CASE
-                WHEN refunded = :cents THEN NULL ELSE coalesce(:refund_date, refund_date) END
+            f"""
+            UPDATE order_items SET refunded = refunded - :cents, refund_date = CASE WHEN EXISTS (
+                SELECT 1 FROM terms AS o JOIN cancelled_terms AS c
+                    ON c.account_id = o.account_id AND c.term_id = o.term_id
+                WHERE o.account_id = :account_id AND o.order_item_id = :item_id
+                    AND c.account_id = :account_id AND c.refunded > 0
+                    AND o.subscription_id NOT IN (SELECT k.key FROM {keys} AS k)
+                ) THEN coalesce(:refund_date, refund_date) END
             WHERE account_id = :account_id AND order_item_id = :item_id
             """,
             cents=sum(int(cents) for _, cents, _ in own),

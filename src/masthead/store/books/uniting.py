@@ -70,10 +70,13 @@ def unite(books: Operation, subscription_id: int, other_id: int) -> None:
     """Move all that the other subscription has to the first; the other one is ended by that.
 
     Its terms are used up in the order in which all were added. What both have received stays with
-    the one that received it, and so do the entries of lists. If the other one was cancelled, and
-    was still to end, that is forgotten.
+    the one that received it, and so do the entries of lists. A cancelling that is still to end the
+    other one is forgotten; one of the first is so too where it would end issues of the other one
+    that nobody has cancelled.
     """
-    withdraw(books, other_id)
+    was_to_end = withdraw(books, other_id)
+    if not was_to_end and _has_issues_left(books, other_id):
+        withdraw(books, subscription_id)
     both = {"account_id": books.account_id, "one": subscription_id, "other": other_id}
     begins = _begins_on(books, both)
     for statement in _MOVES:
@@ -142,6 +145,19 @@ _MOVES = (
     WHERE account_id = :account_id AND joined_into = :other
     """,
 )
+
+
+def _has_issues_left(books: Operation, subscription_id: int) -> bool:
+    return bool(
+        books.connection.row(
+            """
+            SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                AND t.subscription_id = :subscription_id AND t.issues_left <> 0 LIMIT 1
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+        )
+    )
 
 
 def _begins_on(books: Operation, both: dict[str, int]) -> str | None:

@@ -574,10 +574,11 @@ CREATE INDEX order_items_by_purchase
     ON order_items (account_id, purchase_id) WHERE purchase_id IS NOT NULL;
 
 -- issues: -1 is unlimited, for so many months from starts_on. ended_at: when it was refunded or
--- cancelled; moved_after: the newest list when its subscription came to another subscriber. free_copies come beside the
--- copies, in a class of their own. allowed: the cents that an allowance has given back. What the
--- first spread_after issues did not earn, which is spread_earned, is spread over spread_parts: the
--- issues times the copies that were left then; NULL is those of the whole term.
+-- cancelled; moved_after: the newest list when its subscription came to another subscriber.
+-- free_copies come beside the copies, in a class of their own. allowed: the cents that an allowance
+-- has given back. What the first spread_after issues did not earn, which is spread_earned, is
+-- spread over spread_parts: the issues times the copies that were left then; NULL is those of the
+-- whole term.
 CREATE TABLE terms (
     account_id BIGINT NOT NULL,
     term_id BIGINT NOT NULL,
@@ -691,9 +692,9 @@ CREATE TABLE cancellation_reasons (
     PRIMARY KEY (account_id, reason_id)
 );
 
--- How a subscription was cancelled: at once; with the closing of after_issue_id; or at_end, when its
--- issues are used up. campaign is renew_campaign_active before. ended_on is null until it has ended:
--- by the closing of ended_issue_id, or at once. Nothing is booked of it after revenue_id.
+-- How a subscription was cancelled: at once; with the closing of after_issue_id; or at_end, when
+-- its issues are used up. campaign is renew_campaign_active before. ended_on is null until it has
+-- ended: by the closing of ended_issue_id, or at once. Nothing is booked of it after revenue_id.
 -- final_issue_id is the first issue that was closed since: it cannot be undone any more.
 CREATE TABLE cancellations (
     account_id BIGINT NOT NULL,
@@ -724,8 +725,8 @@ CREATE INDEX cancellations_by_final_issue
 CREATE INDEX cancellations_to_come
     ON cancellations (account_id, subscription_id) WHERE ended_on IS NULL;
 
--- What ended a term that a cancelled subscription had, so that it can be undone: its issues left, what
--- was earned or refunded, the tax that went back with it, and the item's refund_date before.
+-- What ended a term that a cancelled subscription had, so that it can be undone: its issues left,
+-- what was earned or refunded, the tax that went back with it, and the item's refund_date before.
 CREATE TABLE cancelled_terms (
     account_id BIGINT NOT NULL,
     term_id BIGINT NOT NULL,
@@ -738,8 +739,8 @@ CREATE TABLE cancelled_terms (
     FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id)
 );
 
--- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its letter
--- offers a bundle.
+-- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its
+-- letter offers a bundle.
 CREATE TABLE renewal_efforts (
     account_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,

@@ -1,8 +1,9 @@
-"""Integers with bounds, for columns of import files."""
+"""Kinds that only files have, not the wire: bounded integers, time zones, lists of ids."""
 
-from masthead.contract.kinds import Integer
+from masthead.contract.kinds import Identifier, Integer, Kind, Text
+from masthead.contract.moments import check_time_zone
 
-__all__ = ["Range"]
+__all__ = ["IdentifierList", "Range", "TimeZone"]
 
 
 class Range(Integer):
@@ -34,3 +35,28 @@ class Range(Integer):
     @property
     def _other(self) -> str:
         return "" if self.instead is None else f", or {self.instead}"
+
+
+class TimeZone(Text):
+    """The name of a time zone of IANA's database."""
+
+    word = "time zone"
+
+    def __init__(self) -> None:
+        super().__init__(when_missing="UTC")
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        check_time_zone(text)
+        return text
+
+
+class IdentifierList(Kind):
+    """Ids separated by ``|``, stored in ascending order."""
+
+    word = "ids separated by `|`"
+    _one = Identifier()
+
+    def parse(self, text: str) -> str:
+        """Return the distinct ids in ascending order."""
+        return "|".join(map(str, sorted({self._one.parse(part) for part in text.split("|")})))
