@@ -38,7 +38,7 @@ class Books(Orders):
         unearned = sum(map(self.unearned, terms))
         default = unearned + self.tax_back(item_id, unearned) if terms else most
         amount = min(default, most) if amount is None else amount
-        is_over = all(self.terms[n].ended for n in terms) if terms else item.refunded_on
+        is_over = all(map(self.is_used_up, terms)) if terms else item.refunded_on
         check(0 <= amount <= most and (amount or not is_over))
         rest = self.net_part(item_id, amount)
         is_all = bool(self.orders[order].paid_on) and amount == most
@@ -56,6 +56,12 @@ class Books(Orders):
             if not self.issues_left(key) and (is_all or key in lost):
                 self.subscriptions[key].campaign = 0
         return amount
+
+    def is_used_up(self, number: int) -> bool:
+        """Whether a refund of nothing would end nothing: neither issues nor money that is due."""
+        term = self.terms[number]
+        is_due = bool(term.price and not term.paid_on)
+        return bool(term.ended) or not (self.left(number) or is_due)
 
     def most_back(self, item_id: int) -> int:
         """What was paid of an item, tax included, and was not given back."""

@@ -8,7 +8,8 @@ import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import ordering, paying, refunding, showing_orders
+from masthead.store.books import copies, ordering, paying, refunding, showing_orders
+from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
 from tests.circulation.desk import DEED, Desk, at_desk
 
@@ -88,3 +89,18 @@ def test_a_paid_product_that_ended_without_a_refund_can_still_be_given_back(desk
     desk.to("2026-01-16")
     assert refund(desk, 1, 0) == 0
     assert refund(desk, 1, 963) == 963
+
+
+def test_what_is_delivered_and_earned_is_not_refunded_with_nothing(desk: Desk) -> None:
+    """circulation, "Money": partners would see a refund, though nothing goes back."""
+    place(desk, Item(1), is_paid=True)
+    with operation(desk.store, 1, DEED) as books:
+        copies.set_copies(books, 1, 12, "convert")
+        books.say("copies")
+    close_issue(desk.store, 1, 1, deed=DEED)
+    for cents, words in ((None, "and nothing of it is unearned"), (0, "nothing was changed")):
+        with pytest.raises(BadInput, match=f"item 1 has no issues left.*{words}"):
+            refund(desk, 1, cents)
+    (item,) = desk.table("order_items")
+    assert (item["refunded"], item["refund_date"]) == (0, None)
+    assert refund(desk, 1, 107) == 107

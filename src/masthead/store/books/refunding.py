@@ -79,10 +79,10 @@ def refund(
     most = paid_gross(item) if is_paid else 0
     if cents is None:
         cents = amount_by_default(item, held) if terms else most
-        if not cents and _has_ended(stored, terms):
+        if not cents and (over := _over(stored, terms)):
             raise BadInput(
-                f"item {item_id} was refunded or cancelled before, and nothing of it is unearned; "
-                f"of what was paid {decimal(most)} is left, which --amount can give back"
+                f"item {item_id} {over}, and nothing of it is unearned; of what was paid "
+                f"{decimal(most)} is left, which --amount can give back"
             )
     if cents > most:
         why = ""
@@ -94,8 +94,8 @@ def refund(
             f"{decimal(cents)} is more than can be refunded of item {item_id}: at most "
             f"{decimal(most)}{why}"
         )
-    if not cents and _has_ended(stored, terms):
-        raise BadInput(f"item {item_id} was refunded or cancelled before: nothing was changed")
+    if not cents and (over := _over(stored, terms)):
+        raise BadInput(f"item {item_id} {over}: nothing was changed")
     net = net_of(item, cents, held or [Held(paid_net, 0, _net_of_product(item))])
     booked = taken(net, held) if terms else []
     rows = []
@@ -139,10 +139,17 @@ def _net_of_product(item: Item) -> int:
     return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
-def _has_ended(stored: Stored, terms: list[Term]) -> bool:
-    if not terms:
-        return stored.refund_date is not None
-    return all(term.ended_at is not None for term in terms)
+def _over(stored: Stored, terms: list[Term]) -> str:
+    """Say why 0 would end nothing of an item; empty if it would, or if it ends what is due."""
+    is_ended = all(term.ended_at is not None for term in terms)
+    if is_ended if terms else stored.refund_date is not None:
+        return "was refunded or cancelled before"
+    is_delivered = all(
+        term.ended_at is not None
+        or (not term.issues_left and (term.paid_on is not None or not term.price))
+        for term in terms
+    )
+    return "has no issues left" if terms and is_delivered else ""
 
 
 def find_item(books: Operation, order_id: int, item_id: int | None) -> Stored:
