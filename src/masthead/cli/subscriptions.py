@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from masthead.circulation.amounts import decimal
-from masthead.circulation.classes import COMPLIMENTARY
+from masthead.circulation.classes import COMPLIMENTARY, PAID
 from masthead.cli.audit import deed
 from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
@@ -71,7 +71,12 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
 def _term_line(term: looking.TermShown) -> str:
     issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
-    line = f"term {term.term_id} ({term.kind}): {issues}, {decimal(term.price)} {paid}"
+    is_usual = term.class_ in {PAID, COMPLIMENTARY}
+    kind = term.kind if is_usual else f"{term.kind}, {printable(term.class_)}"
+    copies = f", {term.copies} copies" if term.copies > 1 else ""
+    if term.free_copies:
+        copies += f", {term.free_copies} more free ({printable(term.free_class or COMPLIMENTARY)})"
+    line = f"term {term.term_id} ({kind}): {issues}{copies}, {decimal(term.price)} {paid}"
     if term.unearned:
         line += f", unearned {decimal(term.unearned)}"
     if term.order_id is not None:

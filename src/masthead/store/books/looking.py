@@ -31,7 +31,8 @@ class Postal(NamedTuple):
 class TermShown(NamedTuple):
     """A term: ``issues`` and ``issues_left`` are -1 if it is unlimited, amounts are cents.
 
-    ``ended_at`` is when it was refunded or cancelled.
+    ``ended_at`` is when it was refunded or cancelled. ``free_copies`` come beside its copies, and
+    are of ``free_class``.
     """
 
     term_id: int
@@ -43,6 +44,10 @@ class TermShown(NamedTuple):
     unearned: int
     order_id: int | None
     ended_at: str | None
+    copies: int
+    class_: str
+    free_copies: int
+    free_class: str | None
 
 
 class Subscription(NamedTuple):
@@ -164,7 +169,7 @@ def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
             ), 0), (
                 SELECT i.order_id FROM order_items AS i
                 WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id
-            ), t.ended_at
+            ), t.ended_at, t.copies, t.class, t.free_copies, t.free_class
         FROM terms AS t
         WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
         ORDER BY t.term_id
