@@ -221,7 +221,7 @@ def test_each_closing_is_one_commit_and_one_entry_of_the_audit_log(desk: Desk) -
 
 
 def test_unlimited_terms_are_earned_by_months(desk: Desk) -> None:
-    """circulation, "Money": by the months in which issues came, from one to the next."""
+    """decisions, "Months in which a term is served": from one issue that came to the next."""
     desk.put_many("subscriptions", [subscription(number) for number in (1, 2, 3)])
     by_months = {"price": 1200, "months": 7}
     desk.put_many(

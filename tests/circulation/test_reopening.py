@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
+from masthead.errors import BadInput
 from masthead.store.books import ordering, paying
+from masthead.store.books.catalogue import set_issue
 from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
 from masthead.store.books.reopening import reopen_issue
@@ -77,7 +79,7 @@ def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk:
 
 
 def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> None:
-    """circulation, "Reopen": an issue on credit was earned by the payment, and not by its date."""
+    """decisions, "What a reopening takes back": what was on credit was earned by the payment."""
     with operation(desk.store, 1, DEED) as books:
         placed = ordering.place(books, Order(Person(1), [Item(1, is_new=True)]))
         ordering.finish(books, [placed])
@@ -94,10 +96,20 @@ def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> Non
     assert earned(desk) == {"2026-01-15": 0, "2026-02-01": 0}
 
 
-def earned(desk: Desk) -> dict[str, int]:
-    """Return what the newest term has earned, by the day on which it was booked."""
+def test_an_issue_is_earned_on_the_day_on_which_it_is_mailed(desk: Desk) -> None:
+    """decisions, "The day on which an issue is mailed": known before it is closed, and final."""
+    with operation(desk.store, 1, DEED) as books:
+        set_issue(books, 2, {"mailed_on": "2026-01-28"})
+    close_issue(desk.store, 1, 2, deed=DEED)
+    assert earned(desk, 1) == {"2026-01-28": 300}
+    with pytest.raises(BadInput, match="closed"), operation(desk.store, 1, DEED) as books:
+        set_issue(books, 2, {"mailed_on": "2026-01-29"})
+
+
+def earned(desk: Desk, term_id: int = 2) -> dict[str, int]:
+    """Return what a term has earned, by the day on which it was booked."""
     found: Counter[str] = Counter()
     for row in desk.table("revenue"):
-        if (row["term_id"], row["kind"]) == (2, "earned"):
+        if (row["term_id"], row["kind"]) == (term_id, "earned"):
             found[row["booked_on"]] += row["cents"]
     return dict(found)

@@ -188,7 +188,7 @@ def test_a_chart_is_the_same_picture_every_time(tmp_path: Path, chart: Chart, en
 
 
 def test_copies_are_counted_by_their_class() -> None:
-    """circulation, "Class": a make-good counts as paid, other free copies do not."""
+    """decisions, "What counts as paid": a make-good does, other free copies do not."""
     classes = {"paid": 5, "make-good": 2, "grace": 3, "unpaid": 1, "staff": 4, "hotel": 7}
     served = [
         Served("Print", name, None, None, None, None, 1, copies) for name, copies in classes.items()

@@ -16,6 +16,7 @@ from masthead.store.books import (
     subscription,
     suspending,
 )
+from masthead.store.books.classes import add_own_class
 from masthead.store.books.copies import How, set_copies
 from tests.circulation.desk import Desk, at_desk
 from tests.circulation.two_readers import TODAY, done, fill, refused
@@ -191,7 +192,7 @@ def test_copies_are_never_more_for_nothing(
 
 
 def test_copies_are_converted_or_added(desk: Desk) -> None:
-    """circulation, "Copies": issues times copies stay; free copies are of a class of their own."""
+    """decisions, "Copies of a term": issues times copies stay; free copies have a class."""
     first = desk.table("terms")[0]
     left, issues = first["issues_left"], first["issues"]
     done(desk, set_copies, 1, 2, "convert")
@@ -203,6 +204,17 @@ def test_copies_are_converted_or_added(desk: Desk) -> None:
     term = desk.table("terms")[0]
     assert (term["copies"], term["free_copies"], term["free_class"]) == (2, 3, "staff")
     assert "no class of free copies" in refused(desk, set_copies, 1, 6, "free", "paid")
+
+
+def test_a_class_of_ones_own_is_added_once_and_known_by_its_name(desk: Desk) -> None:
+    """decisions, "A class of the publisher's own"."""
+    assert "'hotel' is no class" in refused(desk, extending.extend, 1, 1, "hotel")
+    assert done(desk, add_own_class, " Hotel  lobby ") == 1
+    term_id = done(desk, extending.extend, 1, 1, "hotel LOBBY")
+    (term,) = (row for row in desk.table("terms") if row["term_id"] == term_id)
+    assert term["class"] == "Hotel lobby"
+    for name in ("hotel lobby", "Staff", "grace", "", "x" * 51, "a\x1b[2Jb"):
+        assert "class" in refused(desk, add_own_class, name)
 
 
 def test_a_new_address_is_the_subscriptions_and_a_temporary_one_is_not(desk: Desk) -> None:

@@ -80,7 +80,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         *BOOKS_COMMANDS,
         *("books", "catalogue", "order", "subscription", "subscriber", "issue", "renewals"),
         *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
-        *("renewals efforts", "report"),
+        *("catalogue class", "catalogue reason", "renewals efforts", "report"),
     }
 
 

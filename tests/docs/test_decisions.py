@@ -6,9 +6,12 @@ from pathlib import Path
 
 from tests.docs.pages import ROOT
 
+_TEXT = r"(?:[^#]|\(#)+?"
+"""Any lines but headings; links may lead to other decisions."""
+
 DECISION = re.compile(
-    r"^### (D-\d+) [^\n]+\n\n\*\*Question\.\*\* [^#]+?\n\n\*\*Decision\.\*\* [^#]+?\n\n"
-    r"\*\*Reason\.\*\* [^#]+?\n\n\*\*Date\.\*\* \d{4}-\d{2}-\d{2}$",
+    rf"^### (D-\d+) [^\n]+\n\n\*\*Question\.\*\* {_TEXT}\n\n\*\*Decision\.\*\* {_TEXT}\n\n"
+    rf"\*\*Reason\.\*\* {_TEXT}\n\n\*\*Date\.\*\* \d{{4}}-\d{{2}}-\d{{2}}$",
     re.MULTILINE,
 )
 TEXT = (ROOT / "docs" / "decisions.md").read_text()

@@ -107,14 +107,9 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
     assert [name for _, name in key] == ["account_id", *table.key]
 
 
-def test_accounts_have_the_columns_of_the_contract_and_three_settings(made: Connection) -> None:
+def test_accounts_have_the_columns_of_the_contract(made: Connection) -> None:
     expected = [(column.name, column.kind.column) for column in ACCOUNTS.columns]
-    assert [(column.name, column.type) for column in columns(made, "accounts")] == [
-        *expected,
-        ("hide_password_md5", "INTEGER"),
-        ("renewal_code_login", "INTEGER"),
-        ("time_zone", "TEXT"),
-    ]
+    assert [(column.name, column.type) for column in columns(made, "accounts")] == expected
 
 
 def test_all_but_a_few_tables_are_a_tenants(made: Connection) -> None:

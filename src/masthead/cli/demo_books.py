@@ -1,9 +1,9 @@
 """The books of the demo: they are opened, and a morning's work is done in them.
 
 After it there is something to see for each command of circulation: orders that are paid and not, a
-gift, a suspension, a temporary address, letters, lists of closed issues, a refund. All is done by
-the operations that the commands run, and for the same readers on whatever day. Nobody new orders,
-since a new reader's renewal code is drawn by lot.
+gift, a suspension, a temporary address, a make-good, a cancelling with its reason, letters, lists
+of closed issues, a refund. All is done by the operations that the commands run, and for the same
+readers on whatever day. Nobody new orders, since a new reader's renewal code is drawn by lot.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,8 +11,10 @@ from contextlib import closing, contextmanager
 from datetime import date, timedelta
 
 from masthead.circulation.amounts import decimal
+from masthead.circulation.classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
+from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import Store, open_store, system_clock
 from masthead.store.audit import Deed
 from masthead.store.books import (
@@ -140,9 +142,9 @@ class _Morning:
         with self._operation() as books:
             addressing.move_for_a_while(books, moving, _SOUTH, *_days(books, _SUNNY_DAYS))
         with self._operation() as books:
-            extending.extend(books, lost, 1)
+            extending.extend(books, lost, 1, MAKE_GOOD)
         with self._operation() as books:
-            cancelling.cancel(books, leaving, refund=True)
+            cancelling.cancel(books, leaving, refund=True, reason=REASONS[0])
 
     @contextmanager
     def _operation(self) -> Iterator[Operation]:

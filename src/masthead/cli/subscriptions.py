@@ -71,17 +71,21 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
 def _term_line(term: looking.TermShown) -> str:
     issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
-    is_usual = term.class_ in {PAID, COMPLIMENTARY}
-    kind = term.kind if is_usual else f"{term.kind}, {printable(term.class_)}"
-    copies = f", {term.copies} copies" if term.copies > 1 else ""
-    if term.free_copies:
-        copies += f", {term.free_copies} more free ({printable(term.free_class or COMPLIMENTARY)})"
-    line = f"term {term.term_id} ({kind}): {issues}{copies}, {decimal(term.price)} {paid}"
+    kind = term.kind if term.of_class == PAID else f"{term.kind}, {printable(term.of_class)}"
+    line = f"term {term.term_id} ({kind}): {issues}{_copies(term)}, {decimal(term.price)} {paid}"
     if term.unearned:
         line += f", unearned {decimal(term.unearned)}"
     if term.order_id is not None:
         line += f", order {term.order_id}"
     return f"{line}, ended at {term.ended_at}" if term.ended_at else line
+
+
+def _copies(term: looking.TermShown) -> str:
+    """Say how many copies of each issue come, unless it is one."""
+    copies = "1 copy" if term.copies == 1 else f"{term.copies} copies"
+    if term.free_copies:
+        return f", {copies} and {term.free_copies} of class {printable(term.free_class or '')}"
+    return f", {copies}" if term.copies > 1 else ""
 
 
 @subscription_group.command("set")

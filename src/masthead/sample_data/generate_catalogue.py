@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from masthead.sample_data.generate_publisher import Publication, Row
 
-__all__ = ["PRODUCTS", "YEARS", "catalogue_rows", "price_of"]
+__all__ = ["PRODUCTS", "REASONS", "YEARS", "catalogue_rows", "price_of"]
 
 YEARS = (1, 2, 3)
 """The terms that are sold by the year."""
@@ -22,6 +22,9 @@ PRODUCTS = (
     (506, "Bookmark", 0, 20),
 )
 """Id, name, whether it is offered, and price; 0.10 + 0.20 is not exact in binary floating point."""
+
+REASONS = ("Moved abroad", "No time to read", "Too expensive")
+"""Why readers cancel; their ids are 1 and up."""
 
 _DIGITAL, _BOTH, _UNLIMITED = 4, 5, 6
 """The last digits of a publication's other bundles."""
@@ -60,13 +63,20 @@ def catalogue_rows(publications: tuple[Publication, ...]) -> dict[str, list[Row]
     _add(rows, _RETIRED, "Everything for a year", everything, active=0)
     return {
         **rows,
+        "cancellation_reasons": [*enumerate(REASONS, 1)],
         "products": [(*product, _tax(product[-1])) for product in PRODUCTS],
         "renewal_efforts": [
-            (publication.publication_id, effort, issues_left)
+            (publication.publication_id, effort, issues_left, *_offer(publication, effort))
             for publication in publications
             for effort, issues_left in enumerate(_EFFORTS[publication.issues_per_year], 1)
         ],
     }
+
+
+def _offer(publication: Publication, effort: int) -> tuple[int, str]:
+    """Return the bundle of a letter, a year in print, and its key code."""
+    number = publication.publication_id
+    return number * 10 + 1, f"P{number}E{effort}"
 
 
 def _add_bundles(rows: dict[str, list[Row]], publication: Publication) -> None:

@@ -52,7 +52,8 @@ COLUMNS = {
     "list_downloads": "mailing_list_id name status count is_gap grace_from_date grace_issues "
     "parent_mailing_list_id date_created",
     "mailing_list_entries": "mailing_list_id subscription_id copies is_grace is_paid type",
-    "renewal_efforts": "publication_id effort issues_left",
+    "renewal_efforts": "publication_id effort issues_left bundle_id key_code",
+    "cancellation_reasons": "reason_id name",
 }
 
 DAYS_BACK = 3000

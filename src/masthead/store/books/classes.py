@@ -27,9 +27,9 @@ def add_own_class(books: Operation, name: str) -> int:
 
     Raises BadInput for a name that is empty, too long, or that of a class which is there.
     """
-    name = name.strip()
-    if not name or len(name) > _NAME_MAX:
-        raise BadInput(f"{name!r}: the name of a class has 1 to {_NAME_MAX} characters")
+    name = " ".join(name.split())
+    if not name or len(name) > _NAME_MAX or not name.isprintable():
+        raise BadInput(f"{name!r} is no class: its name has 1 to {_NAME_MAX} characters")
     if name.lower() in {each.lower() for each in _known(books, ALL)}:
         raise BadInput(f"there is a class {name.lower()!r} already: nothing was changed")
     class_id = next_ids(books.connection, books.account_id, "classes")
@@ -48,7 +48,7 @@ def check_class(books: Operation, name: str) -> str:
     memory = books.memory("classes")
     if not memory:
         memory |= {each.lower(): each for each in _known(books, FREE)}
-    found: str | None = memory.get(name.strip().lower())
+    found: str | None = memory.get(" ".join(name.split()).lower())
     if found is None:
         raise BadInput(
             f"{name!r} is no class of free copies: the classes are {', '.join(memory.values())}; "

@@ -31,8 +31,8 @@ class Postal(NamedTuple):
 class TermShown(NamedTuple):
     """A term: ``issues`` and ``issues_left`` are -1 if it is unlimited, amounts are cents.
 
-    ``ended_at`` is when it was refunded or cancelled. ``free_copies`` come beside its copies, and
-    are of ``free_class``.
+    ``free_copies`` of ``free_class`` come beside its own. ``ended_at`` is when it was refunded or
+    cancelled.
     """
 
     term_id: int
@@ -45,7 +45,7 @@ class TermShown(NamedTuple):
     order_id: int | None
     ended_at: str | None
     copies: int
-    class_: str
+    of_class: str
     free_copies: int
     free_class: str | None
 
