@@ -62,7 +62,7 @@ def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bo
         return False
     proof.catch_up(name, given)
     # Whoever writes next stamps what was left without one.
-    proof.do("set", key=4, copies=2)
+    proof.do("set", key=4, type="Both")
     return True
 
 
