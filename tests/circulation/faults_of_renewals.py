@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from masthead.store.books import closing, forecasting, reopening, uncancelling
+from masthead.store.books import (
+    closing,
+    forecasting,
+    refunding,
+    reopening,
+    uncancelling,
+    uniting,
+)
 from masthead.store.books.issue import issues_of
 from tests.circulation.faults import _call, _nothing, _sql
 
@@ -62,6 +69,16 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
         r"-e\.earned - e\.refunded,", "-2 * e.earned - 2 * e.refunded,"
     ),
     "undoing leaves the refund of the item": _call(uncancelling, "_take_back_refunds", _nothing),
+    "undoing leaves a day of refund beside an allowance": _sql(
+        r"(?s)CASE WHEN EXISTS \(\s+SELECT 1 FROM terms AS o.*?\) THEN coalesce\(:refund_date",
+        "CASE WHEN refunded <> :cents THEN coalesce(:refund_date",
+    ),
+    "joining ends what nobody has cancelled": _call(uniting, "_has_issues_left", lambda *_: False),
+    "a refund of nothing ends what is over": _call(
+        refunding,
+        "_over",
+        lambda right, item, terms: right(item, [each._replace(issues_left=1) for each in terms]),
+    ),
     "undoing leaves the campaign": _sql(
         r"SET renew_campaign_active = :campaign", "SET renew_campaign_active = 0 * :campaign"
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from tests.circulation.beginning import LONG, ONE_PRINTED, TWO_LINES
+from tests.circulation.beginning import FREE, LONG, ONE_PRINTED, TWO_LINES
 from tests.circulation.model_records import Asked
 from tests.circulation.story import REFUSED, Step
 
@@ -17,7 +17,7 @@ __all__ = ["STORY_OF_CANCELLING", "STORY_OF_RENEWALS"]
 TIDE, EBB = 1, 2
 
 
-def _order(payer: int, bundle: int, recipient: int | None = None) -> Step:
+def _order(payer: int | None, bundle: int, recipient: int | None = None) -> Step:
     asked = (Asked(bundle, recipient=recipient),)
     return "order", {"payer": payer, "address": None, "asked": asked, "is_paid": True}
 
@@ -88,7 +88,9 @@ STORY_OF_CANCELLING: Sequence[Step] = [
             "is_paid": False,
         },
     ),
-    # Now, with a refund and without, and undone: twice, so that nothing comes back twice.
+    # Now, with a refund and without, and undone: twice, so that nothing comes back twice. What an
+    # allowance has given back stays.
+    ("allow", {"order": 2, "item_id": 2, "amount": 5}),
     ("cancel", {"key": 8, "refund": True}),
     _no("cancel", key=8, refund=False),
     ("uncancel", {"key": 8}),
@@ -132,4 +134,13 @@ STORY_OF_CANCELLING: Sequence[Step] = [
     _no("uncancel", key=2),
     _no("uncancel", key=1),
     ("gap", {"issue": 6}),
+    # Subscriptions 10 and 11 of two readers who are one: that 10 ends was said of its issues alone.
+    # All issues of 12 come, and then nothing ends that a refund of nothing could end.
+    _order(None, ONE_PRINTED),
+    _order(None, ONE_PRINTED),
+    ("cancel", {"key": 10, "refund": True, "after_issue": 7}),
+    ("merge", {"kept": 6, "gone": 7}),
+    _order(4, FREE),
+    _close(7),
+    _no("refund", order=7, item_id=7, amount=0),
 ]

@@ -129,16 +129,19 @@ def test_an_issue_is_delivered_out_of_the_oldest_term(desk: Desk) -> None:
     desk.put_many(
         "terms",
         [
-            term(1, 1, 3, 0, copies=1),
-            term(2, 1, 3, 3, copies=5),
-            term(3, 1, 6, 6, copies=1),
-            term(4, 2, 2, 1, price=0, paid_on=None, kind="free", copies=1),
+            term(1, 1, 3, 0, copies=1, free_copies=0),
+            term(2, 1, 3, 3, copies=5, free_copies=2),
+            term(3, 1, 6, 6, copies=1, free_copies=0),
+            term(4, 2, 2, 1, price=0, paid_on=None, kind="free", copies=1, free_copies=0),
         ],
     )
     desk.refresh()
     made = close(desk)
     assert (made.name, made.entries, made.exceptions) == ("Tide no. 3", 2, [])
-    assert [tuple(run) for run in made.runs] == [("Digital", 0, 0, 1, 1), ("Print", 0, 1, 1, 5)]
+    assert [tuple(run) for run in made.runs] == [
+        ("Digital", 0, 0, 1, 1, 0),
+        ("Print", 0, 1, 1, 7, 2),
+    ]
     assert received(desk) == {1: (2, 0, 1), 2: (4, 0, 1)}
     assert left_of(desk) == {1: 0, 2: 2, 3: 6, 4: 0}
     (earned,) = desk.table("revenue")

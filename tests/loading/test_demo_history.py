@@ -47,7 +47,7 @@ def test_all_nights_together_have_exactly_the_subscribers_asked_for(stands: list
 def test_the_first_night_brings_every_table_and_most_of_the_subscribers(
     folders: list[Path], stands: list[Tables]
 ) -> None:
-    assert len(list(folders[0].iterdir())) == 19
+    assert len(list(folders[0].iterdir())) == 20
     assert len(stands[0]["subscribers"]) > 1800
 
 

@@ -195,7 +195,8 @@ def _show(made: closing.MailingList) -> None:
         click.echo(f"list {made.mailing_list_id}, {printable(made.name)}: {made.entries} entries")
     for run in made.runs:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
-        click.echo(f"  {run.type}, {how}: {run.entries} entries, {run.copies} copies")
+        free = f", {run.free_copies} of them free" if run.is_paid and run.free_copies else ""
+        click.echo(f"  {run.type}, {how}: {run.entries} entries, {run.copies} copies{free}")
     if made.exceptions:
         count = len(made.exceptions)
         noun = "exception" if count == 1 else "exceptions"

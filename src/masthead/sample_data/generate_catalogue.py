@@ -1,4 +1,4 @@
-"""The catalogue of the made-up publisher: bundles with their lines, products, renewal efforts.
+"""The catalogue of the made-up publisher: bundles, products, renewal efforts, lists of words.
 
 It depends neither on the seed nor on the number of readers. Bundle 12 is two years of publication
 1: the made-up sales refer to it. Amounts are whole cents, net of tax.
@@ -25,6 +25,8 @@ PRODUCTS = (
 
 REASONS = ("Moved abroad", "No time to read", "Too expensive")
 """Why readers cancel; their ids are 1 and up."""
+
+_OWN_CLASS = "hotel"
 
 _DIGITAL, _BOTH, _UNLIMITED = 4, 5, 6
 """The last digits of a publication's other bundles."""
@@ -64,6 +66,7 @@ def catalogue_rows(publications: tuple[Publication, ...]) -> dict[str, list[Row]
     return {
         **rows,
         "cancellation_reasons": [*enumerate(REASONS, 1)],
+        "classes": [(1, _OWN_CLASS)],
         "products": [(*product, _tax(product[-1])) for product in PRODUCTS],
         "renewal_efforts": [
             (publication.publication_id, effort, issues_left, *_offer(publication, effort))

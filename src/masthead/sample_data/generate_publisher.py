@@ -54,6 +54,7 @@ COLUMNS = {
     "mailing_list_entries": "mailing_list_id subscription_id copies is_grace is_paid type",
     "renewal_efforts": "publication_id effort issues_left bundle_id key_code",
     "cancellation_reasons": "reason_id name",
+    "classes": "class_id name",
 }
 
 DAYS_BACK = 3000

@@ -40,13 +40,17 @@ class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is
 
 
 class Run(NamedTuple):
-    """A part of the press run: how many entries of a kind, and their copies."""
+    """A part of the press run: how many entries of a kind, and their copies.
+
+    ``free_copies`` of these come free beside copies that a term pays for.
+    """
 
     type: str
     is_grace: int
     is_paid: int
     entries: int
     copies: int
+    free_copies: int
 
 
 class MailingList(NamedTuple):
@@ -274,7 +278,8 @@ class _Delivery:
     def _runs(self) -> list[Run]:
         rows = self._connection.rows(
             """
-            SELECT type, is_grace, is_paid, count(*), CAST(coalesce(sum(copies), 0) AS BIGINT)
+            SELECT type, is_grace, is_paid, count(*), CAST(coalesce(sum(copies), 0) AS BIGINT),
+                CAST(coalesce(sum(free_copies), 0) AS BIGINT)
             FROM mailing_list_entries
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
             GROUP BY type, is_grace, is_paid ORDER BY type, is_grace, is_paid
