@@ -46,10 +46,10 @@ LATER_CHECKSUM = Migration(2, "later", ADDS_A_COLUMN).checksum
 ADDS_TWO_COLUMNS = f"{ADDS_A_COLUMN} ALTER TABLE purchases ADD COLUMN note TEXT;"
 ADDS_A_TABLE_AND_A_COLUMN = f"CREATE TABLE half_done (n BIGINT); {ADDS_A_COLUMN}"
 IS_BROKEN = "CREATE TABLE half_done (n BIGINT); Nonsense"
-INDEX = "subscribers_by_delete_date"
+INDEX = "subscribers_by_removed_at"
 ADDS_AN_INDEX = f"""-- By it the removed are found.
 DROP INDEX CONCURRENTLY IF EXISTS {INDEX};
-CREATE INDEX CONCURRENTLY {INDEX} ON subscribers (account_id, delete_date);
+CREATE INDEX CONCURRENTLY {INDEX} ON subscribers (account_id, removed_at);
 """
 
 
@@ -386,7 +386,7 @@ def test_an_index_whose_making_was_interrupted_is_made_by_the_next_migration(
             open_store(url)
         assert migrate(url) == LATER
         assert is_valid(onlooker)
-        assert indexes(onlooker, "subscribers")[INDEX].columns == ("account_id", "delete_date")
+        assert indexes(onlooker, "subscribers")[INDEX].columns == ("account_id", "removed_at")
 
 
 @ON_POSTGRESQL

@@ -232,12 +232,12 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
     connection.change(
         f"""
         UPDATE cancellations SET ended_on = :today, ended_issue_id = :issue_id,
-            revenue_id = (SELECT max(r.revenue_id) FROM revenue AS r
-                WHERE r.account_id = :account_id)
+            revenue_id = :newest_revenue
         WHERE account_id = :account_id AND subscription_id IN (SELECT k.key FROM {keys} AS k)
         """,
         today=books.today,
         issue_id=values.get("issue_id"),
+        newest_revenue=next_ids(connection, books.account_id, "revenue") - 1,
         **same,
     )
     lists.drop(_ENDING)
