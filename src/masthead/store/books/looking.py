@@ -70,8 +70,9 @@ class Subscription(NamedTuple):
 class Person(NamedTuple):
     """A subscriber: own fields by name, addresses, subscriptions and the newest orders.
 
-    A subscription is a row of id, publication, type, copies, issues left, last day, and the day on
-    which it was cancelled; an order of id, date, total, and the day on which it was paid.
+    A subscription is a row of id, publication, type, copies, issues left, last day, the day
+    on which it was cancelled, and the one that it was joined into; an order of id, date, total, and
+    the day on which it was paid.
     """
 
     fields: dict[str, int | str | None]
@@ -103,6 +104,7 @@ def look_at_subscription(
         "date_last_renewed",
         "date_expired",
         "cancelled_on",
+        "joined_into",
         "renew_campaign_active",
     )
     (row,) = connection.rows(
@@ -110,7 +112,7 @@ def look_at_subscription(
         SELECT s.subscription_id, s.publication_id, p.name, s.subscriber_id, r.first_name,
             r.last_name, s.type, s.copies, s.issues, s.paid_issues_left, s.unearned_revenue,
             s.begins_on, s.date_created, s.date_last_renewed, s.date_expired, s.cancelled_on,
-            s.renew_campaign_active, s.mailing_address_id, s.billing_address_id
+            s.joined_into, s.renew_campaign_active, s.mailing_address_id, s.billing_address_id
         FROM subscriptions AS s
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
@@ -256,7 +258,7 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     subscriptions = connection.rows(
         """
         SELECT s.subscription_id, p.name, s.type, s.copies, s.issues, s.date_expired,
-            s.cancelled_on
+            s.cancelled_on, s.joined_into
         FROM subscriptions AS s
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
