@@ -94,7 +94,7 @@ def measure(scale: Scale) -> Iterator[str]:
             _rewrite(folder / "files", folder / "keys", WITH_KEYS, Style(keys=True))
             (folder / "some").mkdir()
             for each in WITH_KEYS:
-                (folder / "some" / f"{each}.csv").symlink_to(folder / "files" / f"{each}.csv")
+                (folder / "some" / f"{each}.csv").hardlink_to(folder / "files" / f"{each}.csv")
             for _ in range(scale.rounds):
                 add(found, _one_round(home, folder))
         yield table(

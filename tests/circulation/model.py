@@ -177,7 +177,8 @@ class Rules(Records):
         if left == UNLIMITED:
             return None
         if left == 0:
-            last = got[-1][0] if got else (found.begins_on or date.min) - DAY
+            before = found.begins_on - DAY if found.begins_on else date.min
+            last = got[-1][0] if got else before
             return next(day for day in days if day > last) - DAY
         for number, day in zip(chain(planned, repeat(None)), days, strict=False):
             issue = self.issues[number] if number else None
