@@ -151,6 +151,8 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
         either.follow(act)
         for field, text in fields.items():
             either.replace(field, text)
+        if act == "Change":
+            either.choose("#how", "Those that are more are free")
         either.send(button)
         either.read_until(".notice.good", said)
     assert "9 Rue Haute" in either.read("main")
