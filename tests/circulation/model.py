@@ -177,8 +177,9 @@ class Rules(Records):
         if left == UNLIMITED:
             return None
         if left == 0:
-            before = found.begins_on - DAY if found.begins_on else date.min
-            last = got[-1][0] if got else before
+            if not got and found.begins_on is None:
+                return None  # nobody knows when it would have begun
+            last = got[-1][0] if got else (found.begins_on or self.today) - DAY
             return next(day for day in days if day > last) - DAY
         for number, day in zip(chain(planned, repeat(None)), days, strict=False):
             issue = self.issues[number] if number else None

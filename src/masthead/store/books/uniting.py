@@ -111,7 +111,8 @@ def unite(books: Operation, subscription_id: int, other_id: int) -> None:
     books.connection.change(
         """
         UPDATE subscriptions SET cancelled_on = :today, renew_campaign_active = 0,
-            joined_into = :one, commit_id = :commit_id
+            joined_into = :one, commit_id = :commit_id,
+            date_expired = CASE WHEN begins_on IS NULL THEN NULL ELSE date_expired END
         WHERE account_id = :account_id AND subscription_id = :other
         """,
         **both,
