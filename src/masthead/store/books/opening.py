@@ -227,13 +227,13 @@ def _add_empty_terms(running: Operation, since: str) -> int:
             s.subscription_id, 0, 0, CASE WHEN s.copies > 0 THEN s.copies ELSE 1 END, 0, NULL,
             'opening', :class, NULL, NULL
         FROM subscriptions AS s JOIN subscribers AS r
-            ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
+            ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
         WHERE s.account_id = :account_id AND r.delete_date IS NULL
-            AND NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.account_id = s.account_id
+            AND NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
                 AND t.subscription_id = s.subscription_id)
             AND (SELECT max(i.date) FROM subscription_issues AS g
-                JOIN issues AS i ON i.account_id = g.account_id AND i.issue_id = g.issue_id
-                WHERE g.account_id = s.account_id
+                JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = g.issue_id
+                WHERE g.account_id = :account_id
                     AND g.subscription_id = s.subscription_id) >= :since
         """,
         account_id=running.account_id,
