@@ -169,7 +169,7 @@ def _check_offer(books: Operation, publication_id: int, bundle_id: int) -> None:
     row = books.connection.row(
         """
         SELECT b.active, EXISTS (SELECT 1 FROM bundle_lines AS l
-            WHERE l.account_id = b.account_id AND l.bundle_id = b.bundle_id
+            WHERE l.account_id = :account_id AND l.bundle_id = b.bundle_id
                 AND l.publication_id = :publication_id)
         FROM bundles AS b WHERE b.account_id = :account_id AND b.bundle_id = :bundle_id
         """,
@@ -210,41 +210,41 @@ def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
 _DUE = """
     WITH present_terms AS (
         SELECT s.*, t.term_id FROM subscriptions AS s
-        JOIN terms AS t ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
+        JOIN terms AS t ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
             AND t.term_id = (SELECT n.term_id FROM terms AS n
-                WHERE n.account_id = s.account_id AND n.subscription_id = s.subscription_id
+                WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id
                 ORDER BY CASE WHEN n.kind = 'extension' THEN 2
                         WHEN n.ended_at IS NULL AND n.issues_left <> 0 THEN 0 ELSE 1 END,
                     n.term_id DESC LIMIT 1)
         WHERE s.account_id = :account_id AND s.renew_campaign_active = 1
             AND s.cancelled_on IS NULL AND s.issues <> -1 AND t.ended_at IS NULL {of_one}
             AND (s.issues = 0 OR s.issues <= (SELECT max(p.issues_left) FROM renewal_efforts AS p
-                WHERE p.account_id = s.account_id AND p.publication_id = s.publication_id))
-            AND NOT EXISTS (SELECT 1 FROM suspensions AS h WHERE h.account_id = s.account_id
+                WHERE p.account_id = :account_id AND p.publication_id = s.publication_id))
+            AND NOT EXISTS (SELECT 1 FROM suspensions AS h WHERE h.account_id = :account_id
                 AND h.subscription_id = s.subscription_id AND h.from_date <= :day
                 AND (h.to_date IS NULL OR h.to_date >= :day))
-            AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = s.account_id
+            AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = :account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
     ), reckoned AS (
         SELECT n.*, CASE WHEN n.issues > 0 THEN n.issues ELSE -(
             SELECT count(*) FROM issues AS i
-            WHERE i.account_id = n.account_id AND i.publication_id = n.publication_id
+            WHERE i.account_id = :account_id AND i.publication_id = n.publication_id
                 AND i.closed_at IS NOT NULL AND i.date > (
                     SELECT max(g.date) FROM subscription_issues AS x
-                    JOIN issues AS g ON g.account_id = x.account_id AND g.issue_id = x.issue_id
-                    WHERE x.account_id = n.account_id AND x.subscription_id = n.subscription_id
+                    JOIN issues AS g ON g.account_id = :account_id AND g.issue_id = x.issue_id
+                    WHERE x.account_id = :account_id AND x.subscription_id = n.subscription_id
                         AND (x.is_grace = 0 OR x.term_id IS NOT NULL))
         ) END AS issues_left
         FROM present_terms AS n
     ), fitting AS (
         SELECT k.*, (SELECT max(e.effort) FROM renewal_efforts AS e
-            WHERE e.account_id = k.account_id AND e.publication_id = k.publication_id
+            WHERE e.account_id = :account_id AND e.publication_id = k.publication_id
                 AND e.issues_left >= k.issues_left) AS effort
         FROM reckoned AS k
     ), due AS (
         SELECT f.* FROM fitting AS f
         WHERE f.effort IS NOT NULL AND NOT EXISTS (
-            SELECT 1 FROM renewals_sent AS r WHERE r.account_id = f.account_id
+            SELECT 1 FROM renewals_sent AS r WHERE r.account_id = :account_id
                 AND r.term_id = f.term_id AND r.effort >= f.effort)
     )
     """
@@ -258,9 +258,9 @@ _SENT = """
     WITH due AS (
         SELECT s.*, n.term_id, n.effort, s.issues AS issues_left FROM renewals_sent AS n
         JOIN subscriptions AS s
-            ON s.account_id = n.account_id AND s.subscription_id = n.subscription_id
+            ON s.account_id = :account_id AND s.subscription_id = n.subscription_id
         WHERE n.account_id = :account_id AND n.sent_on = :day {of_one}
-            AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = s.account_id
+            AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = :account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
     )
     """
@@ -269,10 +269,10 @@ _SENT = """
 
 _PAYER = """
     coalesce((SELECT o.subscriber_id FROM order_items AS i JOIN orders AS o
-            ON o.account_id = i.account_id AND o.order_id = i.order_id
-            WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id),
+            ON o.account_id = :account_id AND o.order_id = i.order_id
+            WHERE i.account_id = :account_id AND i.order_item_id = t.order_item_id),
         (SELECT c.subscriber_id FROM addresses AS c
-            WHERE c.account_id = d.account_id AND c.address_id = d.billing_address_id),
+            WHERE c.account_id = :account_id AND c.address_id = d.billing_address_id),
         d.subscriber_id)
     """
 """Who paid for a term ``t`` of the subscription ``d``: who ordered it; for one of the opening, who
@@ -342,30 +342,31 @@ def letters(
             {decimal_of("u.tax")}, {decimal_of("(u.price + u.tax)")}, e.key_code
         FROM due AS d
         JOIN publications AS p
-            ON p.account_id = d.account_id AND p.publication_id = d.publication_id
-        JOIN subscribers AS r ON r.account_id = d.account_id AND r.subscriber_id = d.subscriber_id
-        LEFT JOIN renewal_efforts AS e ON e.account_id = d.account_id
+            ON p.account_id = :account_id AND p.publication_id = d.publication_id
+        JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = d.subscriber_id
+        LEFT JOIN renewal_efforts AS e ON e.account_id = :account_id
             AND e.publication_id = d.publication_id AND e.effort = d.effort
         LEFT JOIN bundles AS u
-            ON u.account_id = e.account_id AND u.bundle_id = e.bundle_id AND u.active = 1
-        LEFT JOIN terms AS m ON m.account_id = d.account_id AND m.term_id = (
+            ON u.account_id = :account_id AND u.bundle_id = e.bundle_id AND u.active = 1
+        LEFT JOIN terms AS m ON m.account_id = :account_id AND m.term_id = (
             SELECT max(t.term_id) FROM terms AS t
-            WHERE t.account_id = d.account_id AND t.subscription_id = d.subscription_id
+            WHERE t.account_id = :account_id AND t.subscription_id = d.subscription_id
                 AND t.kind <> 'extension')
             AND NOT EXISTS (
-                SELECT 1 FROM terms AS t WHERE t.account_id = d.account_id
+                SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
                     AND t.subscription_id = d.subscription_id AND t.kind <> 'extension'
                     AND {_PAYER} = d.subscriber_id)
         LEFT JOIN order_items AS i
-            ON i.account_id = m.account_id AND i.order_item_id = m.order_item_id
-        LEFT JOIN orders AS o ON o.account_id = i.account_id AND o.order_id = i.order_id
+            ON i.account_id = :account_id AND i.order_item_id = m.order_item_id
+        LEFT JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
         LEFT JOIN addresses AS b
-            ON b.account_id = d.account_id AND b.address_id = d.billing_address_id
-        LEFT JOIN subscribers AS g ON g.account_id = m.account_id AND g.delete_date IS NULL
+            ON b.account_id = :account_id AND b.address_id = d.billing_address_id
+        LEFT JOIN subscribers AS g ON g.account_id = :account_id AND g.delete_date IS NULL
+            AND m.term_id IS NOT NULL
             AND g.subscriber_id = coalesce(o.subscriber_id, b.subscriber_id)
-        JOIN subscribers AS w ON w.account_id = d.account_id
+        JOIN subscribers AS w ON w.account_id = :account_id
             AND w.subscriber_id = coalesce(g.subscriber_id, d.subscriber_id)
-        LEFT JOIN addresses AS a ON a.account_id = d.account_id AND a.address_id =
+        LEFT JOIN addresses AS a ON a.account_id = :account_id AND a.address_id =
             coalesce(CASE WHEN w.subscriber_id = d.subscriber_id THEN d.mailing_address_id
                 ELSE o.billing_address_id END,
                 CASE WHEN b.subscriber_id = w.subscriber_id THEN b.address_id END)
