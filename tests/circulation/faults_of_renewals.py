@@ -38,8 +38,9 @@ FAULTS_OF_RENEWALS: dict[str, Plant] = {
         r"SELECT w\.ended_at", "SELECT nullif(w.ended_at, w.ended_at)"
     ),
     "a gift takes the letters of a reader who has paid": _sql(
-        r"AND NOT EXISTS \(\s+SELECT 1 FROM terms AS t WHERE t\.account_id = d",
-        "AND NOT EXISTS (SELECT 1 FROM terms AS t WHERE FALSE AND t.account_id = d",
+        r"AND NOT EXISTS \(\s+SELECT 1 FROM terms AS t WHERE (t\.account_id = :account_id\s+"
+        r"AND t\.subscription_id = d\.)",
+        r"AND NOT EXISTS (SELECT 1 FROM terms AS t WHERE FALSE AND \1",
     ),
     "the letter of a gift always goes to the reader": _sql(
         r"coalesce\(o\.subscriber_id, b\.subscriber_id\)", "d.subscriber_id"
