@@ -83,6 +83,14 @@ class Browser:
         feature = {"name": "prefers-color-scheme", "value": name}
         self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
+    def set_attributes(self, selector: str, attributes: dict[str, str]) -> None:
+        """Give an element attributes."""
+        element = self._driver.find_element("css selector", selector)
+        for name, value in attributes.items():
+            self._driver.execute_script(
+                "arguments[0].setAttribute(arguments[1], arguments[2])", element, name, value
+            )
+
     def width_of_page(self) -> int:
         """Return the width in pixels that the page needs."""
         return int(self._driver.execute_script("return document.documentElement.scrollWidth"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 
+from masthead.console.figures import Counted
+from masthead.console.templating import template
 from tests.cli.running import lines_until, running
 from tests.servers import masthead
 from tests.system.browsing import AXE, IN_BROWSER, Browser, Keys
@@ -207,6 +210,24 @@ def test_letters_are_looked_at_before_they_are_written(browser: Browser, console
         assert browser.violations() == []
     browser.set_width(390)
     assert browser.width_of_page() <= 390
+
+
+def test_a_form_beside_figures_that_are_being_counted_shows_its_page(
+    browser: Browser, console: str
+) -> None:
+    """Attributes of htmx hold for the elements in an element too, unless it says otherwise."""
+    browser.open(f"{console}/renewals")
+    browser.read_until("#counted:not([hx-get])", "Counted")
+    browser.set_attributes("#counted", attributes_while_counting("/renewals"))
+    browser.send("Look at what will be written")
+    browser.read_until("form .notice", "effort 1")
+
+
+def attributes_while_counting(url: str) -> dict[str, str]:
+    """The attributes of the element whose figures are not counted yet."""
+    macros: Any = template("macros").module
+    rendered = macros.again(url, Counted(None, None, is_current=False))
+    return dict(re.findall(r'(\S+)="([^"]*)"', rendered))
 
 
 def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> None:
