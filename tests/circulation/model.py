@@ -177,9 +177,12 @@ class Rules(Records):
         if left == UNLIMITED:
             return None
         if left == 0:
-            if not got and found.begins_on is None:
+            if got:
+                last = got[-1][0]
+            elif found.begins_on:
+                last = found.begins_on - DAY
+            else:
                 return None  # nobody knows when it would have begun
-            last = got[-1][0] if got else (found.begins_on or self.today) - DAY
             return next(day for day in days if day > last) - DAY
         for number, day in zip(chain(planned, repeat(None)), days, strict=False):
             issue = self.issues[number] if number else None

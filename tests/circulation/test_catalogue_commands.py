@@ -2,36 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from typing import TYPE_CHECKING
-
-import pytest
-
-from tests.circulation.shop import MONTHS, refused, run, stock, summaries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.servers import Store
-
-_numbers = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def stocked(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The database of a shop, which no test changes."""
-    url = store.new_database("stocked-catalogue")
-    stock(url, tmp_path_factory.mktemp("stocked"))
-    yield url
-    store.drop_database(url)
-
-
-@pytest.fixture
-def shop(store: Store, stocked: str) -> Iterator[str]:
-    """The same, for a test that changes it."""
-    url = store.copy_database(stocked, f"catalogue-{next(_numbers)}")
-    yield url
-    store.drop_database(url)
+from tests.circulation.shop import MONTHS, refused, run, summaries
 
 
 def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,29 +17,17 @@ from masthead.circulation.shares import share
 from masthead.errors import BadInput, BadUsage, NotFound
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.reopening import reopen_issue
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import DEED, Desk
 from tests.long import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.servers import Store
 
 MONTHS = [f"2026-{month:02}-01" for month in range(1, 9)]
 
 
-@pytest.fixture(scope="module")
-def one_desk(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
-
-
 @pytest.fixture
-def desk(one_desk: Desk) -> Desk:
+def desk(shared: Desk) -> Desk:
     """The account with a publication, of which issues 1 and 2 were closed before the books."""
-    fill(one_desk)
-    return one_desk
+    fill(shared)
+    return shared
 
 
 def fill(desk: Desk) -> None:
@@ -307,14 +295,14 @@ READERS = st.fixed_dictionaries(
 @examples(6, 30)
 @given(st.lists(READERS, min_size=1, max_size=10), st.integers(0, 2), st.integers(0, 2))
 def test_the_database_serves_whom_the_rule_serves(
-    one_desk: Desk, readers: list[dict[str, Any]], grace_issues: int, credit: int
+    shared: Desk, readers: list[dict[str, Any]], grace_issues: int, credit: int
 ) -> None:
     """circulation, "Close": for any readers at once, what the rule says of each alone.
 
     The address is the temporary one of the issue's date, or else the usual one (decisions, "The
     address in force"). Reopening leaves everything as it was, and closing again gives the same.
     """
-    desk = one_desk
+    desk = shared
     fill(desk)
     desk.rows("SELECT 1")
     with desk.store.writer() as database:

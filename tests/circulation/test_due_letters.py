@@ -16,21 +16,11 @@ from masthead.store.books import (
     suspending,
 )
 from masthead.store.books.operation import operation
-from tests.circulation.desk import Desk, at_desk
 from tests.circulation.two_readers import TODAY, done, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from masthead.store.database import Value
-    from tests.servers import Store
-
-
-@pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
+    from tests.circulation.desk import Desk
 
 
 @pytest.fixture

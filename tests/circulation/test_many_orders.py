@@ -12,26 +12,18 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.store.books import extending, ordering
 from masthead.store.books.operation import Operation, operation
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import DEED, Desk
 from tests.circulation.statements import counting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from tests.servers import Store
 
 YEAR, BOTH, FREE, MUG = 1, 2, 3, 1
 READERS = 200
 OAK = {"address": "3 Oak Lane", "city": "Dover", "zip_code": "19901"}
 STATEMENTS_MAX = 0.5
 """For each order; it was 26 when every row was written by itself."""
-
-
-@pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
 
 
 @pytest.fixture

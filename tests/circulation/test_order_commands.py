@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.circulation.shop import refused, run, stock, summaries
+from tests.circulation.shop import refused, run, summaries
 from tests.circulation.today import days
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.servers import Store
 
-_numbers = itertools.count()
 OAK = ("--address=3 Oak", "--city=Dover")
-
-
-@pytest.fixture(scope="module")
-def stocked(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The database of a shop, which no test changes."""
-    url = store.new_database("stocked")
-    stock(url, tmp_path_factory.mktemp("stocked"))
-    yield url
-    store.drop_database(url)
-
-
-@pytest.fixture
-def shop(store: Store, stocked: str) -> Iterator[str]:
-    """The same, for a test that changes it."""
-    url = store.copy_database(stocked, f"counter-{next(_numbers)}")
-    yield url
-    store.drop_database(url)
 
 
 WRONG_USAGE = [
@@ -351,7 +329,7 @@ def test_bad_data_is_one_sentence_and_changes_nothing(shop: str) -> None:
 
 
 def test_books_that_are_not_open_are_named(store: Store) -> None:
-    url = store.new_database(f"counter-{next(_numbers)}")
+    url = store.new_database("not-open")
     try:
         masthead("accounts", "add", "1", database=url)
         for words in (

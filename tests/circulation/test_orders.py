@@ -11,24 +11,16 @@ from masthead.errors import MastheadError
 from masthead.store.books import ordering, paying, refunding
 from masthead.store.books.closing import Grace, close_issue, make_gap_list
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import DEED, Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from tests.servers import Store
 
 TODAY = "2026-04-15"
 YEAR, BOTH, ENDLESS, MUG, RETIRED, FREE = 1, 2, 3, 1, 4, 5
 ADA, BEN = Person(1), Person(2)
 OAK = {"address": "3 Oak Lane", "city": "Dover"}
-
-
-@pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
 
 
 @pytest.fixture

@@ -18,13 +18,11 @@ from masthead.store.books.closing import MailingList, close_issue
 from masthead.store.books.operation import operation, reading
 from masthead.store.books.renewing import LETTER
 from masthead.store.books.reopening import reopen_issue
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import DEED, Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.servers import Store
 
 ADA, BEN = 1, 2
 OF_ADA, OF_BEN = 1, 2
@@ -46,13 +44,6 @@ OF_SUBSCRIPTIONS = {
 """The tables of the books with rows of a subscription, and what they are called when given out."""
 
 OF_ACCOUNTS = (*OF_SUBSCRIPTIONS, "revenue", "mailing_list_entries", "order_items", "issues")
-
-
-@pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
 
 
 @pytest.fixture

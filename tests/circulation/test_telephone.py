@@ -18,22 +18,12 @@ from masthead.store.books import (
 )
 from masthead.store.books.classes import add_own_class
 from masthead.store.books.copies import How, set_copies
-from tests.circulation.desk import Desk, at_desk
 from tests.circulation.two_readers import TODAY, done, fill, refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.servers import Store
+    from tests.circulation.desk import Desk
 
 ELM = {"address": "12 Elm Street", "city": "Salem", "zip_code": "97301"}
-
-
-@pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
 
 
 @pytest.fixture

@@ -18,24 +18,14 @@ from masthead.store.books.mail_file import PRINTED, Written, rows_of
 from masthead.store.books.operation import operation
 from masthead.store.books.reopening import reopen_issue
 from masthead.store.books.reports import counting, lists_of, served
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import DEED, Desk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from masthead.store.database import Value
-    from tests.servers import Store
 
 TODAY = "2027-01-02"
 YEAR, ONE = 1, 2
 BATH = {"city": "Bath", "country_name": "United States"}
-
-
-@pytest.fixture(scope="module")
-def shared(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
-    with at_desk(store) as found:
-        yield found
 
 
 @pytest.fixture

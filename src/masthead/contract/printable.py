@@ -1,8 +1,8 @@
-"""Text of other people in what a person reads: on a terminal, and in lines of messages."""
+"""Text of other people in what a person reads: on a terminal, in lines of messages, as a name."""
 
 import re
 
-__all__ = ["on_terminal", "printable"]
+__all__ = ["is_name", "on_terminal", "printable", "single_spaced"]
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """What a terminal acts on, what turns the direction of text, and halves of characters, which are in
@@ -23,6 +23,16 @@ def printable(text: object) -> str:
 def on_terminal(text: str) -> str:
     """Return text of any lines without the characters that a terminal acts on, as escapes."""
     return _ON_TERMINAL.sub(_escape, text)
+
+
+def single_spaced(text: str) -> str:
+    """Return text with one space between its words, and none at its ends."""
+    return " ".join(text.split())
+
+
+def is_name(text: str, characters_max: int) -> bool:
+    """Return whether text can be a name: 1 to so many characters, all of them printable."""
+    return 0 < len(text) <= characters_max and text.isprintable()
 
 
 def _escape(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The catalogue of the made-up publisher: bundles, products, renewal efforts, lists of words.
+"""The catalogue of the made-up publisher: bundles, products, efforts, reasons and classes.
 
 It depends neither on the seed nor on the number of readers. Bundle 12 is two years of publication
 1: the made-up sales refer to it. Amounts are whole cents, net of tax.

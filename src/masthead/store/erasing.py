@@ -23,9 +23,9 @@ __all__ = [
     "blank",
     "blank_one",
     "blank_staged",
-    "email_of",
     "erase",
     "erasures",
+    "forget_logins",
     "summary_of",
 ]
 
@@ -64,7 +64,7 @@ def erase(
     with store.writer() as connection, connection.transaction():
         connection.lock_account(account_id)
         accounts.settings_of(connection, account_id)
-        logins.forget_email(store, account_id, email_of(connection, account_id, subscriber_id))
+        forget_logins(store, connection, account_id, subscriber_id)
         commit_id = commits.begin_commit(connection, account_id)
         blanked = blank_one(connection, account_id, subscriber_id, commit_id)
         if not blanked:
@@ -81,14 +81,20 @@ def blank_one(
 ) -> dict[str, int]:
     """Do the erasing of :func:`erase` in the caller's transaction, which has locked the account.
 
-    ``email_of`` has found the subscriber.
+    :func:`forget_logins` has found the subscriber.
     """
     add(connection, Erasure(account_id, subscriber_id, None))
     return blank(connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id)
 
 
-def email_of(connection: Connection, account_id: int, subscriber_id: int) -> str:
-    """Return a subscriber's email, empty if there is none; raise NotFound for no subscriber."""
+def forget_logins(
+    store: Store, connection: Connection, account_id: int, subscriber_id: int
+) -> None:
+    """Delete what is kept of the logins with a subscriber's email.
+
+    Raises NotFound if there is no such subscriber, and StoreUnavailable if the counters of logins
+    cannot be used.
+    """
     row = connection.row(
         """
         SELECT coalesce(email, '') FROM subscribers
@@ -99,7 +105,7 @@ def email_of(connection: Connection, account_id: int, subscriber_id: int) -> str
     )
     if row is None:
         raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-    return str(row[0])
+    logins.forget_email(store, account_id, str(row[0]))
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, get_args
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
+from masthead.contract.printable import is_name
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, logins
 from masthead.store.database import Connection, Row, Store
@@ -365,7 +366,7 @@ def _found(connection: Connection, account_id: int, name: str) -> Operator:
 
 
 def _check_name(name: str) -> None:
-    if not name.strip() or name != name.strip() or len(name) > _NAME_MAX or not name.isprintable():
+    if name != name.strip() or not is_name(name, _NAME_MAX):
         raise BadInput(
             f"{name!r} is no name of an operator: it has 1 to {_NAME_MAX} characters, without "
             "spaces at its ends"

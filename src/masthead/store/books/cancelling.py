@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.refunding import Item, tax_share
+from masthead.contract.printable import single_spaced
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, find_issue
@@ -126,7 +127,7 @@ def _reason(books: Operation, reason: str) -> str:
     """Return the reason in the publisher's words. Raises BadInput if it is none of theirs."""
     found = [str(name) for _, name in reasons(books.connection, books.account_id)]
     for name in found:
-        if name.casefold() == " ".join(reason.split()).casefold():
+        if name.casefold() == single_spaced(reason).casefold():
             return name
     raise BadInput(
         f"{reason!r} is no reason for cancelling; those of the publisher are: "

@@ -1,6 +1,7 @@
 """The classes of copies that an account has, its own ones included (circulation, "Class")."""
 
 from masthead.circulation.classes import ALL, FREE
+from masthead.contract.printable import is_name, single_spaced
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
@@ -27,8 +28,8 @@ def add_own_class(books: Operation, name: str) -> int:
 
     Raises BadInput for a name that is empty, too long, or that of a class which is there.
     """
-    name = " ".join(name.split())
-    if not name or len(name) > _NAME_MAX or not name.isprintable():
+    name = single_spaced(name)
+    if not is_name(name, _NAME_MAX):
         raise BadInput(f"{name!r} is no class: its name has 1 to {_NAME_MAX} characters")
     if name.lower() in {each.lower() for each in _known(books, ALL)}:
         raise BadInput(f"there is a class {name.lower()!r} already: nothing was changed")
@@ -48,7 +49,7 @@ def check_class(books: Operation, name: str) -> str:
     memory = books.memory("classes")
     if not memory:
         memory |= {each.lower(): each for each in _known(books, FREE)}
-    found: str | None = memory.get(" ".join(name.split()).lower())
+    found: str | None = memory.get(single_spaced(name).lower())
     if found is None:
         raise BadInput(
             f"{name!r} is no class of free copies: the classes are {', '.join(memory.values())}; "

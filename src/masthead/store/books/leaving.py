@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.errors import BadInput
-from masthead.store import audit, erasing, logins
+from masthead.store import audit, erasing
 from masthead.store.books.cancelling import cancel
 from masthead.store.books.operation import mode_of, operation
 from masthead.store.database import Connection, Store
@@ -91,7 +91,6 @@ def erase(
         blanked = erasing.erase(store, account_id, subscriber_id, leave_traces=leave_traces, by=by)
         return Erased(blanked, [], 0, 0)
     with operation(store, account_id, by) as books:
-        email = erasing.email_of(books.connection, account_id, subscriber_id)
         left = left_of(books.connection, account_id, subscriber_id)
         if left and money is None:
             lines = [f"subscriber {subscriber_id} has issues or money left:"]
@@ -101,7 +100,7 @@ def erase(
                 "keeps it; both end these subscriptions; nothing was changed"
             )
             raise BadInput("\n".join(lines))
-        logins.forget_email(store, account_id, email)
+        erasing.forget_logins(store, books.connection, account_id, subscriber_id)
         done = [cancel(books, each.subscription_id, refund=money == "refund") for each in left]
         blanked = erasing.blank_one(books.connection, account_id, subscriber_id, books.commit_id)
         refunded = sum(each.refunded + each.tax for each in done)

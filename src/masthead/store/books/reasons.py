@@ -4,6 +4,7 @@ The functions that change it run in an operation (``store.books.operation``) and
 What was cancelled keeps the words of its reason, also when that is removed.
 """
 
+from masthead.contract.printable import is_name, single_spaced
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
@@ -28,8 +29,8 @@ def reasons(connection: Connection, account_id: int) -> list[Row]:
 
 def add_reason(books: Operation, name: str) -> int:
     """Add a reason; return its id. Raises BadInput for one that is there, whatever the case."""
-    name = " ".join(name.split())
-    if not name or len(name) > NAME_MAX or not name.isprintable():
+    name = single_spaced(name)
+    if not is_name(name, NAME_MAX):
         raise BadInput(f"{name!r} is no reason: it has 1 to {NAME_MAX} characters")
     for reason_id, known in reasons(books.connection, books.account_id):
         if str(known).casefold() == name.casefold():

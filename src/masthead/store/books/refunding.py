@@ -139,17 +139,23 @@ def _net_of_product(item: Item) -> int:
     return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
+_ENDED_BEFORE = "was refunded or cancelled before"
+
+
 def _over(stored: Stored, terms: list[Term]) -> str:
-    """Say why 0 would end nothing of an item; empty if it would, or if it ends what is due."""
-    is_ended = all(term.ended_at is not None for term in terms)
-    if is_ended if terms else stored.refund_date is not None:
-        return "was refunded or cancelled before"
-    is_delivered = all(
-        term.ended_at is not None
-        or (not term.issues_left and (term.paid_on is not None or not term.price))
-        for term in terms
+    """Return why a refund of 0 would end nothing of an item.
+
+    It is empty if there are issues to end, or money that is still due.
+    """
+    if not terms:
+        return "" if stored.refund_date is None else _ENDED_BEFORE
+    running = [term for term in terms if term.ended_at is None]
+    if not running:
+        return _ENDED_BEFORE
+    has_something_left = any(
+        term.issues_left or (term.price and term.paid_on is None) for term in running
     )
-    return "has no issues left" if terms and is_delivered else ""
+    return "" if has_something_left else "has no issues left"
 
 
 def find_item(books: Operation, order_id: int, item_id: int | None) -> Stored:

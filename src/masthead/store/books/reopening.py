@@ -152,9 +152,10 @@ class _Undoing:
         return Reopened(self._deliveries, lists)
 
     def _begin_again(self) -> None:
-        """Let those begin with this issue whom an order since has let begin after it.
+        """Let subscriptions begin with this issue if an order has since let them begin after it.
 
-        Also who got it as grace and has renewed: then it is to come out of the renewal.
+        So does one that got the issue as grace and has renewed: the issue then comes out of the
+        renewal.
         """
         self._connection.change(
             f"""

@@ -228,10 +228,11 @@ def _revive(books: Operation, which: str, **values: int) -> None:
 
 
 def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
-    """Let items of orders be as they were before: their first term has the former date.
+    """Give items of orders the refunds that they had before the subscriptions ended.
 
-    An item has a date only while a subscription that is not of ``keys`` has ended with its refund:
-    what an allowance has given back leaves none.
+    The former ``refund_date`` of an item stands with its first term. It comes back only if another
+    subscription, not one of ``keys``, has ended with a refund of the item: an allowance alone
+    leaves an item without a date.
     """
     rows = books.connection.rows(
         f"""

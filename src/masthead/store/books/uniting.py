@@ -70,9 +70,9 @@ def unite(books: Operation, subscription_id: int, other_id: int) -> None:
     """Move all that the other subscription has to the first; the other one is ended by that.
 
     Its terms are used up in the order in which all were added. What both have received stays with
-    the one that received it, and so do the entries of lists. A cancelling that is still to end the
-    other one is forgotten; one of the first is so too where it would end issues of the other one
-    that nobody has cancelled.
+    the one that received it, and so do the entries of lists. A cancelling that is still to
+    end the other one is withdrawn. One that is still to end the first is withdrawn too, if it would
+    end issues of the other one that were not cancelled.
     """
     was_to_end = withdraw(books, other_id)
     if not was_to_end and _has_issues_left(books, other_id):
