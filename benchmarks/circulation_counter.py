@@ -8,11 +8,11 @@ from benchmarks.circulation_data import LENGTHS, customer
 from benchmarks.publisher import ACCOUNT_ID
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store import Connection, Store
-from masthead.store.audit import Deed
-from masthead.store.books import finding, ordering, paying, suspending
-from masthead.store.books.looking import look_at_subscription
+from masthead.store.audit import Actor
+from masthead.store.books import ordering, paying, subscriber_search, suspending
+from masthead.store.books.details import look_at_subscription
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.showing_orders import show_order
+from masthead.store.books.order_details import show_order
 
 CUSTOMERS = 200
 
@@ -80,20 +80,20 @@ class Counter:
     def find_by_name(self, number: int) -> None:
         """Find a reader by first and last name."""
         reader = self._customers[number]
-        self._find(finding.Sought(name=f"First{reader % 1_000} Last{reader % 50_000}"))
+        self._find(subscriber_search.Sought(name=f"First{reader % 1_000} Last{reader % 50_000}"))
 
     def find_by_order(self, number: int) -> None:
         """Find a reader by the reference of an order."""
-        self._find(finding.Sought(order=f"WEB-{self._customers[number]}"))
+        self._find(subscriber_search.Sought(order=f"WEB-{self._customers[number]}"))
 
-    def _find(self, sought: finding.Sought) -> None:
+    def _find(self, sought: subscriber_search.Sought) -> None:
         with self._reading() as connection:
-            if not finding.find(connection, ACCOUNT_ID, sought, limit=20):
+            if not subscriber_search.find(connection, ACCOUNT_ID, sought, limit=20):
                 raise SystemExit(f"nobody is found by {sought}")
 
     @contextmanager
     def _writing(self, command: str) -> Iterator[Operation]:
-        with operation(self._store, ACCOUNT_ID, Deed("benchmark", command)) as books:
+        with operation(self._store, ACCOUNT_ID, Actor("benchmark", command)) as books:
             books.say(command)
             yield books
 

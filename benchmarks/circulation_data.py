@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.databases import connected, is_postgresql, rows, settle
 from benchmarks.publisher import ACCOUNT_ID, add_account
-from masthead.circulation.expiry import Calendar
+from masthead.circulation.expiry_dates import Calendar
 
 __all__ = ["ISSUES", "LENGTHS", "customer", "make_books", "newest_list"]
 

@@ -1,9 +1,9 @@
 """Logs: one line per event on standard error, as ``name=value`` pairs or as a JSON object.
 
 Each call decides what its line contains. A line never contains a query string, a login, a password
-or credentials, and of a path as it was sent at most two words (``masthead.api.http.reasons``). An
-unexpected error is logged with its type and traceback, but without its message, which may quote any
-value. Objects that a library's message shows are omitted too (decisions, "Errors in the log").
+or credentials, and of a path as it was sent at most two words (``masthead.api.http.log_reasons``).
+An unexpected error is logged with its type and traceback, but without its message, which may quote
+any value. Objects that a library's message shows are omitted too (decisions, "Errors in the log").
 
 Lines are written by a thread, so that a call never waits for the reader of the log (decisions, "A
 log that nobody reads").
@@ -34,7 +34,14 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["RequestLog", "Seldom", "configure_logs", "end_logs", "get_logger", "set_log_format"]
+__all__ = [
+    "LogThrottle",
+    "RequestLog",
+    "configure_logs",
+    "end_logs",
+    "get_logger",
+    "set_log_format",
+]
 
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """Characters of lines that may wait to be written; further lines are dropped."""
@@ -253,7 +260,7 @@ class RequestLog:
         _writer.write("\n".join([*lines, ""]))
 
 
-class Seldom:
+class LogThrottle:
     """Bounds the lines of an event that can occur with each request.
 
     Each reason is due once a minute, and at most ten reasons are. ``time`` returns seconds.
@@ -281,7 +288,7 @@ class _SeldomFilter(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seldom = Seldom()
+        self._seldom = LogThrottle()
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return whether the record is logged; its message without the values is the reason."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.log import Seldom
+from masthead.log import LogThrottle
 from tests.servers import as_server, masthead, run
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def test_what_occurs_often_is_logged_seldom() -> None:
     """decisions, "What is logged": each reason once a minute, and at most ten."""
     now = 0.0
-    seldom = Seldom(lambda: now)
+    seldom = LogThrottle(lambda: now)
     assert seldom.is_due("down")
     assert not seldom.is_due("down")
     assert seldom.is_due("slow")

@@ -30,7 +30,7 @@ from masthead.api.http.request import Request
 from masthead.api.http.service import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Service
 from masthead.api.http.streaming import WHOLE_BYTES_MAX, Content, Streamed
 from masthead.settings import ServerSettings
-from masthead.store import find_store, keys, open_store
+from masthead.store import credentials, find_store, open_store
 from tests.api.callers import Caller, basic, send_raw
 from tests.api.slots import waiting as waiting_for
 from tests.servers import STOP_SECONDS_MAX, import_files, masthead, serving, write_ndjson
@@ -454,7 +454,7 @@ class Exchange:
 
         request = Request(self._scope, self._receive)
         request.service = service or new_service()
-        request.caller = keys.Caller(self._account_id, 0, 0)
+        request.caller = credentials.Caller(self._account_id, 0, 0)
         with anyio.fail_after(STOP_SECONDS_MAX), suppress(ClientDisconnect):
             response = await Streamed(request, opened)
             await response(self._scope, self._receive, self._send)

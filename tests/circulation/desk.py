@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store import accounts, open_store
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.operation import operation
-from masthead.store.books.refreshing import refresh
 from masthead.store.staging import DERIVED
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from masthead.store.database import Value
     from tests.servers import Store
 
-__all__ = ["DEED", "Desk", "at_desk"]
+__all__ = ["ACTOR", "Desk", "at_desk"]
 
-DEED = Deed("ada", "issue close")
+ACTOR = Actor("ada", "issue close")
 _numbers = itertools.count()
 _WITH_COMMIT = {"addresses", "subscriptions", "orders", "purchases", "list_downloads"}
 

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts, open_store
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
 from masthead.store.books import (
-    addressing,
-    allowing,
+    allowances,
     cancelling,
     catalogue,
     extending,
-    joining,
+    merging_subscribers,
     ordering,
     paying,
     refunding,
     renewing,
     subscription,
+    subscription_addresses,
     suspending,
     uncancelling,
 )
-from masthead.store.books import copies as copies_
+from masthead.store.books import term_copies as copies_
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.mail_file import mark_written
 from masthead.store.books.opening import open_books
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ADA", "Office", "prepare"]
 
-ADA = Deed("ada", "proof")
+ADA = Actor("ada", "proof")
 BETWEEN_US = 1
 """Between two operations: many are within a second, so that only numbers tell what came first."""
 
@@ -97,18 +97,18 @@ class Office(Desk):
     ) -> object:
         grace = Grace(grace_issues, f"{since}" if since else None)
         made = close_issue(
-            self.store, self.account_id, issue, grace=grace, deed=ADA, dry_run=is_preview
+            self.store, self.account_id, issue, grace=grace, actor=ADA, dry_run=is_preview
         )
         return _made(made)
 
     def gap(self, issue: int) -> object:
-        return _made(make_gap_list(self.store, self.account_id, issue, deed=ADA))
+        return _made(make_gap_list(self.store, self.account_id, issue, actor=ADA))
 
     def reopen(self, issue: int) -> object:
-        return tuple(reopen_issue(self.store, self.account_id, issue, deed=ADA))
+        return tuple(reopen_issue(self.store, self.account_id, issue, actor=ADA))
 
     def file(self, issue: int) -> None:
-        mark_written(self.store, self.account_id, issue, deed=ADA)
+        mark_written(self.store, self.account_id, issue, actor=ADA)
 
     # Orders
 
@@ -174,12 +174,12 @@ class Office(Desk):
         place = {"address": f"{address}", "city": "Nowhere"}
         to = address if isinstance(address, int) else place
         if first:
-            self._do(addressing.move_for_a_while, key, to, f"{first}", f"{last}")
+            self._do(subscription_addresses.move_for_a_while, key, to, f"{first}", f"{last}")
         else:
-            self._do(addressing.move, key, to)
+            self._do(subscription_addresses.move, key, to)
 
     def go_back(self, key: int, resumed: date | None = None) -> None:
-        self._do(addressing.go_back, key, _text(resumed))
+        self._do(subscription_addresses.go_back, key, _text(resumed))
 
     def set_copies(self, key: int, copies: int, how: copies_.How | None = None) -> None:
         self._do(copies_.set_copies, key, copies, how)
@@ -188,7 +188,7 @@ class Office(Desk):
         self._do(subscription.set_values, key, values)
 
     def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
-        merged = self._do(joining.join, kept, gone, keep_both=keep_both)
+        merged = self._do(merging_subscribers.join, kept, gone, keep_both=keep_both)
         return [(each.subscription_id, each.other_id) for each in merged.united]
 
     # Renewals
@@ -278,9 +278,9 @@ def _refund(books: Any, order: int, item_id: int, amount: int | None) -> int:
 
 
 def _allow(books: Any, order: int, item_id: int, amount: int) -> int:
-    done = allowing.allow(books, order, item_id, amount)
+    done = allowances.allow(books, order, item_id, amount)
     ordering.refresh_subscriptions(books, done.subscriptions)
-    books.say(allowing.said(order, done))
+    books.say(allowances.said(order, done))
     return done.cents
 
 

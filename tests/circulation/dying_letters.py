@@ -15,7 +15,7 @@ from pathlib import Path
 
 from masthead.loading.letter_files import send_letters
 from masthead.store import open_store
-from tests.circulation.desk import DEED
+from tests.circulation.desk import ACTOR
 from tests.circulation.statements import counting
 
 
@@ -31,7 +31,7 @@ def main() -> None:
         if process == 0:
             with counting(int(at), _die):
                 store = open_store(url, clock=partial(int, now))
-                send_letters(store, 1, Path(path), by=DEED)
+                send_letters(store, 1, Path(path), by=ACTOR)
             os._exit(0)
         _, status = os.waitpid(process, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201 - the answer

@@ -10,28 +10,28 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from masthead.circulation import expiry, refunding
+from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
 from masthead.store.books import (
-    allowing,
+    allowances,
     cancelling,
     catalogue,
-    choosing,
     closing,
     earning,
-    forecasting,
-    lining,
-    offering,
+    extendable_subscriptions,
+    item_pricing,
+    merging_subscriptions,
+    order_lines,
+    order_people,
     ordering,
     paying,
-    people,
     reopening,
-    uniting,
+    stored_expiry_dates,
 )
 from masthead.store.books import refunding as store_refunding
 from masthead.store.books.issue import Issue
-from masthead.store.books.serving import Serving
+from masthead.store.books.served_subscriptions import Serving
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from masthead.store.sqlite import SqliteStoreConnection
 
@@ -132,7 +132,7 @@ def _by_number(choose: Callable[..., Any]) -> Callable[..., Any]:
     """Return what takes a renewal to a subscription by its number alone."""
 
     def wrong(right: Any, books: Any, *key: Any) -> Any:
-        found = choosing.look_up(books, [key[0]])[key[0]]
+        found = extendable_subscriptions.look_up(books, [key[0]])[key[0]]
         same = [each for each in found if (each.publication_id, each.type) == key[1:3]]
         is_free = key[3] is None and right(books, *key)
         return choose(same, key=lambda e: e.subscription_id) if is_free else right(books, *key)
@@ -140,7 +140,7 @@ def _by_number(choose: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-def _with_one_copy(right: Any, lines: lining.Lines, **named: Any) -> None:
+def _with_one_copy(right: Any, lines: order_lines.Lines, **named: Any) -> None:
     lines._copies = [(1, free_class) for _, free_class in lines._copies]
     right(lines, **named)
 
@@ -241,8 +241,10 @@ FAULTS: dict[str, Plant] = {
     "grace ignores when the last issue was": _sql(
         r"(s\.date_expired|c\.last_regular) >= :since", r"(\1 >= :since OR \1 < :since)"
     ),
-    "grace is counted twice": _call(lining, "covered", lambda right, *given: [*right(*given)] * 2),
-    "grace is never counted": _call(lining, "covered", lambda *_: ()),
+    "grace is counted twice": _call(
+        order_lines, "covered", lambda right, *given: [*right(*given)] * 2
+    ),
+    "grace is never counted": _call(order_lines, "covered", lambda *_: ()),
     # Money
     "each share is rounded": _call(
         earning,
@@ -264,7 +266,7 @@ FAULTS: dict[str, Plant] = {
         r"FROM (\1) AS v",
     ),
     "the months of an offer are those of its publication": _call(
-        offering, "_lines", lambda right, *given: [(*line[:-1], None) for line in right(*given)]
+        item_pricing, "_lines", lambda right, *given: [(*line[:-1], None) for line in right(*given)]
     ),
     "a delivery is booked to the issue's date, whenever it was mailed": _booked_to_the_date,
     "what is converted is spread over other parts": _sql(
@@ -299,14 +301,14 @@ FAULTS: dict[str, Plant] = {
         r"renew_campaign_active = 0, commit_id", "commit_id"
     ),
     "a discount goes to the first line": _call(
-        offering, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
+        item_pricing, "spread", lambda _right, net, prices: [net - sum(prices[1:]), *prices[1:]]
     ),
     "a refund goes to the first line": _call(refunding, "parts", _to_the_first),
     "an allowance ends the issues": _sql(
         r"SET allowed = allowed \+ :cents", "SET issues_left = 0, allowed = allowed + :cents"
     ),
     "what an allowance leaves is not spread over what is left": _call(
-        allowing, "_spread_rest", _nothing
+        allowances, "_spread_rest", _nothing
     ),
     "what is earned ahead of today is taken back today": _call(
         store_refunding, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
@@ -324,24 +326,24 @@ FAULTS: dict[str, Plant] = {
         r"SELECT t\.ended_at FROM", "SELECT NULL FROM"
     ),
     # Orders
-    "a term has one copy, whatever was ordered": _call(lining.Lines, "write", _with_one_copy),
+    "a term has one copy, whatever was ordered": _call(order_lines.Lines, "write", _with_one_copy),
     "late_start is ignored": _call(
-        lining, "begins_on", lambda right, _late, *given: right("next", *given)
+        order_lines, "begins_on", lambda right, _late, *given: right("next", *given)
     ),
-    "a renewal goes to the oldest subscription": _call(lining, "running", _by_number(min)),
-    "a renewal goes to the newest subscription": _call(lining, "running", _by_number(max)),
+    "a renewal goes to the oldest subscription": _call(order_lines, "running", _by_number(min)),
+    "a renewal goes to the newest subscription": _call(order_lines, "running", _by_number(max)),
     "a renewal goes to a cancelled subscription": _sql(
         r"(s\.subscriber_id IN \([^)]*\)\s+)AND s\.cancelled_on IS NULL", r"\1"
     ),
     "a renewal leaves the subscription that it names": _call(
-        lining, "running", lambda right, *given: right(*given[:4])
+        order_lines, "running", lambda right, *given: right(*given[:4])
     ),
     "a temporary address is kept for good": _call(
-        people, "usual_address", lambda _right, _books, _who, own: max(own, default=None)
+        order_people, "usual_address", lambda _right, _books, _who, own: max(own, default=None)
     ),
-    "a part of an address is taken": _call(people, "refusal", lambda *_: None),
+    "a part of an address is taken": _call(order_people, "refusal", lambda *_: None),
     "--new is ignored": _call(
-        lining.Lines,
+        order_lines.Lines,
         "add_term",
         lambda right, lines, number, item_id, purchase_id, offer, *more: right(
             lines,
@@ -390,17 +392,17 @@ FAULTS: dict[str, Plant] = {
         catalogue, "begin_with_moved", _nothing
     ),
     "the end ignores a suspension": _call(
-        forecasting,
+        stored_expiry_dates,
         "with_issues_left",
         lambda right, calendar, left, begins, missed, _away: right(
             calendar, left, begins, missed, ()
         ),
     ),
     "the end ignores issues that a gap list brings": _call(
-        forecasting._Forecast, "_keep_missed", _nothing
+        stored_expiry_dates._Forecast, "_keep_missed", _nothing
     ),
     "the end ignores how many issues a year has": _call(
-        expiry, "dates_beyond", lambda right, last, _year: right(last, 12)
+        expiry_dates, "dates_beyond", lambda right, last, _year: right(last, 12)
     ),
     "closing forecasts nothing anew": _call(closing, "_forecast_after_closing", _nothing),
     # Merging, renewals, and what all operations do
@@ -415,12 +417,12 @@ FAULTS: dict[str, Plant] = {
         r"UPDATE renewals_sent SET subscription_id = :one\s+WHERE",
         "UPDATE renewals_sent SET subscription_id = :one WHERE FALSE AND",
     ),
-    "joining forgets suspensions": _call(uniting, "_move_spans", _nothing),
+    "joining forgets suspensions": _call(merging_subscriptions, "_move_spans", _nothing),
     "what was joined goes on": _sql(
         r"SET cancelled_on = :today, renew_campaign_active = 0,\s+joined_into",
         "SET cancelled_on = NULLIF(:today, :today), renew_campaign_active = 0, joined_into",
     ),
-    "who was merged orders nothing": _call(people, "_by_id", _not_merged),
+    "who was merged orders nothing": _call(order_people, "_by_id", _not_merged),
     "merging forgets the terms": _sql(
         r"(?s)(UPDATE terms SET moved_after = .*?)WHERE (account_id = :account_id AND subsc)",
         r"\1WHERE FALSE AND \2",

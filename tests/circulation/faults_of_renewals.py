@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from masthead.store.books import (
     closing,
-    forecasting,
+    merging_subscriptions,
     refunding,
     reopening,
+    stored_expiry_dates,
     uncancelling,
-    uniting,
 )
 from masthead.store.books.issue import issues_of
 from tests.circulation.faults import _call, _nothing, _sql
@@ -74,7 +74,9 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
         r"(?s)CASE WHEN EXISTS \(\s+SELECT 1 FROM terms AS o.*?\) THEN coalesce\(:refund_date",
         "CASE WHEN refunded <> :cents THEN coalesce(:refund_date",
     ),
-    "joining ends what nobody has cancelled": _call(uniting, "_has_issues_left", lambda *_: False),
+    "joining ends what nobody has cancelled": _call(
+        merging_subscriptions, "_has_issues_left", lambda *_: False
+    ),
     "a refund of nothing ends what is over": _call(
         refunding,
         "_over",
@@ -92,7 +94,7 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
     ),
     "reopening leaves ended what its issue has ended": _call(reopening, "go_back", _nothing),
     "the end ignores that it was cancelled after an issue": _call(
-        forecasting._Forecast, "_keep_last", _nothing
+        stored_expiry_dates._Forecast, "_keep_last", _nothing
     ),
     "a subscription that is to end stays in the campaign": _sql(
         r"SET renew_campaign_active = 0, commit_id = :commit_id",

@@ -12,9 +12,9 @@ from benchmarks.circulation_data import ISSUES, make_books, newest_list
 from benchmarks.databases import rows
 from masthead.store import open_store
 from masthead.store.books.closing import close_issue
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.operation import operation
-from masthead.store.books.refreshing import refresh
-from tests.circulation.desk import DEED
+from tests.circulation.desk import ACTOR
 from tests.long import ONE_SERVER
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def test_the_bare_statements_add_the_rows_that_closing_adds(store: Store, url: s
     bare = store.copy_database(url, "benchmark-bare")
     try:
         opened = open_store(url)
-        made = close_issue(opened, 1, ISSUES[0], deed=DEED)
+        made = close_issue(opened, 1, ISSUES[0], actor=ACTOR)
         opened.close()
         assert made.entries == READERS - SUSPENDED
         assert not made.exceptions

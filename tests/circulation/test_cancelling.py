@@ -9,18 +9,18 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books import (
-    allowing,
+    allowances,
+    cancel_reasons,
     cancelling,
     catalogue,
     closing,
-    joining,
+    merging_subscribers,
     ordering,
-    reasons,
     uncancelling,
 )
-from masthead.store.books.expiries import expiring_now, expiring_then, schedules
+from masthead.store.books.expiry_counts import expiring_now, expiring_then, schedules
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED, Desk
+from tests.circulation.desk import ACTOR, Desk
 from tests.console.browser import input_values, serving_console
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
@@ -67,7 +67,7 @@ def fill(desk: Desk) -> None:
 
 
 def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         return do(books, *given, **named)
 
 
@@ -99,7 +99,7 @@ def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None
     assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 1)
     done(desk, cancelling.cancel, 1, refund=False)
     assert "an order begins" in refusal(desk, cancelling.cancel, 1, refund=True)
-    closing.close_issue(desk.store, 1, 1, deed=DEED)
+    closing.close_issue(desk.store, 1, 1, actor=ACTOR)
     said = refusal(desk, uncancelling.uncancel, 1)
     assert said.startswith("subscription 1 was cancelled on 2026-01-20, and No. 1 of 2026-02-01")
 
@@ -123,7 +123,7 @@ def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
     assert desk.table("cancellations")[0]["campaign"] == 1
     assert "undo that first" in refusal(desk, catalogue.remove_issue, 2)
     for issue_id in (1, 2, 3):
-        closing.close_issue(desk.store, 1, issue_id, deed=DEED)
+        closing.close_issue(desk.store, 1, issue_id, actor=ACTOR)
     got = [row["issue_id"] for row in desk.table("subscription_issues")]
     assert got == [1, 2]
     assert desk.subscription(1)["cancelled_on"] == "2026-01-10"
@@ -148,18 +148,18 @@ def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) 
 def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
     """decisions, "How it is undone"."""
     assert "(none)" in refusal(desk, cancelling.cancel, 1, refund=False, reason="moved")
-    assert done(desk, reasons.add_reason, " moved  abroad ") == 1
-    assert "already" in refusal(desk, reasons.add_reason, "Moved abroad")
-    assert "1 to 100 characters" in refusal(desk, reasons.add_reason, " ")
+    assert done(desk, cancel_reasons.add_reason, " moved  abroad ") == 1
+    assert "already" in refusal(desk, cancel_reasons.add_reason, "Moved abroad")
+    assert "1 to 100 characters" in refusal(desk, cancel_reasons.add_reason, " ")
     done(desk, cancelling.cancel, 1, refund=False, reason="MOVED abroad")
-    done(desk, reasons.remove_reason, 1)
-    assert "has no reason 1" in refusal(desk, reasons.remove_reason, 1)
+    done(desk, cancel_reasons.remove_reason, 1)
+    assert "has no reason 1" in refusal(desk, cancel_reasons.remove_reason, 1)
     assert desk.table("cancellations")[0]["reason"] == "moved abroad"
 
 
 def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
     """decisions, "How it is undone"."""
-    done(desk, allowing.allow, 1, 1, 107)
+    done(desk, allowances.allow, 1, 1, 107)
     done(desk, cancelling.cancel, 1, refund=True)
     assert desk.table("order_items")[0]["refund_date"] is not None
     done(desk, uncancelling.uncancel, 1)
@@ -201,7 +201,7 @@ def test_the_commands_cancel_and_undo(desk: Desk, url: str) -> None:
 
 @SHORT_ON_SQLITE
 def test_the_console_cancels_with_a_reason_and_undoes(desk: Desk) -> None:
-    done(desk, reasons.add_reason, "moved")
+    done(desk, cancel_reasons.add_reason, "moved")
     with serving_console(desk.store) as console:
         console.add("clerk", "clerk")
         browser = console.signed_in("clerk")
@@ -234,7 +234,7 @@ def test_what_is_joined_into_another_one_does_not_end_by_itself(desk: Desk) -> N
 
     done(desk, place)
     done(desk, cancelling.cancel, 2, refund=True, after_issue=2)
-    done(desk, joining.join, 1, 2)
+    done(desk, merging_subscribers.join, 1, 2)
     assert desk.table("cancellations") == []
     assert (desk.subscription(1)["issues"], desk.subscription(1)["date_expired"]) == (
         10,
@@ -258,10 +258,10 @@ def test_what_nobody_has_cancelled_does_not_end_with_what_it_is_joined_into(desk
     done(desk, place)
     for subscription in (1, 2):
         done(desk, cancelling.cancel, subscription, refund=False, after_issue=2)
-    done(desk, joining.join, 1, 2)
+    done(desk, merging_subscribers.join, 1, 2)
     assert [row["subscription_id"] for row in desk.table("cancellations")] == [1]
     assert desk.subscription(1)["issues"] == 10
-    done(desk, joining.join, 1, 3)
+    done(desk, merging_subscribers.join, 1, 3)
     assert desk.table("cancellations") == []
     found = desk.subscription(1)
     assert (found["issues"], found["renew_campaign_active"]) == (15, 1)

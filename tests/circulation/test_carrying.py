@@ -10,8 +10,8 @@ from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.account_removal import OF_AN_ACCOUNT, remove_account
-from masthead.store.books.guarding import BOOKS as OF_OPEN_BOOKS
-from masthead.store.books.guarding import OWNED
+from masthead.store.books.ownership import BOOKS as OF_OPEN_BOOKS
+from masthead.store.books.ownership import OWNED
 from masthead.store.erasing import erase
 from tests.circulation.small_books import BOOKS
 from tests.loading.publisher import SMALL, Publisher
@@ -239,7 +239,7 @@ def test_nothing_of_the_books_is_left_of_a_removed_account(publisher: Publisher)
     kept = copy.everything()
     stored = publisher.everything()
     counts = {table.name: len(stored[table.name]) for table in TABLES}
-    assert remove_account(publisher.store, 1, by=audit.Deed("ada", "accounts remove")) == counts
+    assert remove_account(publisher.store, 1, by=audit.Actor("ada", "accounts remove")) == counts
     with publisher.store.writer() as database:
         for name in OF_AN_ACCOUNT:
             rows = database.rows(f"SELECT 1 FROM {name} WHERE account_id = 1")

@@ -9,13 +9,13 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import accounts, erasing
-from masthead.store.books import cancelling, joining, ordering, paying, refunding
+from masthead.store.books import cancelling, merging_subscribers, ordering, paying, refunding
 from masthead.store.books.closing import close_issue
-from masthead.store.books.expiries import expiring_then, schedules
+from masthead.store.books.expiry_counts import expiring_then, schedules
 from masthead.store.books.mail_file import mark_written
 from masthead.store.books.operation import operation
 from masthead.store.books.reopening import reopen_issue
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,16 +60,16 @@ def desk(store: Store) -> Iterator[Desk]:
 
 
 def do(desk: Desk, what: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         return what(books, *given, **named)
 
 
 def test_all_times_of_the_books_are_those_of_the_account(desk: Desk) -> None:
     """decisions, "One clock"."""
-    close_issue(desk.store, 1, 1, deed=DEED)
-    mark_written(desk.store, 1, 1, deed=DEED)
+    close_issue(desk.store, 1, 1, actor=ACTOR)
+    mark_written(desk.store, 1, 1, actor=ACTOR)
     do(desk, cancelling.cancel, 2, refund=False)
-    do(desk, joining.join, 1, 2)
+    do(desk, merging_subscribers.join, 1, 2)
     erasing.erase(desk.store, 1, 1)
     (issue,) = desk.table("issues")
     assert (issue["closed_at"], issue["file_written_at"]) == (LOCAL, LOCAL)
@@ -95,14 +95,14 @@ def test_what_ended_on_a_day_there_had_not_ended_the_day_before(desk: Desk) -> N
 
 def test_a_merge_within_the_second_of_a_closing_is_before_it_or_after_it(desk: Desk) -> None:
     """circulation, "Reopen": refused only where the term has moved since."""
-    do(desk, joining.join, 1, 2)
-    close_issue(desk.store, 1, 1, deed=DEED)
-    reopen_issue(desk.store, 1, 1, deed=DEED)
-    close_issue(desk.store, 1, 1, deed=DEED)
+    do(desk, merging_subscribers.join, 1, 2)
+    close_issue(desk.store, 1, 1, actor=ACTOR)
+    reopen_issue(desk.store, 1, 1, actor=ACTOR)
+    close_issue(desk.store, 1, 1, actor=ACTOR)
     desk.put("subscribers", subscriber_id=3, last_name="Reader 3")
-    do(desk, joining.join, 3, 1)
+    do(desk, merging_subscribers.join, 3, 1)
     with pytest.raises(BadInput, match="merged into another subscriber"):
-        reopen_issue(desk.store, 1, 1, deed=DEED)
+        reopen_issue(desk.store, 1, 1, actor=ACTOR)
 
 
 def test_a_product_that_ends_on_the_day_of_its_payment_was_paid(desk: Desk) -> None:

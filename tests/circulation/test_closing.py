@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from masthead.circulation.earned_share import share
 from masthead.circulation.serving import Closing, Reader, Term, Verdict, next_term, verdict
-from masthead.circulation.shares import share
 from masthead.errors import BadInput, BadUsage, NotFound
 from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.reopening import reopen_issue
-from tests.circulation.desk import DEED, Desk
+from tests.circulation.desk import ACTOR, Desk
 from tests.long import examples
 
 MONTHS = [f"2026-{month:02}-01" for month in range(1, 9)]
@@ -86,7 +86,7 @@ def close(desk: Desk, issue: int = 3, *, dry_run: bool = False, **grace: Any) ->
     """Close an issue."""
     given_grace = Grace(**grace) if grace else None
     return close_issue(
-        desk.store, desk.account_id, issue, grace=given_grace, deed=DEED, dry_run=dry_run
+        desk.store, desk.account_id, issue, grace=given_grace, actor=ACTOR, dry_run=dry_run
     )
 
 
@@ -244,12 +244,12 @@ def test_a_gap_list_brings_what_is_missed_and_never_twice(desk: Desk) -> None:
         make_gap_list(desk.store, 1, 3)
     close(desk)
     before = desk.everything()
-    gap = make_gap_list(desk.store, 1, 3, deed=DEED)
+    gap = make_gap_list(desk.store, 1, 3, actor=ACTOR)
     assert (gap.mailing_list_id, gap.entries, len(gap.exceptions)) == (None, 0, 1)
     assert desk.everything() == before
     with desk.store.writer() as database:
         database.change("UPDATE addresses SET address = '2 Quay' WHERE address_id = 2")
-    gap = make_gap_list(desk.store, 1, 3, deed=DEED)
+    gap = make_gap_list(desk.store, 1, 3, actor=ACTOR)
     assert (gap.mailing_list_id, gap.entries, gap.exceptions) == (2, 1, [])
     entries = desk.rows(
         "SELECT mailing_list_id, subscription_id FROM mailing_list_entries ORDER BY 1"

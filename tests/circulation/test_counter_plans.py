@@ -16,21 +16,21 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.databases.sqlite import SqliteConnection
 from masthead.store.books import (
-    addressing,
     cancelling,
     extending,
-    finding,
-    joining,
+    merging_subscribers,
     ordering,
     paying,
     refunding,
+    subscriber_search,
+    subscription_addresses,
     suspending,
 )
-from masthead.store.books.copies import set_copies
-from masthead.store.books.finding import Sought
-from masthead.store.books.looking import look_at_subscriber, look_at_subscription
+from masthead.store.books.details import look_at_subscriber, look_at_subscription
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.showing_orders import show_order
+from masthead.store.books.order_details import show_order
+from masthead.store.books.subscriber_search import Sought
+from masthead.store.books.term_copies import set_copies
 from tests.circulation.desk import Desk, at_desk
 from tests.long import ONE_SERVER
 
@@ -282,27 +282,29 @@ WRITING: dict[str, Callable[[Operation], object]] = {
     "subscription resume": lambda books: suspending.resume(books, 1_700),
     "subscription extend": lambda books: extending.extend(books, 1_800, 1),
     "subscription cancel": lambda books: cancelling.cancel(books, 1_900, refund=True),
-    "address": lambda books: addressing.add_address(books, 2_000, {"address": "9 Elm"}),
-    "subscriber merge": lambda books: joining.join(books, 2_100, 2_200),
+    "address": lambda books: subscription_addresses.add_address(books, 2_000, {"address": "9 Elm"}),
+    "subscriber merge": lambda books: merging_subscribers.join(books, 2_100, 2_200),
 }
 READING: dict[str, Callable[[Connection], object]] = {
     "order show": lambda database: show_order(database, 1, 77),
     "order show, by the reference": lambda database: show_order(database, 1, reference="WEB-77"),
     "subscription show": lambda database: look_at_subscription(database, 1, 77),
     "subscriber show": lambda database: look_at_subscriber(database, 1, 77),
-    "subscriber duplicates": lambda database: list(finding.duplicates(database, 1, of=77)),
+    "subscriber duplicates": lambda database: list(
+        subscriber_search.duplicates(database, 1, of=77)
+    ),
 }
 
 
 def sought_by(sought: Sought) -> Callable[[Connection], object]:
     """Return what finds a reader by what is known of one."""
-    return lambda database: check_found(finding.find(database, 1, sought, limit=20))
+    return lambda database: check_found(subscriber_search.find(database, 1, sought, limit=20))
 
 
 READING |= {f"subscriber find {[*filter(None, each)]}": sought_by(each) for each in FOUND_BY}
 
 
-def check_found(found: list[finding.Found]) -> None:
+def check_found(found: list[subscriber_search.Found]) -> None:
     """Assert that it is reader 77 who was found."""
     assert [each.subscriber_id for each in found] == [77]
 

@@ -9,7 +9,7 @@ import pytest
 from masthead.store.books import (
     cancelling,
     extending,
-    joining,
+    merging_subscribers,
     renewing,
     reports,
     subscription,
@@ -130,7 +130,7 @@ def test_who_is_not_written_to(desk: Desk, why: str) -> None:
             )
         desk.refresh()
     else:
-        done(desk, joining.join, 3, 2)
+        done(desk, merging_subscribers.join, 3, 2)
         with desk.store.writer() as database, database.transaction():
             database.change(
                 "UPDATE subscribers SET delete_date = '2026-04-01 00:00:00' "

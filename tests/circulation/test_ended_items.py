@@ -8,10 +8,10 @@ import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import copies, ordering, paying, refunding, showing_orders
+from masthead.store.books import order_details, ordering, paying, refunding, term_copies
 from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def desk(store: Store) -> Iterator[Desk]:
 
 
 def place(desk: Desk, *items: Item, is_paid: bool = False) -> None:
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         placed = ordering.place(books, Order(Person(1), items, is_paid=is_paid))
         ordering.finish(books, [placed])
         books.say("order")
@@ -45,7 +45,7 @@ def place(desk: Desk, *items: Item, is_paid: bool = False) -> None:
 
 def pay(desk: Desk) -> int:
     """Pay the order; return how many cents without tax were received."""
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         paid = paying.pay(books, 1)
         ordering.refresh_subscriptions(books, paid.subscriptions)
         books.say("pay")
@@ -54,7 +54,7 @@ def pay(desk: Desk) -> int:
 
 def refund(desk: Desk, item_id: int, cents: int | None = None) -> int:
     """Refund an item; return the cents that are given back."""
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         done = refunding.refund(books, 1, item_id, cents)
         ordering.refresh_subscriptions(books, done.subscriptions)
         books.say("refund")
@@ -65,7 +65,7 @@ def due(desk: Desk) -> int:
     """Return what is still to be paid of the order."""
     with desk.store.reader() as connection:
         connection.set_tenant(1)
-        return showing_orders.show_order(connection, 1, 1).due
+        return order_details.show_order(connection, 1, 1).due
 
 
 def test_what_ended_before_the_payment_is_neither_due_nor_given_back(desk: Desk) -> None:
@@ -94,10 +94,10 @@ def test_a_paid_product_that_ended_without_a_refund_can_still_be_given_back(desk
 def test_what_is_delivered_and_earned_is_not_refunded_with_nothing(desk: Desk) -> None:
     """circulation, "Money": partners would see a refund, though nothing goes back."""
     place(desk, Item(1), is_paid=True)
-    with operation(desk.store, 1, DEED) as books:
-        copies.set_copies(books, 1, 12, "convert")
+    with operation(desk.store, 1, ACTOR) as books:
+        term_copies.set_copies(books, 1, 12, "convert")
         books.say("copies")
-    close_issue(desk.store, 1, 1, deed=DEED)
+    close_issue(desk.store, 1, 1, actor=ACTOR)
     for cents, words in ((None, "and nothing of it is unearned"), (0, "nothing was changed")):
         with pytest.raises(BadInput, match=f"item 1 has no issues left.*{words}"):
             refund(desk, 1, cents)

@@ -30,7 +30,7 @@ from masthead.store.books.closing import Grace, MailingList, close_issue, make_g
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from masthead.store.books.reopening import reopen_issue
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
@@ -149,14 +149,14 @@ class Course:
             "Gale Summer closed": lambda: self._close("Summer"),
         }
 
-    def _do(self, deed: Callable[[Operation], object]) -> None:
-        with operation(self.desk.store, self.desk.account_id, DEED) as books:
-            deed(books)
+    def _do(self, actor: Callable[[Operation], object]) -> None:
+        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
+            actor(books)
 
     def _open(self) -> None:
-        assert open_books(self.desk.store, self.desk.account_id, by=DEED).closed_issues == 1
+        assert open_books(self.desk.store, self.desk.account_id, by=ACTOR).closed_issues == 1
         rows = table("bundle", "of")
-        with operation(self.desk.store, self.desk.account_id, DEED) as books:
+        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
             for name, lines in groupby(rows, lambda row: row[0]):
                 self._bundles[name] = self._add_bundle(books, name, list(lines))
 
@@ -190,18 +190,18 @@ class Course:
         whose = person(recipient) if recipient else NOBODY
         payer = person(name) if has_address else person(name)._replace(address={})
         item = Item(self._bundles[bundle], price=price, recipient=whose)
-        with operation(self.desk.store, self.desk.account_id, DEED) as books:
+        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
             placed = ordering.place(books, Order(payer, [item], is_paid=is_paid))
             ordering.finish(books, [placed])
         self._orders[f"{name} {bundle}"] = placed.order_id
 
     def _pay(self) -> None:
-        with operation(self.desk.store, self.desk.account_id, DEED) as books:
+        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
             paid = paying.pay(books, self._orders["Ida twelve"])
             ordering.refresh_subscriptions(books, paid.subscriptions)
 
     def _refund(self) -> None:
-        with operation(self.desk.store, self.desk.account_id, DEED) as books:
+        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
             done = refunding.refund(books, self._orders["Ada twelve"])
             ordering.refresh_subscriptions(books, done.subscriptions)
             self.refunded = decimal(done.cents)
@@ -209,14 +209,16 @@ class Course:
 
     def _close(self, name: str, grace: Grace | None = None) -> MailingList:
         issue_id = issue_of(name)
-        return close_issue(self.desk.store, self.desk.account_id, issue_id, grace=grace, deed=DEED)
+        return close_issue(
+            self.desk.store, self.desk.account_id, issue_id, grace=grace, actor=ACTOR
+        )
 
     def _gap(self, name: str) -> MailingList:
-        return make_gap_list(self.desk.store, self.desk.account_id, issue_of(name), deed=DEED)
+        return make_gap_list(self.desk.store, self.desk.account_id, issue_of(name), actor=ACTOR)
 
     def reopen_and_close(self, name: str) -> tuple[dict[int, Row], dict[int, Row]]:
         """Reopen an issue and close it again; return what everybody has after both."""
-        reopen_issue(self.desk.store, self.desk.account_id, issue_of(name), deed=DEED)
+        reopen_issue(self.desk.store, self.desk.account_id, issue_of(name), actor=ACTOR)
         reopened = self.figures()
         self._close(name)
         return reopened, self.figures()

@@ -8,7 +8,7 @@ import pytest
 
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import catalogue, joining, ordering
+from masthead.store.books import catalogue, merging_subscribers, ordering
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.loading.mapped import load_mapped
@@ -179,7 +179,7 @@ def test_complete_files_keep_whom_the_books_have_and_say_so(
 def test_what_was_merged_stays_merged(publisher: Publisher) -> None:
     """decisions, "Readers whom files leave alone": F3 of the merge that a file undid."""
     with operation(publisher.store, 1, None) as books:
-        joining.join(books, 3, 2)
+        merging_subscribers.join(books, 3, 2)
     before = publisher.everything()
     files = {
         "addresses.csv": "address_id,subscriber_id,city\n2,2,Dover\n8,2,Kiel\n",
@@ -204,7 +204,7 @@ def test_what_was_merged_stays_merged(publisher: Publisher) -> None:
 def test_an_own_export_changes_nothing(publisher: Publisher) -> None:
     before = publisher.exported()
     with operation(publisher.store, 1, None) as books:
-        joining.join(books, 3, 2)
+        merging_subscribers.join(books, 3, 2)
     exported = publisher.exported()
     owned = [name.removesuffix(".csv") for name in BEFORE if name != "subscriptions.csv"]
     loaded = publisher.load({f"{name}.csv": exported[f"{name}.csv"] for name in owned})

@@ -10,7 +10,7 @@ from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books import catalogue, closing, ordering, renewing
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def desk(store: Store) -> Iterator[Desk]:
 
 
 def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         return do(books, *given, **named)
 
 
@@ -55,7 +55,7 @@ def order(desk: Desk, payer: int, reader: int | None = None) -> None:
 
 def letters(desk: Desk) -> list[dict[str, Any]]:
     """Return the letters that are due, and note them as sent."""
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         rows = list(renewing.letters(books.connection, 1, books.today))
         renewing.record_sent(books)
     return [dict(zip(renewing.LETTER, row, strict=True)) for row in rows]

@@ -12,7 +12,7 @@ from masthead.loading.load import load
 from masthead.sample_data.generate import REFERENCE_DATE, generate
 from masthead.store.books.closing import close_issue
 from masthead.store.books.opening import open_books
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_made_up_data_of_any_size_become_open_books(
     generate(folder, subscribers=subscribers, seed=seed)
     assert not [name for name in NOTHING_OF_BOOKS if (folder / f"{name}.csv").exists()]
     load(desk.store, [folder], account_id=desk.account_id)
-    opened = open_books(desk.store, desk.account_id, by=DEED)
+    opened = open_books(desk.store, desk.account_id, by=ACTOR)
 
     found = rows_of(folder, "subscriptions")
     unearned = sum((Decimal(row["unearned_revenue"] or 0) for row in found), Decimal())
@@ -68,7 +68,7 @@ def test_made_up_data_of_any_size_become_open_books(
     assert {issue["publication_id"] for issue in planned} == {1, 2, 3, 4, 5}
     assert all(issue["date"] > REFERENCE_DATE.isoformat() for issue in planned)
     weekly = min((i["date"], i["issue_id"]) for i in planned if i["publication_id"] == 2)
-    made = close_issue(desk.store, desk.account_id, weekly[1], deed=DEED)
+    made = close_issue(desk.store, desk.account_id, weekly[1], actor=ACTOR)
     assert bool(made.entries) == bool(subscribers)
 
 
@@ -78,7 +78,7 @@ def test_the_planner_knows_the_size_of_open_books(desk: Desk, tmp_path: Path) ->
         pytest.skip("SQLite plans without statistics")
     generate(tmp_path / "made-up", subscribers=200, seed=1)
     load(desk.store, [tmp_path / "made-up"], account_id=desk.account_id)
-    open_books(desk.store, desk.account_id, by=DEED)
+    open_books(desk.store, desk.account_id, by=ACTOR)
     with desk.store.writer() as database:
         sizes = database.rows(
             "SELECT relname, reltuples FROM pg_class WHERE relname IN ('terms', 'revenue') "
@@ -92,7 +92,7 @@ def test_the_planner_knows_the_size_of_open_books(desk: Desk, tmp_path: Path) ->
 def test_the_plan_is_that_of_a_year(desk: Desk, tmp_path: Path) -> None:
     generate(tmp_path / "made-up", subscribers=0, seed=1)
     load(desk.store, [tmp_path / "made-up"], account_id=desk.account_id)
-    open_books(desk.store, desk.account_id, by=DEED)
+    open_books(desk.store, desk.account_id, by=ACTOR)
     for publication in desk.table("publications"):
         issues = [
             issue

@@ -12,7 +12,7 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.store.books import extending, ordering
 from masthead.store.books.operation import Operation, operation
-from tests.circulation.desk import DEED, Desk
+from tests.circulation.desk import ACTOR, Desk
 from tests.circulation.statements import counting
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def together(books: Operation, orders: Sequence[Order]) -> list[ordering.Placed]
 
 def test_orders_that_come_together_leave_what_they_leave_one_by_one(desk: Desk) -> None:
     """Ids too, and whom an order brings is there for the next one."""
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         placed = together(books, ORDERS)
     found = tables(desk)
     assert [each.is_known for each in placed].count(True) == 1
@@ -175,7 +175,7 @@ def test_orders_that_come_together_leave_what_they_leave_one_by_one(desk: Desk) 
     fill(desk)
     alone = []
     for order in ORDERS:
-        with operation(desk.store, 1, DEED) as books:
+        with operation(desk.store, 1, ACTOR) as books:
             alone += together(books, [order])
     assert placed == alone
     assert tables(desk) == found
@@ -191,7 +191,7 @@ def test_many_orders_cost_few_statements(desk: Desk) -> None:
             Order(new(f"n{n}"), (Item(bundle_id=BOTH), Item(product_id=MUG)), is_paid=True),
         )
     ]
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         with counting() as counts:
             together(books, orders)
         assert counts.sent < STATEMENTS_MAX * len(orders)
@@ -201,7 +201,7 @@ def test_ids_are_shared_with_statements_that_write_by_themselves(
     desk: Desk,
 ) -> None:
     """Whoever uses the connection sees what was handed over."""
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         first = together(books, ORDERS[:2])
         extending.extend(books, 1, 3)
         again = together(books, ORDERS[2:3])

@@ -21,7 +21,7 @@ from masthead.store.books import renewing
 from masthead.store.books.closing import Grace, close_issue
 from masthead.store.books.opening import Balance, open_books
 from masthead.store.books.operation import opened_on, operation
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +134,7 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
     subscribe(desk, 2, issues=2, unearned_revenue="6")
     subscribe(desk, 3, issues=0, date_expired="2025-12-31")
     subscribe(desk, 4, 2, issues=-1, unearned_revenue="24.00")
-    opened = open_books(desk.store, desk.account_id, by=DEED)
+    opened = open_books(desk.store, desk.account_id, by=ACTOR)
     assert opened.balances == [
         Balance(1, "Tide", 2, 5, 1, 0, 1650),
         Balance(2, "Harbour", 1, 0, 0, 1, 2400),
@@ -188,17 +188,17 @@ def test_grace_asks_for_the_last_issue_and_not_for_the_end_in_the_file(
     desk.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
     subscribe(desk, 1, date_expired=ended, renew_campaign_active=1, mailing_address_id=1)
     desk.put("subscription_issues", subscription_id=1, issue_id=3)
-    open_books(desk.store, desk.account_id, by=DEED)
+    open_books(desk.store, desk.account_id, by=ACTOR)
     assert desk.subscription(1)["date_expired"] == "2026-03-31"
     grace = Grace(1, "2026-03-01")
-    assert close_issue(desk.store, desk.account_id, 4, grace=grace, deed=DEED).entries == 1
+    assert close_issue(desk.store, desk.account_id, 4, grace=grace, actor=ACTOR).entries == 1
 
 
 def test_an_issue_that_somebody_has_and_all_before_it_are_closed(desk: Desk) -> None:
     """Otherwise it could be delivered again, or be closed after a later one."""
     subscribe(desk, 1, issues=4)
     desk.put("subscription_issues", subscription_id=1, issue_id=5)
-    assert open_books(desk.store, desk.account_id, by=DEED).closed_issues == 5
+    assert open_books(desk.store, desk.account_id, by=ACTOR).closed_issues == 5
     assert desk.subscription(1)["begins_on"] == "2026-05-02"
 
 
@@ -211,7 +211,7 @@ def test_all_contradictions_are_named_and_nothing_is_opened(desk: Desk) -> None:
     desk.put("issues", issue_id=9, publication_id=1, name="Some day")
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
-        open_books(desk.store, desk.account_id, by=DEED)
+        open_books(desk.store, desk.account_id, by=ACTOR)
     undated, nothing_paid, paid, end = str(refusal.value).splitlines()
     assert undated.endswith("1 issue, such as 9")
     assert "1 subscription, such as 3 (issues 0, paid_issues_left empty, unearned" in nothing_paid
@@ -228,12 +228,12 @@ def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
     desk.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE subscriptions SET mailing_address_id = 1")
-    opened = open_books(desk.store, desk.account_id, by=DEED)
+    opened = open_books(desk.store, desk.account_id, by=ACTOR)
     assert opened.balances[0] == Balance(1, "Tide", 1, 3, 1, 0, 0)
     assert desk.table("revenue") == []
     found = desk.subscription(1)
     assert (found["issues"], found["paid_issues_left"], found["unearned_revenue"]) == (4, 3, "0.00")
-    close_issue(desk.store, desk.account_id, 4, deed=DEED)
+    close_issue(desk.store, desk.account_id, 4, actor=ACTOR)
     (entry,) = desk.table("mailing_list_entries")
     assert entry["is_paid"] == 1
     assert desk.subscription(1)["paid_issues_left"] == 2
@@ -243,17 +243,17 @@ def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
 def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
     subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
     before = desk.everything()
-    dry = open_books(desk.store, desk.account_id, dry_run=True, by=DEED)
+    dry = open_books(desk.store, desk.account_id, dry_run=True, by=ACTOR)
     assert desk.everything() == before
-    assert open_books(desk.store, desk.account_id, by=DEED) == dry
+    assert open_books(desk.store, desk.account_id, by=ACTOR) == dry
     assert desk.everything() != before
 
 
 def test_books_are_opened_once(desk: Desk) -> None:
-    open_books(desk.store, desk.account_id, by=DEED)
+    open_books(desk.store, desk.account_id, by=ACTOR)
     before = desk.everything()
     with pytest.raises(MastheadError, match="open"):
-        open_books(desk.store, desk.account_id, by=DEED)
+        open_books(desk.store, desk.account_id, by=ACTOR)
     assert desk.everything() == before
 
 
@@ -268,7 +268,7 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
         subscribe(desk, number, renew_campaign_active=1, **values)
         if issue_id is not None:
             desk.put("subscription_issues", subscription_id=number, issue_id=issue_id)
-    opened = open_books(desk.store, desk.account_id, renew_since="2026-02-01", by=DEED)
+    opened = open_books(desk.store, desk.account_id, renew_since="2026-02-01", by=ACTOR)
     assert opened.to_renew == 1
     assert [each.subscriptions for each in opened.balances] == [1, 0]
     terms = desk.table("terms")
@@ -276,9 +276,9 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
         (3, 2, "opening"),
         (1, 0, "opening"),
     ]
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         renewing.set_effort(books, renewing.Point(1, 1, 3))
         renewing.set_effort(books, renewing.Point(1, 2, -1))
         due = renewing.due(books.connection, books.account_id, books.today)
     assert due == [renewing.Due(1, 1, 1), renewing.Due(1, 2, 1)]
-    close_issue(desk.store, desk.account_id, 4, deed=DEED)
+    close_issue(desk.store, desk.account_id, 4, actor=ACTOR)

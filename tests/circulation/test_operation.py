@@ -10,7 +10,7 @@ from masthead.errors import MastheadError, NotFound
 from masthead.store import audit, commits
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation, opened_on, operation, reading
-from tests.circulation.desk import DEED, Desk, at_desk
+from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,14 +29,14 @@ def desk(store: Store) -> Iterator[Desk]:
         yield found
 
 
-def said(desk: Desk) -> list[tuple[audit.Deed, int | None, str]]:
+def said(desk: Desk) -> list[tuple[audit.Actor, int | None, str]]:
     """Return the audit entries of the account, without their times."""
     with desk.store.writer() as database:
         found = audit.entries(database, account_id=desk.account_id)
         return [
-            (audit.Deed(entry.user_name, entry.command), entry.account_id, entry.summary)
+            (audit.Actor(entry.user_name, entry.command), entry.account_id, entry.summary)
             for entry in found
-            if entry.command == DEED.command
+            if entry.command == ACTOR.command
         ]
 
 
@@ -54,7 +54,7 @@ def rename(running: Operation) -> None:
 
 def test_it_is_one_commit_that_is_stamped_and_one_entry(desk: Desk) -> None:
     ((before,),) = desk.rows(COMMITS)
-    with operation(desk.store, desk.account_id, DEED) as running:
+    with operation(desk.store, desk.account_id, ACTOR) as running:
         rename(running)
         running.say("reader 1 renamed")
     assert desk.rows(COMMITS) == [(before + 1,)]
@@ -62,14 +62,14 @@ def test_it_is_one_commit_that_is_stamped_and_one_entry(desk: Desk) -> None:
     assert desk.rows("SELECT commit_id FROM subscribers WHERE account_id = :account_id") == [
         (running.commit_id,)
     ]
-    assert said(desk) == [(DEED, desk.account_id, "reader 1 renamed")]
+    assert said(desk) == [(ACTOR, desk.account_id, "reader 1 renamed")]
 
 
 @pytest.mark.parametrize("how", ["raises", "is dry"])
 def test_what_raises_and_a_dry_run_leave_no_trace(desk: Desk, how: str) -> None:
     before, commits_before = desk.everything(), desk.rows(COMMITS)
     try:
-        with operation(desk.store, desk.account_id, DEED, dry_run=how == "is dry") as running:
+        with operation(desk.store, desk.account_id, ACTOR, dry_run=how == "is dry") as running:
             rename(running)
             running.say("reader 1 renamed")
             assert running.connection.row("SELECT 1 FROM subscribers WHERE email LIKE 'new%'")
@@ -84,19 +84,19 @@ def test_what_raises_and_a_dry_run_leave_no_trace(desk: Desk, how: str) -> None:
 
 def test_what_no_partner_sees_is_no_commit_but_an_entry(desk: Desk) -> None:
     before = desk.rows(COMMITS)
-    with operation(desk.store, desk.account_id, DEED) as running:
+    with operation(desk.store, desk.account_id, ACTOR) as running:
         running.connection.change(
             "INSERT INTO products (account_id, product_id) VALUES (:account_id, 1)",
             account_id=desk.account_id,
         )
         running.say("product 1 added")
     assert desk.rows(COMMITS) == before
-    assert said(desk) == [(DEED, desk.account_id, "product 1 added")]
+    assert said(desk) == [(ACTOR, desk.account_id, "product 1 added")]
 
 
 def test_what_changes_nothing_and_says_nothing_has_no_entry(desk: Desk) -> None:
     before = desk.rows(COMMITS)
-    with operation(desk.store, desk.account_id, DEED):
+    with operation(desk.store, desk.account_id, ACTOR):
         pass
     assert desk.rows(COMMITS) == before
     assert said(desk) == []
@@ -105,7 +105,7 @@ def test_what_changes_nothing_and_says_nothing_has_no_entry(desk: Desk) -> None:
 @pytest.mark.parametrize("what", ["a deletion", "answers"])
 def test_a_commit_of_which_no_row_but_this_tells_is_kept(desk: Desk, what: str) -> None:
     before = desk.rows(COMMITS)[0][0]
-    with operation(desk.store, desk.account_id, DEED) as running:
+    with operation(desk.store, desk.account_id, ACTOR) as running:
         values = {"account_id": desk.account_id, "commit_id": running.commit_id}
         if what == "answers":
             running.connection.change(
@@ -137,7 +137,7 @@ def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk
         database.change("DELETE FROM books")
     assert opened_on(desk.store, desk.account_id) is None
     for begun in (
-        operation(desk.store, desk.account_id, DEED),
+        operation(desk.store, desk.account_id, ACTOR),
         reading(desk.store, desk.account_id),
     ):
         with pytest.raises(MastheadError, match="`masthead books open --account 1`"), begun:
@@ -145,7 +145,7 @@ def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk
 
 
 def test_an_unknown_account_is_not_found(desk: Desk) -> None:
-    for begun in (operation(desk.store, 9, DEED), reading(desk.store, 9)):
+    for begun in (operation(desk.store, 9, ACTOR), reading(desk.store, 9)):
         with pytest.raises(NotFound, match="no account 9"), begun:
             pass
 

@@ -11,7 +11,7 @@ from masthead.errors import MastheadError
 from masthead.store.books import ordering, paying, refunding
 from masthead.store.books.closing import Grace, close_issue, make_gap_list
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED, Desk
+from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,7 +84,7 @@ def order(payer: Person, *items: Item, **named: Any) -> Order:
 
 def place(desk: Desk, ordered: Order) -> ordering.Placed:
     """Place an order; return what it was."""
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         placed = ordering.place(books, ordered)
         ordering.finish(books, [placed])
         if not placed.is_known or placed.was_paid:
@@ -94,7 +94,7 @@ def place(desk: Desk, ordered: Order) -> ordering.Placed:
 
 def pay(desk: Desk, order_id: int) -> paying.Paid:
     """Book the payment of an order."""
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         paid = paying.pay(books, order_id)
         ordering.refresh_subscriptions(books, paid.subscriptions)
         books.say("pay")
@@ -105,7 +105,7 @@ def refund(
     desk: Desk, order_id: int, item_id: int | None = None, cents: int | None = None
 ) -> refunding.Refunded:
     """Refund an item."""
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         done = refunding.refund(books, order_id, item_id, cents)
         ordering.refresh_subscriptions(books, done.subscriptions)
         books.say("refund")
@@ -124,7 +124,7 @@ def refused(desk: Desk, do: Callable[..., Any], *arguments: Any) -> str:
 def close(desk: Desk, issue: int, grace: int = 0) -> None:
     """Close an issue."""
     close_issue(
-        desk.store, 1, issue, grace=Grace(grace, "2026-01-01" if grace else None), deed=DEED
+        desk.store, 1, issue, grace=Grace(grace, "2026-01-01" if grace else None), actor=ACTOR
     )
 
 
@@ -250,7 +250,7 @@ def test_the_first_issue_is_the_next_one_or_the_newest_or_a_named_one(
         database.change("UPDATE publications SET late_start = :s", s=late_start)
     place(desk, order(ADA, Item(YEAR, first_issue=first_issue), is_paid=True))
     assert desk.subscription(1)["begins_on"] == begins
-    made = make_gap_list(desk.store, 1, 14, deed=DEED)
+    made = make_gap_list(desk.store, 1, 14, actor=ACTOR)
     assert made.entries == (begins == "2026-04-01")
 
 
@@ -286,7 +286,7 @@ def test_an_unpaid_order_is_served_for_its_credit_and_earns_when_it_is_paid(desk
     assert (desk.subscription(1)["paid_issues_left"], money(desk)) == (0, [])
     assert desk.subscription(1)["unearned_revenue"] == "0.00"
     close(desk, 15)
-    made = close_issue(desk.store, 1, 16, grace=Grace(), deed=DEED, dry_run=True)
+    made = close_issue(desk.store, 1, 16, grace=Grace(), actor=ACTOR, dry_run=True)
     assert [(each.subscription_id, each.why) for each in made.exceptions] == [(1, "unpaid")]
     desk.to("2026-06-02")
     assert pay(desk, 1) == paying.Paid(3500, 291, (1,))

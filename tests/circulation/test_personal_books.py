@@ -13,12 +13,12 @@ from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import erasing
-from masthead.store.books import addressing, cancelling, ordering, renewing, suspending
+from masthead.store.books import cancelling, ordering, renewing, subscription_addresses, suspending
 from masthead.store.books.closing import MailingList, close_issue
 from masthead.store.books.operation import operation, reading
 from masthead.store.books.renewing import LETTER
 from masthead.store.books.reopening import reopen_issue
-from tests.circulation.desk import DEED, Desk
+from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,16 +99,18 @@ def desk(shared: Desk) -> Desk:
     gift = Item(YEAR, recipient=Person(BEN))
     place(shared, Order(Person(ADA), [gift], is_paid=True, notes=WORD))
     close(shared, MAY)
-    with operation(shared.store, shared.account_id, DEED) as books:
+    with operation(shared.store, shared.account_id, ACTOR) as books:
         renewing.record_sent(books)
         elsewhere = {"address": f"9 {WORD} Street", "city": WORD}
-        addressing.move_for_a_while(books, OF_ADA, elsewhere, "2026-07-01", "2026-08-31")
+        subscription_addresses.move_for_a_while(
+            books, OF_ADA, elsewhere, "2026-07-01", "2026-08-31"
+        )
         suspending.suspend(books, OF_ADA, "2026-10-01", "2026-10-31")
     return shared
 
 
 def place(desk: Desk, order: Order) -> ordering.Placed:
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         placed = ordering.place(books, order)
         ordering.finish(books, [placed])
         if not placed.is_known:
@@ -117,7 +119,7 @@ def place(desk: Desk, order: Order) -> ordering.Placed:
 
 
 def close(desk: Desk, issue_id: int) -> MailingList:
-    return close_issue(desk.store, desk.account_id, issue_id, deed=DEED)
+    return close_issue(desk.store, desk.account_id, issue_id, actor=ACTOR)
 
 
 def given_out(desk: Desk, subscriber_id: int) -> dict[str, Any]:
@@ -204,7 +206,7 @@ def test_who_is_erased_with_issues_left_is_named_until_the_subscription_is_cance
     made = close(desk, JUNE)
     assert served(desk, made.mailing_list_id) == [OF_BEN]
     assert [(each.subscription_id, each.why) for each in made.exceptions] == [(OF_ADA, "deleted")]
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         done = cancelling.cancel(books, OF_ADA, refund=True)
     assert (done.issues, done.refunded, done.tax) == (11, 3300, 231)
     sums = dict.fromkeys(("received", "earned", "refunded"), 0)
@@ -235,14 +237,14 @@ def test_who_is_erased_orders_nothing_and_gets_no_new_address(desk: Desk) -> Non
     to = {"address": f"3 {WORD} Row", "city": WORD}
     with (
         pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"),
-        operation(desk.store, desk.account_id, DEED) as books,
+        operation(desk.store, desk.account_id, ACTOR) as books,
     ):
-        addressing.move(books, OF_ADA, to)
+        subscription_addresses.move(books, OF_ADA, to)
     with (
         pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"),
-        operation(desk.store, desk.account_id, DEED) as books,
+        operation(desk.store, desk.account_id, ACTOR) as books,
     ):
-        addressing.move_for_a_while(books, OF_ADA, to, "2026-11-01", "2026-11-30")
+        subscription_addresses.move_for_a_while(books, OF_ADA, to, "2026-11-01", "2026-11-30")
     assert desk.everything() == before
 
 
@@ -257,7 +259,7 @@ def test_the_letter_of_a_gift_goes_to_the_reader_when_the_donor_is_erased(desk: 
             if row["subscription_id"] == OF_BEN
         ]
 
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         for effort, left in ((1, 12), (2, 11)):
             renewing.set_effort(books, renewing.Point(1, effort, left))
     assert letters() == [(OF_BEN, ADA, WORD)]
@@ -271,7 +273,7 @@ def test_a_mail_file_keeps_the_row_of_an_erased_reader_without_the_person(
     """circulation, "What must hold": a list's entries, its count and its file's rows are one."""
     erase(desk)
     path = tmp_path / "may.csv"
-    count = write_mail_file(desk.store, desk.account_id, Wanted(MAY), path, by=DEED)
+    count = write_mail_file(desk.store, desk.account_id, Wanted(MAY), path, by=ACTOR)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert count == len(rows) == 2
@@ -281,6 +283,6 @@ def test_a_mail_file_keeps_the_row_of_an_erased_reader_without_the_person(
 def test_an_issue_that_an_erased_reader_got_can_be_reopened(desk: Desk) -> None:
     """circulation, "Reopen": the term gets its issue back, and the next closing leaves it there."""
     erase(desk)
-    reopen_issue(desk.store, desk.account_id, MAY, deed=DEED)
+    reopen_issue(desk.store, desk.account_id, MAY, actor=ACTOR)
     assert [term["issues_left"] for term in desk.table("terms")] == [12, 12]
     assert served(desk, close(desk, MAY).mailing_list_id) == [OF_BEN]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.circulation.booking import open_day, taken_back
+from masthead.circulation.booking_day import open_day, taken_back
 from masthead.circulation.refunding import (
     Held,
     Item,

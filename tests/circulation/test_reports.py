@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.circulation.expiring import Expiring, Schedule, expiries
+from masthead.circulation.expiry_report import Expiring, Schedule, expiries
 from masthead.circulation.tables import Series
 from tests.circulation.small_books import BOOKS
 from tests.long import SHORT_ON_SQLITE

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.circulation.copies import Moves, Served, circulation, press_run
 from masthead.circulation.efforts import Effort, renewals
-from masthead.circulation.expiring import Expiring, Schedule, expiries
+from masthead.circulation.expiry_report import Expiring, Schedule, expiries
 from masthead.circulation.liability import Booked, liability, months
+from masthead.circulation.press_run import Moves, Served, circulation, press_run
 from masthead.circulation.tables import Chart, Kind, Series, lines, written
 from masthead.reporting.plots import draw
 

@@ -8,16 +8,16 @@ import pytest
 
 from masthead.errors import BadInput
 from masthead.store.books import (
-    addressing,
     cancelling,
     extending,
-    joining,
+    merging_subscribers,
     renewing,
     subscription,
+    subscription_addresses,
     suspending,
 )
-from masthead.store.books.classes import add_own_class
-from masthead.store.books.copies import How, set_copies
+from masthead.store.books.own_classes import add_own_class
+from masthead.store.books.term_copies import How, set_copies
 from tests.circulation.two_readers import TODAY, done, fill, refused
 
 if TYPE_CHECKING:
@@ -208,24 +208,26 @@ def test_a_class_of_ones_own_is_added_once_and_known_by_its_name(desk: Desk) -> 
 
 
 def test_a_new_address_is_the_subscriptions_and_a_temporary_one_is_not(desk: Desk) -> None:
-    address_id = done(desk, addressing.move, 1, ELM)
+    address_id = done(desk, subscription_addresses.move, 1, ELM)
     assert desk.subscription(1)["mailing_address_id"] == address_id
     assert desk.subscription(2)["mailing_address_id"] == 2
     found = desk.table("addresses")[-1]
     assert (found["first_name"], found["last_name"], found["city"]) == ("Ada", "Ames", "Salem")
-    away = done(desk, addressing.move_for_a_while, 1, 1, "2026-05-01", "2026-08-31")
+    away = done(desk, subscription_addresses.move_for_a_while, 1, 1, "2026-05-01", "2026-08-31")
     assert (away, desk.subscription(1)["mailing_address_id"]) == (1, address_id)
-    words = refused(desk, addressing.move_for_a_while, 1, ELM, "2026-08-31", "2026-09-30")
+    words = refused(
+        desk, subscription_addresses.move_for_a_while, 1, ELM, "2026-08-31", "2026-09-30"
+    )
     assert "another address from 2026-05-01 to 2026-08-31 already" in words
     desk.to("2026-06-10")
-    assert done(desk, addressing.go_back, 1).last == "2026-06-09"
+    assert done(desk, subscription_addresses.go_back, 1).last == "2026-06-09"
     assert desk.table("temporary_addresses")[0]["to_date"] == "2026-06-09"
-    assert "has no temporary address" in refused(desk, addressing.go_back, 1)
+    assert "has no temporary address" in refused(desk, subscription_addresses.go_back, 1)
 
 
 def test_an_address_has_a_street_and_is_the_readers_own(desk: Desk) -> None:
-    assert "has a street" in refused(desk, addressing.move, 1, {"city": "Salem"})
-    assert "has no address 2" in refused(desk, addressing.move, 1, 2)
+    assert "has a street" in refused(desk, subscription_addresses.move, 1, {"city": "Salem"})
+    assert "has no address 2" in refused(desk, subscription_addresses.move, 1, 2)
 
 
 def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
@@ -239,7 +241,7 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])
         for row in desk.table("subscriptions")
     ]
-    joined = done(desk, joining.join, 1, 2, keep_both=True)
+    joined = done(desk, merging_subscribers.join, 1, 2, keep_both=True)
     assert joined.moved == (1, 1, 0, 1, 1)
     assert {row["subscriber_id"] for row in desk.table("subscriptions")} == {1}
     after = [
@@ -255,10 +257,10 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
     ]
     assert answers == [(1, "one"), (1, "two")]
     assert [row["moved_after"] for row in desk.table("terms")] == [None, 1]
-    assert "was deleted on 2026-04-15" in refused(desk, joining.join, 1, 2)
-    assert "into itself" in refused(desk, joining.join, 1, 1)
+    assert "was deleted on 2026-04-15" in refused(desk, merging_subscribers.join, 1, 2)
+    assert "into itself" in refused(desk, merging_subscribers.join, 1, 1)
     desk.put("erasures", subscriber_id=3)
-    assert "was erased" in refused(desk, joining.join, 3, 1)
+    assert "was erased" in refused(desk, merging_subscribers.join, 3, 1)
 
 
 def test_there_is_nothing_to_remove_or_resume(desk: Desk) -> None:
@@ -266,4 +268,4 @@ def test_there_is_nothing_to_remove_or_resume(desk: Desk) -> None:
     assert "no publication 9" in refused(desk, renewing.set_effort, renewing.Point(9, 1, 1))
     assert "has no suspension" in refused(desk, suspending.resume, 1)
     with pytest.raises(BadInput):
-        done(desk, addressing.move_for_a_while, 1, ELM, "2026-05-02", "2026-05-01")
+        done(desk, subscription_addresses.move_for_a_while, 1, ELM, "2026-05-02", "2026-05-01")

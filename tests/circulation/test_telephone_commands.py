@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.store.books import finding
-from masthead.store.books.editing import edit_subscriber
+from masthead.store.books import subscriber_search
+from masthead.store.books.contact_details import edit_subscriber
 from masthead.store.books.operation import operation
 from tests.circulation.desk import Desk
 from tests.servers import masthead
@@ -411,20 +411,20 @@ def test_where_files_own_the_data_nothing_is_changed(shop: tuple[Desk, str], dat
 
 
 SOUGHT = (
-    finding.Sought("ada ames"),
-    finding.Sought("ames"),
-    finding.Sought(email="ada@example.org"),
-    finding.Sought(renewal_code="Code1"),
-    finding.Sought(order="7"),
-    finding.Sought(street="12 elm"),
-    finding.Sought(zip_code="97301"),
-    finding.Sought("ames", zip_code="97301", city="salem"),
+    subscriber_search.Sought("ada ames"),
+    subscriber_search.Sought("ames"),
+    subscriber_search.Sought(email="ada@example.org"),
+    subscriber_search.Sought(renewal_code="Code1"),
+    subscriber_search.Sought(order="7"),
+    subscriber_search.Sought(street="12 elm"),
+    subscriber_search.Sought(zip_code="97301"),
+    subscriber_search.Sought("ames", zip_code="97301", city="salem"),
 )
 
 
 @pytest.mark.parametrize("sought", SOUGHT)
 def test_sqlite_finds_readers_by_indexes(
-    shop: tuple[Desk, str], database: str, sought: finding.Sought
+    shop: tuple[Desk, str], database: str, sought: subscriber_search.Sought
 ) -> None:
     """decisions, "SQLite through apsw"."""
     desk, _ = shop
@@ -432,8 +432,8 @@ def test_sqlite_finds_readers_by_indexes(
         pytest.skip("PostgreSQL plans by what a table holds")
     with desk.store.writer() as connection:
         with statements(connection) as asked:
-            list(finding.find(connection, 1, sought, limit=5))
-            list(finding.duplicates(connection, 1, of=1))
+            list(subscriber_search.find(connection, 1, sought, limit=5))
+            list(subscriber_search.duplicates(connection, 1, of=1))
         assert asked
         for sql, values in asked:
             for _, _, _, line in connection.rows(f"EXPLAIN QUERY PLAN {sql}", **values):

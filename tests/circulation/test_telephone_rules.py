@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.circulation.amounts import stored_cents
-from masthead.circulation.beginning import begins_on
 from masthead.circulation.duplicates import Person, alike
+from masthead.circulation.first_day import begins_on
 from masthead.circulation.refunding import tax_of
 from masthead.circulation.spans import Span, day_after, day_before, ended, overlapped
 

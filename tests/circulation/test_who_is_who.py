@@ -12,13 +12,19 @@ import pytest
 from masthead.circulation.addresses import lacking
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput, MastheadError
-from masthead.store.books import addressing, joining, ordering, resembling, suspending
+from masthead.store.books import (
+    merging_subscribers,
+    ordering,
+    similar_readers,
+    subscription_addresses,
+    suspending,
+)
 from masthead.store.books.closing import Grace, close_issue, make_gap_list
 from masthead.store.books.mail_file import PRINTED, Written, rows_of
 from masthead.store.books.operation import operation
 from masthead.store.books.reopening import reopen_issue
 from masthead.store.books.reports import counting, lists_of, served
-from tests.circulation.desk import DEED, Desk
+from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
     from masthead.store.database import Value
@@ -65,7 +71,7 @@ OTTO = Person(first_name="Otto", last_name="Ost", address=at("5 A"))
 
 def place(desk: Desk, payer: Person, *items: Item, **named: Any) -> ordering.Placed:
     """Place a paid order."""
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         order = Order(payer, items or (Item(YEAR),), is_paid=True, **named)
         placed = ordering.place(books, order)
         ordering.finish(books, [placed])
@@ -82,10 +88,12 @@ def refused(desk: Desk, payer: Person, *items: Item) -> str:
     return str(refusal.value)
 
 
-def merge(desk: Desk, kept: int, gone: int, *, keep_both: bool = False) -> joining.Merged:
+def merge(
+    desk: Desk, kept: int, gone: int, *, keep_both: bool = False
+) -> merging_subscribers.Merged:
     """Merge two readers."""
-    with operation(desk.store, 1, DEED) as books:
-        return joining.join(books, kept, gone, keep_both=keep_both)
+    with operation(desk.store, 1, ACTOR) as books:
+        return merging_subscribers.join(books, kept, gone, keep_both=keep_both)
 
 
 def gifts(desk: Desk) -> list[tuple[int, int]]:
@@ -110,7 +118,7 @@ def test_two_libraries_of_one_agency_are_two_readers(desk: Desk) -> None:
     found = [(row["subscriber_id"], row["issues"]) for row in desk.table("subscriptions")]
     assert found == [(2, 12), (3, 12)]
     assert gifts(desk) == [(0, 0), (0, 0)]
-    made = close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
+    made = close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
     assert made.entries == 2
     other = AGENCY._replace(address=at("9 A", company="Other"))
     assert place(desk, other).subscriber_id == 4
@@ -132,7 +140,7 @@ def test_who_looks_like_a_reader_is_shown_with_what_they_have(desk: Desk) -> Non
     assert alike(again) == [("Otto Ost", None, [1])]
     assert again.newcomers[0].resembling[0].why == "same name and city"
     with operation(desk.store, 1, None) as books:
-        said = resembling.described(books, [1])[1]
+        said = similar_readers.described(books, [1])[1]
     assert said == (
         "subscriber 1, Otto Ost, 5 A, Bath: subscription 1, Tide, Print, 12 issues left, until "
         "2028-01-31"
@@ -235,14 +243,16 @@ def test_whoever_has_a_city_has_one_at_every_address() -> None:
 def test_a_new_subscription_takes_no_temporary_address(desk: Desk) -> None:
     """circulation, "Addresses" (F5): also where the temporary address was ended before it began."""
     place(desk, OTTO)
-    with operation(desk.store, 1, DEED) as books:
-        addressing.move_for_a_while(books, 1, at("Palm Court"), "2027-02-10", "2027-03-10")
+    with operation(desk.store, 1, ACTOR) as books:
+        subscription_addresses.move_for_a_while(
+            books, 1, at("Palm Court"), "2027-02-10", "2027-03-10"
+        )
     place(desk, Person(1), Item(YEAR, is_new=True))
-    with operation(desk.store, 1, DEED) as books:
-        addressing.go_back(books, 1)
+    with operation(desk.store, 1, ACTOR) as books:
+        subscription_addresses.go_back(books, 1)
     place(desk, Person(1), Item(YEAR, is_new=True))
-    with operation(desk.store, 1, DEED) as books:
-        addressing.move(books, 3, at("9 B"))
+    with operation(desk.store, 1, ACTOR) as books:
+        subscription_addresses.move(books, 3, at("9 B"))
     place(desk, Person(1), Item(YEAR, is_new=True))
     found = [row["mailing_address_id"] for row in desk.table("subscriptions")]
     assert found == [1, 1, 3, 3]
@@ -254,9 +264,9 @@ def test_a_renewal_extends_what_is_running_or_what_it_names(desk: Desk) -> None:
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
     merge(desk, 1, 2, keep_both=True)
-    close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
+    close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
     place(desk, Person(1), Item(ONE, is_new=True))
-    close_issue(desk.store, 1, 2, grace=Grace(), deed=DEED)
+    close_issue(desk.store, 1, 2, grace=Grace(), actor=ACTOR)
     assert place(desk, Person(1), Item(ONE)).subscriptions == (1,)
     named = Item(ONE, subscription_id=3)
     assert place(desk, Person(), named).subscriptions == (3,)
@@ -275,10 +285,10 @@ def test_what_cannot_be_extended_is_refused(desk: Desk) -> None:
         (named._replace(subscription_id=9), "has no subscription 9"),
     ):
         assert said in refused(desk, Person(1), item)
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         books.connection.change("UPDATE subscriptions SET type = 'Both' WHERE subscription_id = 1")
     assert "of which the item gives nothing" in refused(desk, Person(1), named)
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         books.connection.change("UPDATE subscriptions SET cancelled_on = '2027-01-01'")
     assert "was cancelled on 2027-01-01" in refused(desk, Person(1), named)
 
@@ -287,11 +297,13 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     """decisions, "What merging joins" (C3, D1): terms in order, one end, one copy."""
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
-    close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
-    with operation(desk.store, 1, DEED) as books:
+    close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
+    with operation(desk.store, 1, ACTOR) as books:
         suspending.suspend(books, 1, "2027-04-01", "2027-04-20")
         suspending.suspend(books, 2, "2027-03-20", "2027-04-30")
-        addressing.move_for_a_while(books, 2, at("Palm Court"), "2027-03-01", "2027-03-10")
+        subscription_addresses.move_for_a_while(
+            books, 2, at("Palm Court"), "2027-03-01", "2027-03-10"
+        )
     merged = merge(desk, 1, 2)
     assert [each[:2] for each in merged.united] == [(1, 2)]
     one, other = desk.table("subscriptions")
@@ -314,11 +326,11 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     assert [row["subscription_id"] for row in desk.table("temporary_addresses")] == [1]
     assert place(desk, Person(), Item(ONE, subscription_id=2)).subscriptions == (1,)
     with pytest.raises(BadInput, match=r"term 2 .* was merged into another subscriber"):
-        reopen_issue(desk.store, 1, 1, deed=DEED)
-    assert close_issue(desk.store, 1, 2, grace=Grace(), deed=DEED).entries == 1
+        reopen_issue(desk.store, 1, 1, actor=ACTOR)
+    assert close_issue(desk.store, 1, 2, grace=Grace(), actor=ACTOR).entries == 1
     with (
         pytest.raises(BadInput, match="was joined into 1"),
-        operation(desk.store, 1, DEED) as books,
+        operation(desk.store, 1, ACTOR) as books,
     ):
         suspending.suspend(books, 2)
 
@@ -326,15 +338,15 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
 def test_what_was_delivered_to_either_is_not_delivered_again(desk: Desk) -> None:
     """circulation, "Merging": lists stay as they were, and their files have all rows."""
     place(desk, OTTO)
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         suspending.suspend(books, 1, "2027-02-01", "2027-02-10")
     place(desk, OTTO)
-    close_issue(desk.store, 1, 1, grace=Grace(), deed=DEED)
+    close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
     before = desk.table("mailing_list_entries")
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         suspending.resume(books, 1, "2027-02-01")
     merge(desk, 1, 2)
-    assert not make_gap_list(desk.store, 1, 1, deed=DEED).entries
+    assert not make_gap_list(desk.store, 1, 1, actor=ACTOR).entries
     assert desk.table("mailing_list_entries") == before
     assert [row["subscription_id"] for row in desk.table("subscription_issues")] == [1]
     with rows_of(desk.store, 1, 1, Written(1, "")) as rows:

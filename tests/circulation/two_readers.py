@@ -8,7 +8,7 @@ import pytest
 
 from masthead.errors import MastheadError
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED
+from tests.circulation.desk import ACTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ def fill(desk: Desk) -> None:
 
 def done(desk: Desk, do: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Run an operation."""
-    with operation(desk.store, desk.account_id, DEED) as books:
+    with operation(desk.store, desk.account_id, ACTOR) as books:
         return do(books, *arguments, **named)
 
 

@@ -329,7 +329,7 @@ def big(named: str) -> str:
         database.transaction(),
     ):
         for number in range(64):
-            audit.record(database, audit.Deed("nobody", str(number)), "x" * 2**20)
+            audit.record(database, audit.Actor("nobody", str(number)), "x" * 2**20)
     return named
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from masthead.contract import examples
 from masthead.contract.operations import ENTITIES
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.cli.running import lines_until, running
 from tests.servers import masthead
 

@@ -225,8 +225,8 @@ def test_the_log_of_a_large_load_is_cut_while_a_server_runs(disk: Disk) -> None:
         with closing(open_store(disk.database)) as opened:
             with opened.writer() as database, database.transaction():
                 for number in range(WAL_BYTES_KEPT // 2**20 + 8):
-                    deed = audit.Deed("nobody", str(number))
-                    audit.record(database, deed, "x" * 2**20)
+                    actor = audit.Actor("nobody", str(number))
+                    audit.record(database, actor, "x" * 2**20)
             assert log.stat().st_size > WAL_BYTES_KEPT
             assert ask(server.url).status_code == 200
             disk.load(disk.more)

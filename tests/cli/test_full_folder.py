@@ -18,8 +18,8 @@ import pytest
 
 from masthead import temporary
 from masthead.api.app import create_app
+from masthead.api.http.log_reasons import _BY_STATUS
 from masthead.api.http.metrics import FILES
-from masthead.api.http.reasons import _BY_STATUS
 from masthead.settings import ServerSettings
 from tests.cli.running import address_of, lines_until, running, workers_of
 from tests.servers import MASTHEAD, STOP_SECONDS_MAX, as_server, serving

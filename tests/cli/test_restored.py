@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.contract.moments import parse_moment
-from masthead.store import accounts, commits, find_store, keys, logins, open_store, operators
+from masthead.store import accounts, commits, credentials, find_store, logins, open_store, operators
+from masthead.store.access_ended import admitted_by
 from masthead.store.account_removal import remove_account
-from masthead.store.admission import admitted_by
 from masthead.store.backups import Restored, back_up, restore_backup
 from masthead.store.sqlite import SqliteStore
 from tests.cli.running import spoil
@@ -66,7 +66,7 @@ class Books:
         """Return whether a pair opens an account."""
         with self.store.reader() as database:
             now = database.now()
-            return keys.account_for_credentials(database, key, login, now=now) is not None
+            return credentials.account_for_credentials(database, key, login, now=now) is not None
 
     def comes_in(self, name: str, password: str, account_id: int = 1) -> bool:
         """Return whether an operator can sign in."""
@@ -196,7 +196,7 @@ def test_a_file_of_accounts_closes_what_a_dump_has_opened_again(
         with closing(open_store(restored)) as found, found.writer() as database:
             for pair in (("key", "login"), ("two", "two")):
                 now = database.now()
-                assert keys.account_for_credentials(database, *pair, now=now) is None
+                assert credentials.account_for_credentials(database, *pair, now=now) is None
     finally:
         store.drop_database(restored)
 

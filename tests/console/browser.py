@@ -15,7 +15,7 @@ import httpx2
 import uvicorn
 
 from masthead.console.app import create_app
-from masthead.listening import bind
+from masthead.server_socket import bind
 from masthead.store import operators
 
 if TYPE_CHECKING:

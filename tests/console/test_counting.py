@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from masthead.console import figures
-from masthead.console.figures import Counted, Counting
+from masthead.console import account_figures
+from masthead.console.account_figures import Counted, Counting
 from masthead.errors import MastheadError
 from masthead.store import audit
 from masthead.store.books import catalogue
@@ -35,7 +35,7 @@ MINUTE_US = 60 * 1_000_000
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """A count that a busy machine makes slow is not followed by a pause, which no test is about."""
-    monkeypatch.setattr(figures, "_RESTS", 0)
+    monkeypatch.setattr(account_figures, "_RESTS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(
     small: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "What the console counts"."""
-    monkeypatch.setattr(figures, "_WAIT_S", 30)
+    monkeypatch.setattr(account_figures, "_WAIT_S", 30)
     counting, work = Counting(small.store), Work()
     begun = small.now
     first = counting.of(1, "it", work)
@@ -189,7 +189,7 @@ def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(
 
 def change(desk: Desk) -> None:
     """Change something that the change feed does not show."""
-    with operation(desk.store, 1, audit.Deed("ada", "test")) as books:
+    with operation(desk.store, 1, audit.Actor("ada", "test")) as books:
         catalogue.set_values(books, "publication", 1, {"name": f"Tide {desk.now}"})
 
 

@@ -251,6 +251,6 @@ def test_the_changes_of_a_subscriber_are_those_of_every_order(browser: Browser, 
     for order_id in range(101, 108):
         desk.put("orders", order_id=order_id, subscriber_id=21)
     with desk.store.writer() as database, database.transaction():
-        deed = audit.Deed("ada", "order pay")
-        audit.record(database, deed, "order 101 was paid: by hand", account_id=1)
+        actor = audit.Actor("ada", "order pay")
+        audit.record(database, actor, "order 101 was paid: by hand", account_id=1)
     assert "order 101 was paid: by hand" in browser.get("/subscribers/21").text

@@ -9,7 +9,7 @@ import pytest
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store.books import ordering, renewing
 from masthead.store.books.operation import operation
-from tests.circulation.desk import DEED, at_desk
+from tests.circulation.desk import ACTOR, at_desk
 from tests.console.browser import input_values, serving_console
 from tests.console.conftest import fill
 
@@ -132,7 +132,7 @@ def test_letters_are_written_once_and_the_next_ones_are_not_taken(
 ) -> None:
     """decisions, "What is sent twice": the second click finds other letters due, or none."""
     _place(desk, 10)
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         renewing.set_effort(books, renewing.Point(1, 1, 12))
     browser = console.signed_in("manager")
     form = look(browser, "/renewals/send", publication="")
@@ -163,7 +163,7 @@ def test_what_cannot_be_undone_is_done_as_it_was_shown_or_not_at_all(
     browser = console.signed_in("finance")
     form = look(browser, "/orders/2/refund", **opened(browser, "/orders/2/refund"))
     assert "12 issues end" in form["will"]
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         books.connection.change("UPDATE terms SET issues_left = 11 WHERE account_id = 1")
         books.say("an issue was delivered")
     changed = browser.post("/orders/2/refund", form)
@@ -209,7 +209,7 @@ def _place(desk: Desk, subscriber: int) -> None:
     """Place a paid order of a subscriber, which begins subscription 2."""
     person = Person(subscriber, address={"address": "2 Quay", "city": "Hull"})
     order = Order(person, [Item(1)], is_paid=True)
-    with operation(desk.store, 1, DEED) as books:
+    with operation(desk.store, 1, ACTOR) as books:
         placed = ordering.place(books, order)
         ordering.finish(books, [placed])
         books.say("an order")

@@ -23,7 +23,7 @@ from masthead.api.http.request import Request
 from masthead.api.http.streaming import Streamed
 from masthead.api.operations import change_feed, deletions
 from masthead.errors import BadInput
-from masthead.store.keys import Caller
+from masthead.store.credentials import Caller
 from tests.feed.model import ENTITIES, seen
 
 if TYPE_CHECKING:

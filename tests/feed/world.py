@@ -20,7 +20,7 @@ from masthead.errors import StoreUnavailable
 from masthead.loading.complete import find_missing
 from masthead.loading.load import load
 from masthead.settings import ServerSettings
-from masthead.store import accounts, checking, commits, epochs, merging, open_store
+from masthead.store import accounts, commits, epochs, merging, open_store, staged_checks
 from masthead.store.staging import staging_for
 from tests.feed.model import Model
 from tests.servers import as_server
@@ -155,7 +155,7 @@ class World:
             stack.enter_context(database.transaction())
             database.lock_account(account_id)
             removal = find_missing(staging, (), rejects=False) if files.complete else None
-            checking.check(staging, discard=False)
+            staged_checks.check(staging, discard=False)
             assert not list(staging.problems())
             merging.merge(staging, lambda _: None, removal)
             loading = _Load(files, f"{now:%Y-%m-%d %H:%M:%S}", stack.pop_all())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from masthead.contract.file_kinds import IdentifierList
 from masthead.contract.kinds import Identifier, Missing
 from masthead.contract.records import TABLES, Table
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.contract.values import texts
 
 if TYPE_CHECKING:

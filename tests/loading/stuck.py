@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from masthead.loading.load import load
 from masthead.store import open_store
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
 from tests.postgres import wait_until_gone
 from tests.servers import COMMAND_SECONDS_MAX, ROOT, environment
 
@@ -64,7 +64,7 @@ def main(url: str, folder: str, account_id: str, step: str) -> None:
             sys.stdout.flush()
             sys.stdin.read()
 
-    by = Deed("alice", f"import {Path(folder).name}")
+    by = Actor("alice", f"import {Path(folder).name}")
     load(open_store(url), [Path(folder)], account_id=int(account_id), tell=tell, by=by)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from masthead.contract.records import TABLES
 from masthead.errors import MastheadError
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.loading.workbooks import with_parts, workbook
 from tests.long import examples
 

@@ -12,7 +12,7 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.limits import Limit
 from masthead.loading.load import Options, load
 from masthead.store import erasing
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.loading.changed import marked_since, noted_since, stamps_of
 from tests.loading.publisher import SMALL
 from tests.long import SHORT_ON_SQLITE

@@ -10,8 +10,8 @@ from masthead.errors import BadInput
 from masthead.loading.limits import Limit
 from masthead.loading.load import Loaded, Options, load
 from masthead.store import audit, loads
+from masthead.store.dry_run_diff import HIDDEN, Shown
 from masthead.store.merging import Counts
-from masthead.store.showing import HIDDEN, Shown
 from tests.loading.publisher import SMALL, Publisher
 from tests.servers import masthead
 
@@ -56,7 +56,7 @@ def run_dry(publisher: Publisher, files: Mapping[str, str], options: Options) ->
             [publisher.write(files)],
             account_id=publisher.account_id,
             options=options._replace(is_dry=True),
-            by=audit.Deed("alice", "import night --dry-run"),
+            by=audit.Actor("alice", "import night --dry-run"),
         )
     finally:
         assert state() == before

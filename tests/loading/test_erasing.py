@@ -175,7 +175,7 @@ def test_an_account_with_the_same_ids_keeps_its_people(
 def test_what_cannot_be_recorded_is_not_done(person: Publisher) -> None:
     """decisions, "Who did what": neither exists without the other."""
     before, count = person.everything(), person.commit_count()
-    nobody = audit.Deed(None, "erase")  # type: ignore[arg-type] # the database refuses it
+    nobody = audit.Actor(None, "erase")  # type: ignore[arg-type] # the database refuses it
     with pytest.raises(Exception, match=r"(?i)null"):
         erase(person, by=nobody)
     assert person.everything() == before

@@ -19,7 +19,7 @@ from masthead.errors import BadInput
 from masthead.sample_data.generate import REFERENCE_DATE, generate
 from masthead.sample_data.generate_values import SUBSCRIBERS_MAX, renewal_code
 from masthead.sample_data.generate_words import COUNTRIES, EMAIL_DOMAINS
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.loading.made_up import Record, Tables, assert_fits, by_key, read_tables
 from tests.long import ONLY_LONG
 

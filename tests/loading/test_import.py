@@ -10,7 +10,7 @@ import pytest
 from masthead.contract.records import TABLES
 from masthead.errors import BadUsage, NotFound
 from masthead.loading.load import load
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
 

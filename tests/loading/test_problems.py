@@ -9,7 +9,7 @@ import pytest
 from masthead.contract.records import TABLES
 from masthead.errors import BadInput
 from masthead.loading.load import load
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.loading.publisher import SMALL, WITH_BOOKS, Publisher
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.contract.records import TABLES
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.loading.conftest import new_account
 from tests.loading.publisher import SMALL, WITH_BOOKS
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.store import keys, open_store
+from masthead.store import credentials, open_store
 from masthead.store import postgresql as store_of_postgresql
 from tests.cli.test_metrics import read
 from tests.long import ONLY_LONG
@@ -113,7 +113,7 @@ def opens(store: Store) -> bool:
     """Whether the key opens the account, as a server of that store finds."""
     with store.reader() as reader, store.fresh(reader) as connection:
         return (
-            keys.account_for_credentials(connection, API_KEY, API_LOGIN, now=store.clock())
+            credentials.account_for_credentials(connection, API_KEY, API_LOGIN, now=store.clock())
             is not None
         )
 

@@ -9,7 +9,7 @@ import pytest
 
 from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
-from masthead.store import accounts, checking, commits, erasing, merging, reading
+from masthead.store import accounts, commits, erasing, interface_queries, merging, staged_checks
 from masthead.store.staging import staging_for
 from masthead.store.subscriber_data import held_of
 from tests.loading.publisher import SMALL
@@ -35,17 +35,21 @@ POINT_LOOKUPS: dict[str, Callable[[Connection], object]] = {
     "one account": lambda database: accounts.get_account(database, 1),
     "settings": lambda database: accounts.settings_of(database, 1),
     "hidden digests": lambda database: accounts.hides_password_md5(database, 1),
-    "order": lambda database: reading.order(database, 1, 1),
-    "answers": lambda database: reading.answers_of(database, 1, 1),
-    "login by email": lambda database: reading.login_candidates(
+    "order": lambda database: interface_queries.order(database, 1, 1),
+    "answers": lambda database: interface_queries.answers_of(database, 1, 1),
+    "login by email": lambda database: interface_queries.login_candidates(
         database, 1, "ada@example.org", password_md5="x", today="2026-11-20"
     ),
-    "login by code": lambda database: reading.login_candidates(
+    "login by code": lambda database: interface_queries.login_candidates(
         database, 1, "AAAAA", password_md5="x", today="2026-11-20"
     ),
-    "received issues": lambda database: list(reading.received_subscriptions(database, 1, 1)),
-    "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
-    "subscriptions of a subscriber": lambda database: reading.subscriptions(
+    "received issues": lambda database: list(
+        interface_queries.received_subscriptions(database, 1, 1)
+    ),
+    "mailing list": lambda database: list(
+        interface_queries.mailing_list_entries(database, 1, 1) or ()
+    ),
+    "subscriptions of a subscriber": lambda database: interface_queries.subscriptions(
         database, 1, {"subscriber_id": 1}, after=0, limit=100
     ),
     "position": lambda database: commits.position_of(database, 1, 5),
@@ -113,7 +117,7 @@ def load_in_steps(
             database.lock_account(publisher.account_id)
             with statements(database) as found:
                 erasing.blank_staged(staging)
-                checking.check(staging, discard=discard)
+                staged_checks.check(staging, discard=discard)
                 merging.merge(staging, lambda _doing: None)
             yield database, found
             raise _NotWrittenError

@@ -16,7 +16,7 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import AccountGone, NotFound
 from masthead.loading.load import Options, load
 from masthead.store import account_removal, accounts, audit, commits, erasing, removing
-from masthead.store.books.guarding import BOOKS
+from masthead.store.books.ownership import BOOKS
 from tests.api.callers import ENTITIES, Caller
 from tests.loading.publisher import SMALL, Publisher
 from tests.servers import COMMAND_SECONDS_MAX, serving
@@ -137,7 +137,7 @@ def test_all_of_an_account_goes_and_nothing_of_another(pair: tuple[Publisher, Pu
         }
         for database in connections:
             assert all(rows_of(database, t, 1) for t in of_accounts(database) if t not in KEPT)
-    removed = account_removal.remove_account(one.store, 1, by=audit.Deed("ada", "accounts remove"))
+    removed = account_removal.remove_account(one.store, 1, by=audit.Actor("ada", "accounts remove"))
     assert removed == {
         **{name.removesuffix(".csv"): len(text.splitlines()) - 1 for name, text in SMALL.items()},
         **dict.fromkeys(BOOKS, 1),

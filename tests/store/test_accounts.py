@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, NotFound
-from masthead.store import accounts, commits, keys
+from masthead.store import accounts, commits, credentials
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def owner(store: OpenStore, user: str, password: str) -> int | None:
     """Return the account whose credentials these are."""
     with store.reader() as database:
-        caller = keys.account_for_credentials(database, user, password, now=store.clock())
+        caller = credentials.account_for_credentials(database, user, password, now=store.clock())
     return caller and caller.account_id
 
 
@@ -236,7 +236,7 @@ def test_a_caller_carries_its_pair_in_the_right_order_and_never_shows_it(
     """decisions, "Rotation of API secrets"."""
     with opened.reader() as database:
         for pair in (("key-1", "login-1"), ("login-1", "key-1")):
-            caller = keys.account_for_credentials(database, *pair, now=opened.clock())
+            caller = credentials.account_for_credentials(database, *pair, now=opened.clock())
             assert caller
             assert caller.credentials == ("key-1", "login-1")
             assert "key-1" not in repr(caller)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
     from tests.store.conftest import Clock
 
-ADA = audit.Deed("ada", "a command")
+ADA = audit.Actor("ada", "a command")
 
 
 def records(store: OpenStore, **only: int) -> list[tuple[int | None, str]]:
@@ -84,7 +84,7 @@ def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
 
 def test_a_change_that_cannot_be_recorded_is_not_made(opened: OpenStore) -> None:
     """decisions, "Who did what"."""
-    nobody = audit.Deed(None, "x")  # type: ignore[arg-type] # the database refuses it
+    nobody = audit.Actor(None, "x")  # type: ignore[arg-type] # the database refuses it
     with pytest.raises(Exception, match=r"(?i)null"):
         accounts.set_account(opened, 1, {"plan": "Premium"}, by=nobody)
     with opened.writer() as database:

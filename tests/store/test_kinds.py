@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.store import open_store, reading
+from masthead.store import interface_queries, open_store
 from tests.loading.publisher import SMALL, Publisher
 from tests.long import examples
 from tests.store.conftest import new_url
@@ -122,7 +122,9 @@ def test_a_filter_selects_what_it_fits_whatever_was_loaded_before(
     }
     with shared.store.reader() as database:
         database.set_tenant(publisher.account_id)
-        found = reading.subscriptions(database, publisher.account_id, filters, after=0, limit=100)
+        found = interface_queries.subscriptions(
+            database, publisher.account_id, filters, after=0, limit=100
+        )
     assert [row[0] for row in found] == sorted(
         number
         for number, row in stored.items()

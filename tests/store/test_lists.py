@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.store import accounts, open_store, reading
+from masthead.store import accounts, interface_queries, open_store
 from tests.long import examples
 from tests.store.conftest import new_url
 
@@ -147,11 +147,11 @@ def test_a_list_of_subscriptions_has_the_first_that_fit_by_ascending_id(
     """decisions, "Subscription filters", "Filters that few fit"."""
     account_id = shared.new_account("subscriptions", rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_FEW_COMBINATIONS", few_kinds)
-        patch.setattr(reading, "_SCANNED", walked)
+        patch.setattr(interface_queries, "_FEW_COMBINATIONS", few_kinds)
+        patch.setattr(interface_queries, "_SCANNED", walked)
         with shared.store.reader() as database:
             database.set_tenant(account_id)
-            found = reading.subscriptions(database, account_id, filters, **page)
+            found = interface_queries.subscriptions(database, account_id, filters, **page)
     assert [row[0] for row in found] == sorted(
         row["subscription_id"]
         for row in rows
@@ -191,12 +191,12 @@ def test_a_search_has_the_first_subscribers_that_fit_by_ascending_id(
         row |= {name: row[name.removesuffix("_folded")] for name in folded}
     account_id = shared.new_account("subscribers", stored)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "_FEW_ROWS", few)
-        patch.setattr(reading, "_MANY_ROWS", 2 * few)
-        patch.setattr(reading, "_SCANNED", walked)
+        patch.setattr(interface_queries, "_FEW_ROWS", few)
+        patch.setattr(interface_queries, "_MANY_ROWS", 2 * few)
+        patch.setattr(interface_queries, "_SCANNED", walked)
         with shared.store.reader() as database:
             database.set_tenant(account_id)
-            found = reading.search_subscribers(database, account_id, filters, **page)
+            found = interface_queries.search_subscribers(database, account_id, filters, **page)
     assert [row[0] for row in found] == [
         row["subscriber_id"]
         for row in stored

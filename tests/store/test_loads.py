@@ -11,7 +11,7 @@ from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.loading.limits import Limit
 from masthead.loading.load import Options, load
 from masthead.store import erasing, loads, open_store
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
 from tests.loading.publisher import SMALL, Publisher
 from tests.servers import as_server
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 START_US = 1_800_000_000_000_000
 PLAIN = Options()
-NIGHT = Deed("alice", "import night --account 1")
+NIGHT = Actor("alice", "import night --account 1")
 
 
 class Clock:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import StoreUnavailable
-from masthead.store import find_store, reading
+from masthead.store import find_store, interface_queries
 from tests.later import knowing
 from tests.long import ONE_SERVER
 from tests.servers import as_server
@@ -33,7 +33,7 @@ def test_who_has_a_database_open_notices_that_its_schema_is_newer(
             migrate(url)
         with served.reader() as database:  # before it is noticed
             database.set_tenant(1)
-            assert reading.search_subscribers(database, 1, {}, after=0, limit=9) == []
+            assert interface_queries.search_subscribers(database, 1, {}, after=0, limit=9) == []
         for _ in range(2):
             with pytest.raises(StoreUnavailable) as refusal:
                 served.check()

@@ -14,7 +14,7 @@ import pytest
 from psycopg import sql
 
 from masthead.errors import BadUsage, MastheadError
-from masthead.store import accounts, find_store, keys
+from masthead.store import accounts, credentials, find_store
 from tests.postgres import Cluster, Databases
 from tests.servers import as_server
 from tests.store.conftest import opening
@@ -64,7 +64,7 @@ def works(url: str) -> None:
     with opening(as_server(url)) as served:
         served.check_server_role()
         with served.reader() as database:
-            caller = keys.account_for_credentials(database, "key", "login", now=0)
+            caller = credentials.account_for_credentials(database, "key", "login", now=0)
             assert caller
             assert caller.account_id == 1
             database.set_tenant(1)

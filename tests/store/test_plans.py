@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.store import changes, deletions, keys, reading
-from masthead.store.books.guarding import BOOKS
+from masthead.store import changes, credentials, deletions, interface_queries
+from masthead.store.books.ownership import BOOKS
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import ON_SQLITE, new_url
 from tests.store.plans import (
@@ -88,7 +88,7 @@ def test_indexes_by_subscriber_lead_to_the_rows_of_one(loaded: Publisher) -> Non
 def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> None:
     with loaded.store.reader() as database:
         with statements(database) as found:
-            keys.account_for_credentials(database, "key", "login", now=0)
+            credentials.account_for_credentials(database, "key", "login", now=0)
         ((sql, values),) = found
         assert plan(database, sql, values) == [
             "SEARCH k USING INDEX sqlite_autoindex_api_keys_1 (key_hash=?)",
@@ -105,7 +105,7 @@ def test_a_filter_that_nothing_fits_reads_no_subscription(
     """decisions, "Filters that select nothing"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
-            assert reading.subscriptions(database, 1, filters, after=0, limit=100) == []
+            assert interface_queries.subscriptions(database, 1, filters, after=0, limit=100) == []
         ((sql, values),) = found
         (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
         assert "USING COVERING INDEX subscription_kinds_by_account (account_id=?" in line
@@ -118,7 +118,7 @@ def test_a_filter_that_few_kinds_fit_finds_their_ids_by_an_index_of_the_kinds(
     """decisions, "Filters that few fit"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
-            assert reading.subscriptions(database, 1, filters, after=0, limit=100)
+            assert interface_queries.subscriptions(database, 1, filters, after=0, limit=100)
         _kinds, (sql, values) = found
         lines = [line for line in plan(database, sql, values) if line.startswith("SEARCH")]
         assert all("USING" in line for line in lines if line != "SEARCH k"), lines
@@ -135,10 +135,10 @@ def test_a_filter_that_many_kinds_fit_is_asked_of_the_next_ids_first(
     loaded: Publisher, filters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_COMBINATIONS", 0)
+    monkeypatch.setattr(interface_queries, "_FEW_COMBINATIONS", 0)
     with loaded.store.reader() as database:
         with statements(database) as found:
-            assert reading.subscriptions(database, 1, filters, after=0, limit=1)
+            assert interface_queries.subscriptions(database, 1, filters, after=0, limit=1)
         _kinds, (sql, values) = found
         lines = plan(database, sql, values)
         assert "USE TEMP B-TREE FOR ORDER BY" not in lines
@@ -155,7 +155,7 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
 ) -> None:
     with loaded.store.reader() as database:
         with statements(database) as found:
-            reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100)
+            interface_queries.search_subscribers(database, 1, {name: asked}, after=0, limit=100)
         *_counts, (sql, values) = found
         lines = plan(database, sql, values)
         assert_finds_by_index(lines)
@@ -167,7 +167,7 @@ def test_a_search_for_two_names_takes_the_index_of_both(loaded: Publisher) -> No
     asked = {"first_name": "ada", "last_name": "ames"}
     with loaded.store.reader() as database:
         with statements(database) as found:
-            assert reading.search_subscribers(database, 1, asked, after=0, limit=100)
+            assert interface_queries.search_subscribers(database, 1, asked, after=0, limit=100)
         *_counts, (sql, values) = found
         (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
         assert "subscribers_by_name (account_id=? AND last_name_folded=? AND first_name" in line
@@ -178,10 +178,12 @@ def test_a_search_that_many_fit_is_asked_of_the_next_ids_first(
     loaded: Publisher, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_ROWS", 1)
+    monkeypatch.setattr(interface_queries, "_FEW_ROWS", 1)
     with loaded.store.reader() as database:
         with statements(database) as found:
-            reading.search_subscribers(database, 1, {"last_name": asked}, after=0, limit=1)
+            interface_queries.search_subscribers(
+                database, 1, {"last_name": asked}, after=0, limit=1
+            )
         _count, (sql, values) = found
         lines = plan(database, sql, values)
         assert "USE TEMP B-TREE FOR ORDER BY" not in lines
@@ -202,7 +204,7 @@ def test_a_search_for_several_things_takes_the_index_of_the_one_that_fewest_fit(
     """decisions, "Filters that few fit"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
-            reading.search_subscribers(database, 1, asked, after=0, limit=100)
+            interface_queries.search_subscribers(database, 1, asked, after=0, limit=100)
         *counts, (sql, values) = found
         assert len(counts) >= len(asked)
         (line,) = (line for line in plan(database, sql, values) if line.startswith("SEARCH"))
@@ -225,7 +227,7 @@ def assert_finds_by_index(lines: list[str]) -> None:
 def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(loaded: Publisher) -> None:
     with loaded.store.reader() as database:
         with statements(database) as found:
-            reading.subscriptions(database, 1, {}, after=0, limit=100)
+            interface_queries.subscriptions(database, 1, {}, after=0, limit=100)
         ((sql, values),) = found
         assert plan(database, sql, values) == [
             "SEARCH subscriptions USING PRIMARY KEY (account_id=? AND subscription_id>?)"

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
-from masthead.store import accounts, changes, deletions, exporting, keys, reading
-from masthead.store.books.guarding import BOOKS
+from masthead.store import accounts, changes, credentials, deletions, exporting, interface_queries
+from masthead.store.books.ownership import BOOKS
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
 from tests.long import ONE_SERVER
@@ -295,7 +295,7 @@ def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher, served
     accounts.set_account(large.store, 2001, {"api_key": "key-2001", "api_login": "login-2001"})
     with served.reader() as database, database.read_snapshot():
         walks, looks = scans(database)
-        assert keys.account_for_credentials(database, "login-2001", "key-2001", now=0)
+        assert credentials.account_for_credentials(database, "login-2001", "key-2001", now=0)
         walks_since, looks_since = scans(database)
         assert walks_since == walks
         assert looks_since > looks
@@ -309,7 +309,9 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
     """decisions, "Subscriber search"; the columns in lower case are there for this."""
     with asking(
         served,
-        lambda database: reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100),
+        lambda database: interface_queries.search_subscribers(
+            database, 1, {name: asked}, after=0, limit=100
+        ),
     ) as (database, found):
         ((sql, values),) = found
         *above, scan = plan(database, sql, values)
@@ -327,7 +329,7 @@ def test_a_search_for_a_beginning_is_planned_for_what_is_asked(
     with served.reader() as database:
         database.set_tenant(1)
         for _ in range(10):
-            reading.search_subscribers(database, 1, {"source": asked}, after=0, limit=100)
+            interface_queries.search_subscribers(database, 1, {"source": asked}, after=0, limit=100)
         condition = "source_lower >=%" if asked.endswith("*") else "source_lower =%"
         ((found,),) = database.rows(
             "SELECT count(*) FROM pg_prepared_statements "
@@ -345,7 +347,9 @@ def test_a_search_of_what_is_hardly_ever_the_same_is_planned_so_for_any_value(
     """Of a source or a name, which many may share, only the value tells what is best."""
     with asking(
         served,
-        lambda database: reading.search_subscribers(database, 1, {name: asked}, after=0, limit=100),
+        lambda database: interface_queries.search_subscribers(
+            database, 1, {name: asked}, after=0, limit=100
+        ),
     ) as (database, found):
         ((sql, values),) = found
         *_, scan = plan(database, sql, values, for_any=True)
@@ -359,7 +363,7 @@ def test_many_subscribers_of_one_source_are_read_in_the_order_of_their_ids(
     """Until there are enough: not all of them are collected to be sorted."""
     with asking(
         served,
-        lambda database: reading.search_subscribers(
+        lambda database: interface_queries.search_subscribers(
             database, 1, {"source": "source*"}, after=0, limit=100
         ),
     ) as (database, found):
@@ -375,7 +379,8 @@ def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
     served: Store, *, for_any: bool
 ) -> None:
     with asking(
-        served, lambda database: reading.subscriptions(database, 1, {}, after=0, limit=100)
+        served,
+        lambda database: interface_queries.subscriptions(database, 1, {}, after=0, limit=100),
     ) as (database, found):
         ((sql, values),) = found
         limit, scan = plan(database, sql, values, for_any=for_any)
@@ -390,10 +395,11 @@ def test_a_filter_walks_a_bounded_number_of_ids_or_those_of_its_kinds(
     served: Store, few: int, monkeypatch: pytest.MonkeyPatch, *, for_any: bool
 ) -> None:
     """decisions, "Filters that few fit"."""
-    monkeypatch.setattr(reading, "_FEW_COMBINATIONS", few)
+    monkeypatch.setattr(interface_queries, "_FEW_COMBINATIONS", few)
     asked: dict[str, int | str] = {"type": "Both", "min_copies": 2}
     with asking(
-        served, lambda database: reading.subscriptions(database, 1, asked, after=0, limit=1)
+        served,
+        lambda database: interface_queries.subscriptions(database, 1, asked, after=0, limit=1),
     ) as (database, found):
         for sql, values in found[1:]:
             scans = plan(database, sql, values, for_any=for_any)
@@ -484,7 +490,7 @@ def test_what_was_removed_is_found_by_its_commit_and_sorted_by_nothing(
 def test_a_mailing_list_is_read_in_the_order_of_its_key(served: Store, *, for_any: bool) -> None:
     with asking(
         served,
-        lambda database: list(reading.mailing_list_entries(database, 1, 1001) or ()),
+        lambda database: list(interface_queries.mailing_list_entries(database, 1, 1001) or ()),
         as_a_stream=True,
     ) as (database, found):
         for sql, values in found:

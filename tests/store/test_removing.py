@@ -14,13 +14,13 @@ from tests.loading.changed import marked_since, noted_since, stamps_of
 if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
 
-DEED = audit.Deed("ada", "remove")
+ACTOR = audit.Actor("ada", "remove")
 
 
 def remove(publisher: Publisher, name: str, *keys: tuple[int, ...]) -> dict[str, int]:
     """Remove records of a table."""
     table = TABLES_BY_NAME[name]
-    return removing.remove_records(publisher.store, 1, table, keys, by=DEED)
+    return removing.remove_records(publisher.store, 1, table, keys, by=ACTOR)
 
 
 def summaries(publisher: Publisher) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
-from masthead.store import accounts, find_store, keys, open_store
+from masthead.store import accounts, credentials, find_store, open_store
 from masthead.store.secret import Secret
 from tests.later import knowing
 from tests.servers import SECRET_KEY
@@ -35,7 +35,7 @@ HOUR_US = 3_600 * SECOND_US
 def owner(store: OpenStore, user: str, password: str) -> int | None:
     """Return the account that this pair opens now."""
     with store.reader() as database:
-        found = keys.account_for_credentials(database, user, password, now=store.clock())
+        found = credentials.account_for_credentials(database, user, password, now=store.clock())
     return found and found.account_id
 
 
@@ -117,7 +117,7 @@ def test_a_pair_keeps_its_end_when_the_next_one_is_replaced(
     second = pair_of(opened)
     clock.now += HOUR_US
     accounts.rotate_key(opened, 1, overlap_us=2 * HOUR_US)
-    assert [pair.ends_at for pair in keys.pairs_of(opened, 1)] == [
+    assert [pair.ends_at for pair in credentials.pairs_of(opened, 1)] == [
         None,
         clock.now + 2 * HOUR_US,
         clock.now + HOUR_US,
@@ -128,7 +128,7 @@ def test_a_pair_keeps_its_end_when_the_next_one_is_replaced(
     # Without an overlap all that there were end at once.
     accounts.rotate_key(opened, 1)
     assert owner(opened, *second) is None
-    assert [pair.ends_at for pair in keys.pairs_of(opened, 1)] == [None]
+    assert [pair.ends_at for pair in credentials.pairs_of(opened, 1)] == [None]
 
 
 def test_a_key_whose_time_is_not_over_is_taken(opened: OpenStore, clock: Clock) -> None:
@@ -144,7 +144,7 @@ def test_an_account_may_go_back_to_its_old_pair(opened: OpenStore) -> None:
     accounts.rotate_key(opened, 1, overlap_us=HOUR_US)
     accounts.set_account(opened, 1, {"api_key": "key-1", "api_login": "login-1"})
     assert owner(opened, "key-1", "login-1") == 1
-    assert [pair.ends_at for pair in keys.pairs_of(opened, 1)] == [None]
+    assert [pair.ends_at for pair in credentials.pairs_of(opened, 1)] == [None]
 
 
 def test_the_same_pair_again_ends_no_other_one(opened: OpenStore) -> None:
@@ -175,17 +175,17 @@ def test_the_last_use_of_each_pair_is_written_once_a_minute(
     opened: OpenStore, clock: Clock
 ) -> None:
     """decisions, "Last use of API secrets"."""
-    uses = keys.Uses()
+    uses = credentials.Uses()
 
     def use(user: str, password: str) -> None:
         with opened.reader() as database:
-            caller = keys.account_for_credentials(database, user, password, now=clock.now)
+            caller = credentials.account_for_credentials(database, user, password, now=clock.now)
         assert caller
         uses.note(caller, clock.now)
         uses.write(opened)
 
     def used() -> list[int | None]:
-        return [pair.used_at for pair in keys.pairs_of(opened, 1)]
+        return [pair.used_at for pair in credentials.pairs_of(opened, 1)]
 
     assert used() == [None]
     use("key-1", "login-1")
@@ -204,16 +204,16 @@ def test_the_last_use_of_each_pair_is_written_once_a_minute(
 
 
 def test_a_use_that_could_not_be_written_is_written_later(opened: OpenStore, clock: Clock) -> None:
-    uses = keys.Uses()
+    uses = credentials.Uses()
     with opened.reader() as database:
-        caller = keys.account_for_credentials(database, "key-1", "login-1", now=clock.now)
+        caller = credentials.account_for_credentials(database, "key-1", "login-1", now=clock.now)
     assert caller
     uses.note(caller, clock.now)
     nowhere = find_store("sqlite:////no/such/folder/x.db")
     with pytest.raises(StoreUnavailable):
         uses.write(nowhere)
     uses.write(opened, every_us=0)
-    assert [pair.used_at for pair in keys.pairs_of(opened, 1)] == [START_US]
+    assert [pair.used_at for pair in credentials.pairs_of(opened, 1)] == [START_US]
 
 
 # The key

@@ -12,7 +12,7 @@ from psycopg import sql
 
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
-from masthead.store import accounts, commits, epochs, find_store, keys, logins, open_store
+from masthead.store import accounts, commits, credentials, epochs, find_store, logins, open_store
 from tests.long import ONE_SERVER
 from tests.postgres import name_of
 from tests.servers import as_server
@@ -268,16 +268,16 @@ def test_a_server_counts_wrong_guesses_and_the_uses_of_pairs(
             assert logins.standing_of(counters, logins.Limits(1, 0), attempt, clock.now).wait_us
         # Those of the window before are deleted.
         clock.now += logins.ACCOUNT_US + 1
-    uses = keys.Uses()
+    uses = credentials.Uses()
     with served.reader() as database:
         for account_id in (1, 2):
             pair = f"key-{account_id}", f"login-{account_id}"
-            caller = keys.account_for_credentials(database, *pair, now=clock.now)
+            caller = credentials.account_for_credentials(database, *pair, now=clock.now)
             assert caller
             uses.note(caller, clock.now)
     uses.write(served)
     for account_id in (1, 2):
-        assert [pair.used_at for pair in keys.pairs_of(opened, account_id)] == [clock.now]
+        assert [pair.used_at for pair in credentials.pairs_of(opened, account_id)] == [clock.now]
 
 
 @ON_POSTGRESQL
@@ -292,10 +292,12 @@ def test_a_server_beats(opened: OpenStore, served: OpenStore) -> None:
 def test_a_server_finds_an_account_by_its_credentials(served: OpenStore) -> None:
     """decisions, "Wrong credentials": one question that is asked before an account speaks."""
     with served.reader() as database:
-        caller = keys.account_for_credentials(database, "key-2", "login-2", now=START_US)
+        caller = credentials.account_for_credentials(database, "key-2", "login-2", now=START_US)
         assert caller
         assert caller.account_id == 2
-        assert keys.account_for_credentials(database, "key-2", "login-1", now=START_US) is None
+        assert (
+            credentials.account_for_credentials(database, "key-2", "login-1", now=START_US) is None
+        )
 
 
 @ON_POSTGRESQL

@@ -25,12 +25,12 @@ from masthead.store import (
     accounts,
     changes,
     commits,
+    credentials,
     deletions,
     epochs,
     exporting,
-    keys,
+    interface_queries,
     logins,
-    reading,
     request_counts,
 )
 from masthead.store.postgresql import PostgresStore
@@ -122,8 +122,8 @@ def shared(owned: OpenStore) -> Iterator[OpenStore]:
     assert isinstance(owned, PostgresStore)
     with opening(as_server(owned._url)) as opened:
         for account_id in (1, 2):
-            uses = keys.Uses()
-            uses.note(keys.Caller(account_id, 0, 0, key_hash=f"pair of {account_id}"), 1)
+            uses = credentials.Uses()
+            uses.note(credentials.Caller(account_id, 0, 0, key_hash=f"pair of {account_id}"), 1)
             uses.write(opened)
             counts = request_counts.RequestCounts()
             counts.note(account_id, "orders", 200, opened.clock())
@@ -381,7 +381,7 @@ def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
 ) -> None:
     """decisions, "Whose rows a session sees": before their second half is compared."""
     with shared.reader() as database:
-        keys.account_for_credentials(database, "key-2", login, now=0)
+        credentials.account_for_credentials(database, "key-2", login, now=0)
         assert database.rows(SPEAKS_FOR) in NOBODY
         database.set_tenant(2)
         assert database.rows(SPEAKS_FOR) == [("2",)]
@@ -411,22 +411,30 @@ def test_a_connection_speaks_for_the_account_that_was_named_last(shared: OpenSto
 ACCOUNT_FILTER = re.compile(r"(\w+\.)?account_id = :account_id")
 
 QUERIES: dict[str, Query] = {
-    "subscriptions": lambda database: reading.subscriptions(database, 1, {}, after=0, limit=9),
-    "subscriptions by type": lambda database: reading.subscriptions(
+    "subscriptions": lambda database: interface_queries.subscriptions(
+        database, 1, {}, after=0, limit=9
+    ),
+    "subscriptions by type": lambda database: interface_queries.subscriptions(
         database, 1, {"copies": 2}, after=0, limit=9
     ),
-    "subscribers": lambda database: reading.search_subscribers(database, 1, {}, after=0, limit=9),
-    "subscribers by email": lambda database: reading.search_subscribers(
+    "subscribers": lambda database: interface_queries.search_subscribers(
+        database, 1, {}, after=0, limit=9
+    ),
+    "subscribers by email": lambda database: interface_queries.search_subscribers(
         database, 1, {"email": "ada*", "source": "web"}, after=0, limit=9
     ),
-    "login by code": lambda database: reading.login_candidates(
+    "login by code": lambda database: interface_queries.login_candidates(
         database, 1, "aaaaa", password_md5=DIGEST, today="2026-11-20"
     ),
-    "received issues": lambda database: list(reading.received_subscriptions(database, 1, 1)),
-    "custom fields": lambda database: reading.custom_fields(database, 1),
-    "answers": lambda database: reading.answers_of(database, 1, 1),
-    "order": lambda database: reading.order(database, 1, 1),
-    "mailing list": lambda database: list(reading.mailing_list_entries(database, 1, 1) or ()),
+    "received issues": lambda database: list(
+        interface_queries.received_subscriptions(database, 1, 1)
+    ),
+    "custom fields": lambda database: interface_queries.custom_fields(database, 1),
+    "answers": lambda database: interface_queries.answers_of(database, 1, 1),
+    "order": lambda database: interface_queries.order(database, 1, 1),
+    "mailing list": lambda database: list(
+        interface_queries.mailing_list_entries(database, 1, 1) or ()
+    ),
     "removed": lambda database: list(deletions.removed(database, "purchases", 1, 0)),
     "has noted": lambda database: deletions.has_noted(database, "purchases", 1, 6),
     "accounts": accounts.accounts,

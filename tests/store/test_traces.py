@@ -88,7 +88,7 @@ def test_a_writer_does_not_wait_behind_an_erasure_that_waits_for_a_reader(
         while thread.is_alive():
             # Who does not wait fails where somebody holds the lock for seconds.
             with person.store.writer(waits=False) as database, database.transaction():
-                audit.record(database, audit.Deed("a", "b"), "c")
+                audit.record(database, audit.Actor("a", "b"), "c")
             written += 1
         thread.join()
     assert written

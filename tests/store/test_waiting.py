@@ -20,8 +20,8 @@ from masthead.cli import stores
 from masthead.databases.urls import sqlite_path
 from masthead.errors import MastheadError
 from masthead.store import Waiting, accounts, loads, open_store
-from masthead.store.audit import Deed
-from masthead.store.waiting import SILENT_S, Writer, read_note, write_note
+from masthead.store.audit import Actor
+from masthead.store.waiting_writers import SILENT_S, Writer, read_note, write_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -123,7 +123,7 @@ def test_a_load_that_waits_for_another_says_for_which(url: str) -> None:
     def hold() -> None:
         with (
             opened(url, None) as store,
-            loads.recorded(store, 1, ["a.csv"], Deed("ada", "import a.csv"), waits=False),
+            loads.recorded(store, 1, ["a.csv"], Actor("ada", "import a.csv"), waits=False),
         ):
             begun.set()
             told.wait()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from masthead.console.figures import Counted
+from masthead.console.account_figures import Counted
 from masthead.console.templating import template
 from tests.cli.running import lines_until, running
 from tests.servers import masthead

@@ -27,11 +27,11 @@ from starlette.types import Receive, Scope, Send
 from masthead.api.http.client_address import Peer, client_address
 from masthead.api.http.credentials import OPENS_NOTHING, Credentials, caller_of, credentials_in
 from masthead.api.http.lifespan import lifespan
+from masthead.api.http.log_reasons import reason_of, reason_of_refusal, shown_path
 from masthead.api.http.metrics import count_database_error, count_request
 from masthead.api.http.overload import RETRY_AFTER_S, check_wait
 from masthead.api.http.parameters import read_body, read_parameters
 from masthead.api.http.rate_limit import RateLimit
-from masthead.api.http.reasons import reason_of, reason_of_refusal, shown_path
 from masthead.api.http.request import Request, new_id
 from masthead.api.http.request_checks import Refusal
 from masthead.api.http.responses import ONLY_READS, Responding, error
@@ -55,7 +55,7 @@ from masthead.api.operations import (
 )
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import AccountGone, BadInput, MastheadError, NotFound, StoreUnavailable
-from masthead.log import RequestLog, Seldom, end_logs, get_logger, set_log_format
+from masthead.log import LogThrottle, RequestLog, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store
 
@@ -112,7 +112,7 @@ class App:
         )
         self._lifespan = Router(lifespan=self._run)
         self._request_log = RequestLog()
-        self._unavailable = Seldom()
+        self._unavailable = LogThrottle()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or the lifespan of the server."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import found, made, opened
@@ -21,7 +21,7 @@ from masthead.store import Store
 from masthead.store import accounts as store_accounts
 from masthead.store.account_removal import remove_account
 from masthead.store.audit import record_reading
-from masthead.store.keys import Pair, pairs_of
+from masthead.store.credentials import Pair, pairs_of
 from masthead.store.secret import Secret
 
 __all__ = ["accounts"]
@@ -110,7 +110,7 @@ def _values(given: dict[str, Any]) -> dict[str, int | str | None]:
 def add(account_id: int, database: str, **given: Any) -> None:
     """Add an account, with random credentials, and show it."""
     store = made(database)
-    store_accounts.add_account(store, {"account_id": account_id, **_values(given)}, by=deed())
+    store_accounts.add_account(store, {"account_id": account_id, **_values(given)}, by=actor())
     _show(store, account_id)
 
 
@@ -160,7 +160,7 @@ def set_(account_id: int, database: str, **given: Any) -> None:
     if not values:
         raise BadUsage("say what to change: `masthead accounts set --help` lists the fields")
     store = opened(database)
-    store_accounts.set_account(store, account_id, values, by=deed())
+    store_accounts.set_account(store, account_id, values, by=actor())
     _show(store, account_id)
 
 
@@ -176,7 +176,7 @@ def set_(account_id: int, database: str, **given: Any) -> None:
 def rotate_key(account_id: int, database: str, overlap: int) -> None:
     """Give an account new random credentials; the old ones end at once, or after an overlap."""
     store = opened(database)
-    store_accounts.rotate_key(store, account_id, overlap_us=overlap * 1_000_000, by=deed())
+    store_accounts.rotate_key(store, account_id, overlap_us=overlap * 1_000_000, by=actor())
     _show(store, account_id)
 
 
@@ -202,7 +202,7 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
         raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")
     old = Secret(old_key, variable=None) if old_key else None
     store = found(database)
-    count = store_accounts.rekey(store, old, by=deed())
+    count = store_accounts.rekey(store, old, by=actor())
     if count is None:
         click.echo(
             f"nothing to do: all credentials are sealed with the key in {store.secret.where} "
@@ -219,7 +219,7 @@ def export(database: str) -> None:
     """Print all accounts, their credentials included, as the file that `masthead import` reads."""
     columns = [column.name for column in ACCOUNTS.columns]
     store = opened(database)
-    record_reading(store, deed(), "all accounts and their credentials were written out")
+    record_reading(store, actor(), "all accounts and their credentials were written out")
     with store.writer() as connection:
         ids = [row[0] for row in store_accounts.accounts(connection)]
         rows = [store_accounts.settings_of(connection, account_id) for account_id in ids]
@@ -254,7 +254,7 @@ def remove(account_id: int, database: str, *, yes: bool) -> None:
             named
         ):
             raise BadInput(f"that is not the {what} of the account: nothing was removed")
-    removed = remove_account(store, account_id, by=deed())
+    removed = remove_account(store, account_id, by=actor())
     width = max(map(len, removed), default=0)
     for name, count in removed.items():
         click.echo(f"{name:<{width}}  {count} removed")

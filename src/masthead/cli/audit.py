@@ -6,19 +6,19 @@ import click
 from click.core import ParameterSource
 
 from masthead.circulation.amounts import decimal
-from masthead.cli.desk import Amount
+from masthead.cli.books_options import Amount
 from masthead.cli.users import user_name
 from masthead.contract.printable import printable
 from masthead.loading.limits import Limit
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
 
-__all__ = ["deed"]
+__all__ = ["actor"]
 
 _CHARACTERS_MAX = 1_000
 _HIDDEN = "…"
 
 
-def deed() -> Deed:
+def actor() -> Actor:
     """Return the user and the running command for the audit log.
 
     Of the command line it has all flags, but only the values that are numbers, amounts and paths:
@@ -33,7 +33,7 @@ def deed() -> Deed:
     command = " ".join(words)
     if len(command) > _CHARACTERS_MAX:
         command = f"{command[:_CHARACTERS_MAX]} {_HIDDEN}"
-    return Deed(user_name(), command)
+    return Actor(user_name(), command)
 
 
 def _words(parameter: click.Parameter, value: object) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.cli.stores import found
@@ -33,7 +33,7 @@ def backup(file: Path, database: str) -> None:
         def advance(done: int, total: int) -> None:
             bars.update(task, completed=done, total=total)
 
-        removed = back_up(found(database), file, advance=advance, by=deed())
+        removed = back_up(found(database), file, advance=advance, by=actor())
     _say_removed(removed)
     click.echo(f"{file}: {file.stat().st_size / _MIB:.1f} MiB, checked")
     click.echo(
@@ -88,7 +88,7 @@ def restore(
             advance=advance,
             erasures=named,
             even_if_unreadable=even_if_unreadable,
-            by=deed(),
+            by=actor(),
         )
     _say_removed(restored.removed)
     count = restored.accounts

@@ -3,8 +3,8 @@
 import click
 
 from masthead.circulation.amounts import decimal
-from masthead.cli.audit import deed
-from masthead.cli.desk import Day
+from masthead.cli.audit import actor
+from masthead.cli.books_options import Day
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
@@ -46,7 +46,7 @@ def open_command(
     afterwards.
     """
     store, account_id = _asked(account, database)
-    found = open_books(store, account_id, renew_since=renew_since, dry_run=dry_run, by=deed())
+    found = open_books(store, account_id, renew_since=renew_since, dry_run=dry_run, by=actor())
     _show(found.balances)
     click.echo(f"issues that count as closed: {found.closed_issues}")
     if renew_since is not None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from masthead.cli.desk import ID, Day, account_of, desk, dry_run, reading
+from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, reading
 from masthead.cli.offers import bundles, changed, classes, given_of, list_of, products, written
 from masthead.cli.options import Command
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
-from masthead.store.books import catalogue, reasons
+from masthead.store.books import cancel_reasons, catalogue
 from masthead.store.books.operation import Operation
 
 __all__ = ["catalogue_group"]
@@ -248,7 +248,7 @@ def add_reason(name: str, account: int | None, database: str, *, dry_run: bool) 
     written(
         account,
         database,
-        lambda books: f"reason {reasons.add_reason(books, name)} was added",
+        lambda books: f"reason {cancel_reasons.add_reason(books, name)} was added",
         dry_run=dry_run,
     )
 
@@ -259,7 +259,7 @@ def list_reasons(account: int | None, database: str) -> None:
     """List the reasons for cancelling."""
     account_id = account_of(account)
     with reading(database, account_id) as connection:
-        found = reasons.reasons(connection, account_id)
+        found = cancel_reasons.reasons(connection, account_id)
     for reason_id, name in found:
         click.echo(f"{reason_id}\t{printable(name)}")
     if not found:
@@ -274,7 +274,7 @@ def remove_reason(reason_id: int, account: int | None, database: str, *, dry_run
     """Remove a reason; what was cancelled for it keeps its words."""
 
     def do(books: Operation) -> str:
-        reasons.remove_reason(books, reason_id)
+        cancel_reasons.remove_reason(books, reason_id)
         return f"reason {reason_id} was removed"
 
     written(account, database, do, dry_run=dry_run)

@@ -5,14 +5,14 @@ import sys
 
 import click
 
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, account_of
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, account_of
 from masthead.cli.options import setting
 from masthead.cli.serving import base_url_of, is_loopback
 from masthead.cli.stores import opened
 from masthead.console.server import serve
 from masthead.errors import BadUsage
-from masthead.listening import bind
+from masthead.server_socket import bind
 from masthead.settings import SETTINGS
 from masthead.store import operators
 from masthead.store.operators import Role
@@ -87,7 +87,7 @@ def add(name: str, role: Role, account: int | None, database: str, *, generate: 
     """
     store, account_id = opened(database), account_of(account)
     password = _password(generate=generate)
-    operators.add_operator(store, account_id, name, role, password, by=deed())
+    operators.add_operator(store, account_id, name, role, password, by=actor())
     click.echo(f"operator {name!r} of account {account_id} was added as {role}")
     if generate:
         click.echo(f"password: {password}")
@@ -127,7 +127,7 @@ def set_(
         raise BadUsage("say what to change: --role, --new-password or --generate")
     store, account_id = opened(database), account_of(account)
     password = _password(generate=generate) if new_password or generate else None
-    operators.set_operator(store, account_id, name, role=role, password=password, by=deed())
+    operators.set_operator(store, account_id, name, role=role, password=password, by=actor())
     click.echo(f"operator {name!r} of account {account_id} was changed, and is signed out")
     if generate:
         click.echo(f"password: {password}")
@@ -140,7 +140,7 @@ def set_(
 def remove(name: str, account: int | None, database: str) -> None:
     """Take the access of NAME away, at once. What the audit log says of NAME stays."""
     account_id = account_of(account)
-    operators.remove_operator(opened(database), account_id, name, by=deed())
+    operators.remove_operator(opened(database), account_id, name, by=actor())
     click.echo(f"operator {name!r} of account {account_id} was removed, and is signed out")
 
 

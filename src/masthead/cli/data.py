@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
 from masthead.cli.stores import opened
@@ -40,7 +40,7 @@ def export_command(
             account_id=account,
             for_spreadsheets=for_spreadsheets,
             advance=advance,
-            by=deed(),
+            by=actor(),
         )
     width = max(map(len, counts))
     for name, count in counts.items():

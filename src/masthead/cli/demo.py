@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.demo_books import work_a_morning
 from masthead.errors import BadUsage
 from masthead.loading.load import load
@@ -63,17 +63,17 @@ def make_demo(database: str) -> None:
             return
         click.echo("making the demo publisher …")
         if found and opened_on(store, _ACCOUNT_ID):
-            remove_account(store, _ACCOUNT_ID, by=deed())
+            remove_account(store, _ACCOUNT_ID, by=actor())
             found = None
         if not found:
             _add_account(database)
         with TemporaryDirectory() as folder:
             _load_nights(database, Path(folder))
-        work_a_morning(database, _ACCOUNT_ID, deed())
+        work_a_morning(database, _ACCOUNT_ID, actor())
         # Imported only here: `masthead serve` imports this module, and needs no passwords.
         from masthead.store.operators import add_operator  # noqa: PLC0415
 
-        add_operator(store, _ACCOUNT_ID, DEMO_OPERATOR[0], "manager", DEMO_OPERATOR[1], by=deed())
+        add_operator(store, _ACCOUNT_ID, DEMO_OPERATOR[0], "manager", DEMO_OPERATOR[1], by=actor())
         accounts.set_account(
             store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
         )

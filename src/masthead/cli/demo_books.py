@@ -11,35 +11,35 @@ from contextlib import closing, contextmanager
 from datetime import date, timedelta
 
 from masthead.circulation.amounts import decimal
-from masthead.circulation.classes import MAKE_GOOD
+from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import Store, open_store, system_clock
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
 from masthead.store.books import (
-    addressing,
     cancelling,
     extending,
     ordering,
     paying,
     refunding,
     renewing,
+    subscription_addresses,
     suspending,
 )
 from masthead.store.books.closing import Grace, close_issue, make_gap_list
-from masthead.store.books.issue import issues_of
-from masthead.store.books.looking import (
+from masthead.store.books.details import (
     Person as Seen,
 )
-from masthead.store.books.looking import (
+from masthead.store.books.details import (
     Subscription,
     look_at_subscriber,
     look_at_subscription,
 )
+from masthead.store.books.issue import issues_of
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import Operation, operation, reading
-from masthead.store.reading import subscriptions
+from masthead.store.interface_queries import subscriptions
 
 __all__ = ["work_a_morning"]
 
@@ -67,7 +67,7 @@ _SOUTH = {
 }
 
 
-def work_a_morning(database: str, account_id: int, by: Deed) -> None:
+def work_a_morning(database: str, account_id: int, by: Actor) -> None:
     """Open the books of the demo's account and work in them, by a clock of some hours ago.
 
     ``by`` is written to the audit log. The account has the data of the last night and no books.
@@ -95,7 +95,7 @@ class _Clock:
 class _Morning:
     """The work, piece by piece; each reader has to do with one piece only."""
 
-    def __init__(self, store: Store, account_id: int, by: Deed, go_on: Callable[[], None]) -> None:
+    def __init__(self, store: Store, account_id: int, by: Actor, go_on: Callable[[], None]) -> None:
         self._store = store
         self._account_id = account_id
         self._by = by
@@ -124,7 +124,7 @@ class _Morning:
         late = Item(_A_YEAR_OF_WEEKLY, first_issue=weekly)
         self._order(self._without(_WEEKLY), late)
         self._go_on()
-        make_gap_list(self._store, self._account_id, weekly, deed=self._by)
+        make_gap_list(self._store, self._account_id, weekly, actor=self._by)
         self._close(self._next_issue(_HARBOR), grace_issues=1)
         self._order(self._in_grace(), Item(_A_YEAR_OF_WEEKLY))
         self._pay(billed)
@@ -140,7 +140,9 @@ class _Morning:
         with self._operation() as books:
             suspending.suspend(books, holiday, *_days(books, _HOLIDAY_DAYS))
         with self._operation() as books:
-            addressing.move_for_a_while(books, moving, _SOUTH, *_days(books, _SUNNY_DAYS))
+            subscription_addresses.move_for_a_while(
+                books, moving, _SOUTH, *_days(books, _SUNNY_DAYS)
+            )
         with self._operation() as books:
             extending.extend(books, lost, 1, MAKE_GOOD)
         with self._operation() as books:
@@ -193,7 +195,7 @@ class _Morning:
         with reading(self._store, self._account_id) as found:
             since = date.fromisoformat(found.today) - timedelta(_GRACE_DAYS)
         grace = Grace(grace_issues, since.isoformat())
-        close_issue(self._store, self._account_id, issue_id, grace=grace, deed=self._by)
+        close_issue(self._store, self._account_id, issue_id, grace=grace, actor=self._by)
 
     def _next_issue(self, publication_id: int) -> int:
         """Return the id of the issue that is closed next."""

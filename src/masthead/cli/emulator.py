@@ -8,7 +8,7 @@ import click
 from masthead.cli.options import setting
 from masthead.emulator.publisher import API_KEY, API_LOGIN
 from masthead.emulator.serving import emulate
-from masthead.listening import bind
+from masthead.server_socket import bind
 from masthead.settings import SETTINGS
 
 __all__ = ["emulator"]

@@ -2,7 +2,7 @@
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.durations import Moment
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
@@ -32,5 +32,5 @@ def new_epoch(after: int | None, database: str) -> None:
     410, at once, also from running servers. The epoch begins now, or after the newest change if
     that is later.
     """
-    count = epochs.start_epochs(opened(database), after_us=after or 0, by=deed())
+    count = epochs.start_epochs(opened(database), after_us=after or 0, by=actor())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

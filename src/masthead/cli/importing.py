@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.durations import Duration
 from masthead.cli.limits import LimitOfRows
 from masthead.cli.options import setting
@@ -21,7 +21,7 @@ from masthead.loading.load import Loaded, Options, load
 from masthead.loading.mapping_files import Input
 from masthead.loading.regular_files import is_regular
 from masthead.store import Store
-from masthead.store.showing import HIDDEN, Shown
+from masthead.store.dry_run_diff import HIDDEN, Shown
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -187,7 +187,7 @@ def _import(store: Store, ready: Ready, options: Options) -> Loaded:
             advance=advance,
             tell=tell,
             note=note,
-            by=deed(),
+            by=actor(),
         )
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
@@ -104,7 +104,7 @@ def close_command(
         account_of(account),
         issue_id,
         grace=closing.Grace(grace_issues, grace_from),
-        deed=deed(),
+        actor=actor(),
         dry_run=preview,
     )
     _show(made)
@@ -121,7 +121,7 @@ def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: b
     It may be run any number of times: nobody gets an issue twice.
     """
     made = closing.make_gap_list(
-        opened(database), account_of(account), issue_id, deed=deed(), dry_run=dry_run
+        opened(database), account_of(account), issue_id, actor=actor(), dry_run=dry_run
     )
     _show(made)
     end_of(dry_run=dry_run)
@@ -138,7 +138,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
     such as orders, stays.
     """
     done = reopen_issue(
-        opened(database), account_of(account), issue_id, deed=deed(), dry_run=dry_run
+        opened(database), account_of(account), issue_id, actor=actor(), dry_run=dry_run
     )
     click.echo(f"deliveries undone: {done.deliveries}; lists removed: {done.lists}")
     end_of(dry_run=dry_run)
@@ -181,7 +181,7 @@ def file_command(
         Wanted(issue_id, mailing_list_id, digital, for_spreadsheets),
         path,
         dry_run=dry_run,
-        by=deed(),
+        by=actor(),
     )
     click.echo(f"{path}: {count} rows")
     end_of(dry_run=dry_run)

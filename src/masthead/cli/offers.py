@@ -6,15 +6,15 @@ from typing import Any
 import click
 
 from masthead.circulation.amounts import cents_of, decimal
-from masthead.circulation.classes import FREE
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
+from masthead.circulation.copy_classes import FREE
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store.books import catalogue
-from masthead.store.books.classes import add_own_class, own_classes
 from masthead.store.books.operation import Operation, operation
+from masthead.store.books.own_classes import add_own_class, own_classes
 from masthead.store.database import Row, Value
 
 __all__ = [
@@ -92,7 +92,7 @@ def written(
     account: int | None, database: str, do: Callable[[Operation], str], *, dry_run: bool
 ) -> None:
     """Do something to the catalogue in one operation, and print the sentence it returns."""
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         said = do(books)
     click.echo(said)
     end_of(dry_run=dry_run)

@@ -7,8 +7,8 @@ import click
 
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import RefusedOrder
-from masthead.cli.audit import deed
-from masthead.cli.desk import account_of, desk, dry_run, end_of
+from masthead.cli.audit import actor
+from masthead.cli.books_options import account_of, desk, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.loading.order_files import (
@@ -18,7 +18,7 @@ from masthead.loading.order_files import (
     listed,
     read_orders,
 )
-from masthead.store.books import ordering, resembling
+from masthead.store.books import ordering, similar_readers
 from masthead.store.books.operation import Operation, operation
 
 __all__ = ["ENDED", "import_"]
@@ -61,7 +61,7 @@ def import_(
     orders, problems = read_orders(paths, allow_truncated=allow_truncated)
     placed: list[ordering.Placed] = []
     unsure: list[tuple[OrderRows, ordering.Newcomer]] = []
-    with operation(opened(database), account_id, deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_id, actor(), dry_run=dry_run) as books:
         results = ordering.place_many(books, [each.order for each in orders])
         for each, result in zip(orders, results, strict=True):
             if isinstance(result, RefusedOrder):
@@ -117,7 +117,7 @@ def _newcomers(
     """Return a line for each reader whom an order has added and who looks like another one."""
     shown = unsure[:PROBLEMS_SHOWN_MAX]
     ids = {one.subscriber_id for _, each in shown for one in each.resembling}
-    has = resembling.described(books, ids)
+    has = similar_readers.described(books, ids)
     lines = []
     for rows, each in shown:
         column = "subscriber_id" if each.item is None else "recipient_subscriber_id"

@@ -8,25 +8,25 @@ import click
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, Amount, account_of, desk, dry_run, end_of, reading
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, Amount, account_of, desk, dry_run, end_of, reading
 from masthead.cli.options import Command
 from masthead.cli.order_import import ENDED, import_
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
 from masthead.store import Store
-from masthead.store.audit import Deed
+from masthead.store.audit import Actor
 from masthead.store.books import (
-    allowing,
+    allowances,
+    order_details,
     ordering,
     paying,
     refunding,
-    resembling,
-    showing_orders,
+    similar_readers,
 )
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.readers import FIELDS
+from masthead.store.books.reader_lookup import FIELDS
 
 __all__ = ["order_group"]
 
@@ -136,7 +136,7 @@ def add(
         notes=given["notes"] or None,
         channel_id=given["channel_id"],
     )
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         placed = ordering.place(books, order)
         ordering.finish(books, [placed])
         unsure = "" if given["adds_reader"] else _who_is_it(books, placed.newcomers)
@@ -161,7 +161,7 @@ def _who_is_it(books: Operation, newcomers: Sequence[ordering.Newcomer]) -> str:
             f"{printable(each.name)} looks like a reader who is there: an order with {flag} and "
             "the number is for that one, and one with --new-reader for somebody new"
         )
-        has = resembling.described(books, [one.subscriber_id for one in each.resembling])
+        has = similar_readers.described(books, [one.subscriber_id for one in each.resembling])
         lines += [f"  {one.why}: {printable(has[one.subscriber_id])}" for one in each.resembling]
     return "\n".join(lines)
 
@@ -248,7 +248,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         raise BadUsage("say which order: its id, or --reference")
     account_id = account_of(account)
     with reading(database, account_id) as connection:
-        found = showing_orders.show_order(connection, account_id, order_id, reference=reference)
+        found = order_details.show_order(connection, account_id, order_id, reference=reference)
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
         click.echo(f"{name}: {printable(text)}")
@@ -277,7 +277,7 @@ def _amount(number: str) -> str:
     return decimal(stored_cents(number))
 
 
-def _term_line(term: showing_orders.TermShown) -> str:
+def _term_line(term: order_details.TermShown) -> str:
     left = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
     unearned = term.received - term.earned - term.refunded
@@ -311,7 +311,7 @@ def pay(
 
     What was delivered from it on credit is earned at once, and it is served again.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         paid = paying.pay(books, order_id, payment_type or None)
         ordering.refresh_subscriptions(books, paid.subscriptions)
         said = (
@@ -352,7 +352,7 @@ def refund(
     said before, and asked for; `masthead order allowance` gives money back and keeps the issues.
     The money itself you send.
     """
-    where = opened(database), account_of(account), deed()
+    where = opened(database), account_of(account), actor()
     if amount is not None and not (yes or dry_run):
         _confirm(*_refund(*where, order_id, item_id, amount, dry_run=True))
     _, said = _refund(*where, order_id, item_id, amount, dry_run=dry_run)
@@ -363,7 +363,7 @@ def refund(
 def _refund(
     store: Store,
     account_id: int,
-    by: Deed,
+    by: Actor,
     order_id: int,
     item_id: int | None,
     amount: int | None,
@@ -410,10 +410,10 @@ def allowance(
     It comes out of what is unearned, and what remains is spread over the issues that remain. The
     money itself you send.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        done = allowing.allow(books, order_id, item_id, amount)
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
+        done = allowances.allow(books, order_id, item_id, amount)
         ordering.refresh_subscriptions(books, done.subscriptions)
-        said = allowing.said(order_id, done)
+        said = allowances.said(order_id, done)
         books.say(said)
     click.echo(said)
     end_of(dry_run=dry_run)

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from masthead.circulation.amounts import decimal
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.cli.streams import echo_json
@@ -15,7 +15,7 @@ from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import Store, audit
-from masthead.store.books import leaving
+from masthead.store.books import erasure_settlement
 from masthead.store.books.operation import mode_of
 
 __all__ = ["audit_command", "erase_command", "subscriber_data_command"]
@@ -49,7 +49,7 @@ _NO_ACCOUNT = "say with --account whose subscriber it is"
 @setting("database")
 def erase_command(
     subscriber: int,
-    money: leaving.Money | None,
+    money: erasure_settlement.Money | None,
     account: int | None,
     database: str,
     *,
@@ -73,7 +73,9 @@ def erase_command(
             money = _asked(store, account, subscriber)
         question = f"Erase subscriber {subscriber} of account {account}? It cannot be undone."
         click.confirm(question, abort=True)
-    done = leaving.erase(store, account, subscriber, money, leave_traces=leave_traces, by=deed())
+    done = erasure_settlement.erase(
+        store, account, subscriber, money, leave_traces=leave_traces, by=actor()
+    )
     for left in done.ended:
         click.echo(f"ended  {printable(left.said)}")
     if done.ended:
@@ -89,12 +91,12 @@ def erase_command(
         click.echo("nothing personal was left")
 
 
-def _asked(store: Store, account: int, subscriber: int) -> leaving.Money | None:
+def _asked(store: Store, account: int, subscriber: int) -> erasure_settlement.Money | None:
     """Ask what becomes of the issues and the money that a subscriber has left, if any."""
     with store.reader() as connection:
         connection.set_tenant(account)
         is_here = mode_of(connection, account) == "here"
-        left = leaving.left_of(connection, account, subscriber) if is_here else []
+        left = erasure_settlement.left_of(connection, account, subscriber) if is_here else []
     if not left:
         return None
     for each in left:
@@ -112,7 +114,7 @@ def subscriber_data_command(subscriber: int, account: int | None, database: str)
     """Print all data of a subscriber as a JSON object."""
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
-    echo_json(subscriber_data(opened(database), account, subscriber, by=deed()).encode())
+    echo_json(subscriber_data(opened(database), account, subscriber, by=actor()).encode())
 
 
 @click.command("audit")

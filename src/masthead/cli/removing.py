@@ -4,7 +4,7 @@ from re import fullmatch
 
 import click
 
-from masthead.cli.audit import deed
+from masthead.cli.audit import actor
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.contract.kinds import BIGGEST_INTEGER
@@ -31,7 +31,7 @@ def remove_command(table: str, ids: tuple[str, ...], account: int | None, databa
         raise BadUsage("say with --account whose records they are")
     found = TABLES_BY_NAME[table]
     keys = [_key(found, text) for text in ids]
-    removed = remove_records(opened(database), account, found, keys, by=deed())
+    removed = remove_records(opened(database), account, found, keys, by=actor())
     width = max(map(len, removed), default=0)
     for name, count in removed.items():
         done = "got a delete_date" if name == "subscribers" else "removed"

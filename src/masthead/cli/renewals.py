@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from masthead.circulation.amounts import decimal
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.reports import past_day
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
@@ -120,7 +120,7 @@ def set_(
     in the order of their numbers, each at fewer issues left than the one before.
     """
     point = renewing.Point(publication, effort, issues_left, bundle_id, key_code)
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         renewing.set_effort(books, point)
     click.echo(_line(point))
     end_of(dry_run=dry_run)
@@ -135,7 +135,7 @@ def remove(
     effort: int, publication: int, account: int | None, database: str, *, dry_run: bool
 ) -> None:
     """Remove effort EFFORT of a publication; the others keep their numbers."""
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         renewing.remove_effort(books, publication, effort)
     click.echo(f"effort {effort} of publication {publication} was removed")
     end_of(dry_run=dry_run)
@@ -195,13 +195,13 @@ def select(
             today = Reading(store, connection, account_id).today
         day = today if sent_on is None else past_day("--sent", sent_on, today)
         what = "were previewed" if sent_on is None else f"of {day} were written once more"
-        audit.record_reading(store, deed(), f"letters of renewal {what}", account_id=account_id)
+        audit.record_reading(store, actor(), f"letters of renewal {what}", account_id=account_id)
         with reading(database, account_id) as connection:
             again = sent_on is not None
             due = copy_letters(connection, account_id, file, day, publication, again=again)
     else:
         assert file is not None
-        sent = send_letters(opened(database), account_id, file, publication, by=deed())
+        sent = send_letters(opened(database), account_id, file, publication, by=actor())
         if sent.is_finished:
             click.echo(
                 f"{file} has the letters of a call that was broken off, which were noted as sent; "

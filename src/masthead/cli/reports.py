@@ -13,7 +13,7 @@ from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.errors import BadInput, BadUsage
 from masthead.extras import install
-from masthead.private import new_file
+from masthead.private_files import new_file
 from masthead.reporting import reports
 from masthead.store import Connection
 from masthead.store.books.reports import counting

@@ -12,7 +12,7 @@ from masthead.cli.demo import DEMO_CREDENTIALS, DEMO_DATABASE, curl_lines, make_
 from masthead.cli.options import server_settings, setting
 from masthead.contract.openapi import document
 from masthead.errors import BadUsage
-from masthead.listening import bind
+from masthead.server_socket import bind
 from masthead.settings import SETTINGS, ServerSettings
 
 __all__ = ["base_url_of", "demo", "is_loopback", "openapi", "serve_command"]

@@ -5,12 +5,12 @@ from itertools import islice
 import click
 
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.store import audit
-from masthead.store.books import finding, joining, looking
+from masthead.store.books import details, merging_subscribers, subscriber_search
 from masthead.store.books.operation import operation
 from masthead.store.database import Connection
 
@@ -45,12 +45,12 @@ def find(
     `masthead subscriber show ID`.
     """
     account_id = account_of(account)
-    sought = finding.Sought(" ".join(name), **known)
-    finding.check(sought)
+    sought = subscriber_search.Sought(" ".join(name), **known)
+    subscriber_search.check(sought)
     store = opened(database)
-    audit.record_reading(store, deed(), "subscribers were looked for", account_id=account_id)
+    audit.record_reading(store, actor(), "subscribers were looked for", account_id=account_id)
     with reading(database, account_id) as connection:
-        found = finding.find(connection, account_id, sought, limit=limit + 1)
+        found = subscriber_search.find(connection, account_id, sought, limit=limit + 1)
     for each in found[:limit]:
         click.echo(_line(each))
     if not found:
@@ -59,7 +59,7 @@ def find(
         click.echo(f"and more than these {limit}: say more of what is known", err=True)
 
 
-def _line(found: finding.Found) -> str:
+def _line(found: subscriber_search.Found) -> str:
     name = " ".join(part for part in (found.first_name, found.last_name) if part)
     place = " ".join(part for part in (found.zip_code, found.city) if part)
     address = ", ".join(part for part in (found.address, place) if part)
@@ -76,7 +76,7 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
     """Show a reader: name, codes, addresses, subscriptions, and the newest orders."""
     account_id = account_of(account)
     with reading(database, account_id) as connection:
-        found = looking.look_at_subscriber(connection, account_id, subscriber_id)
+        found = details.look_at_subscriber(connection, account_id, subscriber_id)
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for address in found.addresses:
@@ -120,12 +120,14 @@ def duplicates(of: int | None, limit: int, account: int | None, database: str) -
     """
     account_id = account_of(account)
     store = opened(database)
-    audit.record_reading(store, deed(), "duplicates were looked for", account_id=account_id)
+    audit.record_reading(store, actor(), "duplicates were looked for", account_id=account_id)
     with reading(database, account_id) as connection:
-        groups = list(islice(finding.duplicates(connection, account_id, of=of), limit + 1))
+        groups = list(
+            islice(subscriber_search.duplicates(connection, account_id, of=of), limit + 1)
+        )
         shown = groups[:limit]
         ids = tuple(sorted({one for group in shown for one in group.ids}))
-        people = finding.people(connection, account_id, ids) if ids else {}
+        people = subscriber_search.people(connection, account_id, ids) if ids else {}
     for group in shown:
         click.echo(f"same {group.why}:")
         for subscriber_id in group.ids:
@@ -160,8 +162,8 @@ def merge(
     delete_date, so partners see it go. Where both have a subscription of the same publication and
     type, these become one, with the terms of both; --keep-both leaves them. It cannot be undone.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
-        merged = joining.join(books, into, subscriber_id, keep_both=keep_both)
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
+        merged = merging_subscribers.join(books, into, subscriber_id, keep_both=keep_both)
         said = [
             f"subscription {pair.other_id} was joined into {pair.subscription_id}: "
             f"{pair.publication}, {pair.type}, "
@@ -184,5 +186,5 @@ def merge(
 
 def _left(connection: Connection, account_id: int, subscription_id: int) -> str:
     """Return how many issues are left of a subscription, and its last day."""
-    fields = looking.look_at_subscription(connection, account_id, subscription_id).fields
+    fields = details.look_at_subscription(connection, account_id, subscription_id).fields
     return f"{fields['issues'] or 0} issues left, until {fields['date_expired'] or '…'}"

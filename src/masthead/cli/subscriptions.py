@@ -5,23 +5,23 @@ from typing import Any
 import click
 
 from masthead.circulation.amounts import decimal
-from masthead.circulation.classes import COMPLIMENTARY, PAID
-from masthead.cli.audit import deed
-from masthead.cli.desk import ID, Day, account_of, desk, dry_run, end_of, reading
+from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
+from masthead.cli.audit import actor
+from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store.books import (
-    addressing,
     cancelling,
+    details,
     extending,
-    looking,
     subscription,
+    subscription_addresses,
     suspending,
     uncancelling,
 )
-from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import operation
+from masthead.store.books.term_copies import How, set_copies
 
 __all__ = ["subscription_group"]
 
@@ -49,7 +49,7 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
     """
     account_id = account_of(account)
     with reading(database, account_id) as connection:
-        found = looking.look_at_subscription(connection, account_id, subscription_id)
+        found = details.look_at_subscription(connection, account_id, subscription_id)
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for what, address in (("mailing", found.mailing), ("billing", found.billing)):
@@ -68,7 +68,7 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
         click.echo(f"letter of effort {effort} on {day}")
 
 
-def _term_line(term: looking.TermShown) -> str:
+def _term_line(term: details.TermShown) -> str:
     issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
     kind = term.kind if term.of_class == PAID else f"{term.kind}, {printable(term.of_class)}"
@@ -80,7 +80,7 @@ def _term_line(term: looking.TermShown) -> str:
     return f"{line}, ended at {term.ended_at}" if term.ended_at else line
 
 
-def _copies(term: looking.TermShown) -> str:
+def _copies(term: details.TermShown) -> str:
     """Say how many copies of each issue come, unless it is one."""
     copies = "1 copy" if term.copies == 1 else f"{term.copies} copies"
     if term.free_copies:
@@ -136,7 +136,7 @@ def set_(
     if free_class and not is_free:
         raise BadUsage("--class is that of the copies that are --free")
     how: How | None = "free" if is_free else "convert" if is_converted else None
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         changed = subscription.set_values(books, subscription_id, values) if values else {}
         if copies is not None:
             before, after = set_copies(books, subscription_id, copies, how, free_class)
@@ -170,7 +170,7 @@ def suspend(
 
     Both days belong to it. It can begin only after the newest closed issue's date.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         span = suspending.suspend(books, subscription_id, first, last)
     until = f"to {span.last}" if span.last else "until `masthead subscription resume`"
     click.echo(f"subscription {subscription_id} is suspended from {span.first} {until}")
@@ -197,7 +197,7 @@ def resume(
     One that has not begun is removed. An issue that was closed meanwhile and is not in the
     suspension any more comes with the next gap list.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         ending = suspending.resume(books, subscription_id, resumed)
     how = f"ends on {ending.last}" if ending.last else "was removed"
     click.echo(f"the suspension from {ending.span.first} {how}")
@@ -236,7 +236,7 @@ def cancel(
         raise BadUsage("it ends after an issue, or when its issues are used up: not both")
     if at_end and refund:
         raise BadUsage("--refund: nothing is left to give back when its issues are used up")
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         done = cancelling.cancel(
             books,
             subscription_id,
@@ -268,7 +268,7 @@ def uncancel(subscription_id: int, account: int | None, database: str, *, dry_ru
     Terms, issues left, money and the campaign are as before; what was booked is taken back today.
     A refund that was sent already you ask back.
     """
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         uncancelling.uncancel(books, subscription_id)
     click.echo(f"the cancelling of subscription {subscription_id} was undone")
     end_of(dry_run=dry_run)
@@ -296,7 +296,7 @@ def extend(
     dry_run: bool,
 ) -> None:
     """Add free issues behind all others, such as for a copy that was lost in the mail."""
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         term_id = extending.extend(books, subscription_id, issues, of_class)
     noun = "issue" if issues == 1 else "issues"
     click.echo(f"subscription {subscription_id} got {issues} free {noun} (term {term_id})")
@@ -304,7 +304,7 @@ def extend(
 
 
 def _address_fields(command: Any) -> Any:
-    for name in reversed(addressing.FIELDS):
+    for name in reversed(subscription_addresses.FIELDS):
         command = click.option(f"--{name.replace('_', '-')}", name)(command)
     return command
 
@@ -339,18 +339,20 @@ def address(
     """
     given = {name: value for name, value in fields.items() if value}
     _check_address(given, address_id, first, last, back=back)
-    with operation(opened(database), account_of(account), deed(), dry_run=dry_run) as books:
+    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         if back:
-            ending = addressing.go_back(books, subscription_id, first)
+            ending = subscription_addresses.go_back(books, subscription_id, first)
             how = f"ends on {ending.last}" if ending.last else "was removed"
             said = f"the temporary address from {ending.span.first} {how}"
         elif first and last:
             where = given if address_id is None else address_id
-            found = addressing.move_for_a_while(books, subscription_id, where, first, last)
+            found = subscription_addresses.move_for_a_while(
+                books, subscription_id, where, first, last
+            )
             said = f"subscription {subscription_id} goes to address {found} from {first} to {last}"
         else:
             where = given if address_id is None else address_id
-            found = addressing.move(books, subscription_id, where)
+            found = subscription_addresses.move(books, subscription_id, where)
             said = f"subscription {subscription_id} goes to address {found} from now on"
     click.echo(said)
     end_of(dry_run=dry_run)

@@ -32,11 +32,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from masthead.console.figures import Counting
+from masthead.console.account_figures import Counting
 from masthead.console.forms import sentence
+from masthead.console.page_request import Page, PageRequest, has_token
 from masthead.console.pages import PAGES, sign_in
 from masthead.console.templating import template
-from masthead.console.visit import Page, Visit, has_token
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.log import get_logger
@@ -188,9 +188,9 @@ def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
         _check_site(request, page)
         operator = _operator(request, page, form)
         _check_token(request, page, form)
-        visit = Visit(request, request.app.state.store, operator, form)
-        _check_role(visit, page)
-        return page.respond(visit)
+        page_request = PageRequest(request, request.app.state.store, operator, form)
+        _check_role(page_request, page)
+        return page.respond(page_request)
     except _RefusedError as refused:
         return refused.response
     except StoreUnavailable as error:
@@ -231,11 +231,11 @@ def _check_token(request: Request, page: Page, form: dict[str, str]) -> None:
         raise _RefusedError(_kept(403, "Refused", sentence, form, ""))
 
 
-def _check_role(visit: Visit, page: Page) -> None:
-    if not visit.may(page.action):
-        sentence = f"As {visit.operator.role} you cannot {page.action.value}."
+def _check_role(request: PageRequest, page: Page) -> None:
+    if not request.may(page.action):
+        sentence = f"As {request.operator.role} you cannot {page.action.value}."
         raise _RefusedError(_problem(403, "Not yours to do", sentence))
-    if page.writes and not visit.keeps_books:
+    if page.writes and not request.keeps_books:
         raise _RefusedError(_problem(409, "Books are elsewhere", ELSEWHERE))
 
 

@@ -27,7 +27,7 @@ from masthead.databases.connection import (
     Value,
     retry,
 )
-from masthead.private import make_file, make_folder
+from masthead.private_files import make_file, make_folder
 
 __all__ = ["DuckdbConnection", "create_file"]
 

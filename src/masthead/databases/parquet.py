@@ -35,7 +35,7 @@ from masthead.databases.connection import (
 from masthead.databases.duckdb import DuckdbConnection
 from masthead.databases.urls import PARQUET_CURRENT
 from masthead.errors import BadUsage
-from masthead.private import make_file, make_folder, share, sync
+from masthead.private_files import make_file, make_folder, share, sync
 
 __all__ = ["OLD_VERSIONS_STAY_S", "ParquetConnection"]
 

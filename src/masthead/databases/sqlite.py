@@ -27,7 +27,7 @@ from masthead.databases.connection import (
     Value,
     retry,
 )
-from masthead.private import make_file
+from masthead.private_files import make_file
 
 __all__ = ["SqliteConnection", "copy_file", "create_file", "find_damage", "overwrite_file"]
 

@@ -19,7 +19,7 @@ from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.emulator.defaults import id_in, with_defaults
 from masthead.errors import BadInput, NotFound
 from masthead.loading.load import load
-from masthead.store import accounts, commits, emulating, epochs, system_clock
+from masthead.store import accounts, commits, emulator_snapshots, epochs, system_clock
 from masthead.store.removing import remove_records
 from masthead.store.sqlite import SqliteStore
 
@@ -90,7 +90,7 @@ class Publisher:
         )
         if files:
             load(self.store, [files], account_id=ACCOUNT_ID)
-        emulating.keep(self.store, self._beginning)
+        emulator_snapshots.keep(self.store, self._beginning)
 
     @property
     def database(self) -> str:
@@ -134,7 +134,9 @@ class Publisher:
         with self.store.reader() as connection:
             for record in given:
                 key = _key_in(table, record)
-                if key is None or are_new != emulating.is_there(connection, ACCOUNT_ID, table, key):
+                if key is None or are_new != emulator_snapshots.is_there(
+                    connection, ACCOUNT_ID, table, key
+                ):
                     continue
                 name = f"{table.name} {'/'.join(map(str, key))}"
                 if are_new:
@@ -182,7 +184,7 @@ class Publisher:
         """Go back to the beginning: its records, and the machine's time."""
         with self._lock:
             self.clock.reset()
-            emulating.go_back(self.store, self._beginning)
+            emulator_snapshots.go_back(self.store, self._beginning)
             commits.stamp_all(self.store)
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ __all__ = ["load_accounts"]
 
 
 def load_accounts(
-    store: Store, files: Sequence[InputFile], by: audit.Deed | None, *, allow_truncated: bool
+    store: Store, files: Sequence[InputFile], by: audit.Actor | None, *, allow_truncated: bool
 ) -> dict[str, Counts]:
     """Import accounts, all or none; return the counts by table.
 

@@ -18,7 +18,7 @@ from typing import Any
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
-from masthead.private import make_folder, new_file
+from masthead.private_files import make_folder, new_file
 from masthead.store import Store, accounts, audit, commits, exporting
 
 __all__ = ["CHANGES_THROUGH", "export", "harmless"]
@@ -39,7 +39,7 @@ def export(
     account_id: int,
     for_spreadsheets: bool = False,
     advance: Callable[[str, int], None] = lambda _table, _rows: None,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> dict[str, int]:
     """Write all tables of an account into ``folder``; return the number of rows by table.
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from masthead.errors import BadInput
-from masthead.private import new_file, sync
+from masthead.private_files import new_file, sync
 from masthead.store import Store, audit
 from masthead.store.books import renewing
 from masthead.store.books.operation import Operation, operation
@@ -44,7 +44,7 @@ def send_letters(
     path: Path,
     publication: int | None = None,
     *,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> Sent:
     """Write the letters that are due today, and note them as sent: both or neither.
 

@@ -28,15 +28,15 @@ from masthead.store import (
     Store,
     accounts,
     audit,
-    checking,
     commits,
+    dry_run_diff,
     epochs,
     erasing,
     loads,
     merging,
-    showing,
+    staged_checks,
 )
-from masthead.store.books import guarding, keeping, replanning
+from masthead.store.books import kept_records, ownership, plan_changes
 from masthead.store.merging import Counts
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
@@ -52,13 +52,13 @@ class Loaded(NamedTuple):
 
     ``kept_blank`` is the number of rows with personal data of erased subscribers, which stay blank.
     ``shown`` are the rows that a dry run was to show. ``kept`` has, by table, how many rows that
-    complete files lack stay, since the books have them (``store.books.keeping``).
+    complete files lack stay, since the books have them (``store.books.kept_records``).
     """
 
     counts: dict[str, Counts]
     rejected: dict[str, int]
     kept_blank: int = 0
-    shown: Sequence[showing.Shown] = ()
+    shown: Sequence[dry_run_diff.Shown] = ()
     kept: Mapping[str, int] = MappingProxyType({})
 
 
@@ -104,7 +104,7 @@ def load(  # noqa: PLR0913 - the three last ones tell how it goes on
     advance: Advance = lambda _file, _done: None,
     tell: Tell = lambda _doing: None,
     note: Tell = lambda _sentence: None,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> Loaded:
     """Import the files of ``paths`` (files and folders).
 
@@ -182,7 +182,7 @@ class _Loading:
     note: Tell
     _rows_read: dict[int, int] = field(default_factory=dict)
 
-    def run(self, record: loads.Recording, by: audit.Deed | None) -> Loaded:
+    def run(self, record: loads.Recording, by: audit.Actor | None) -> Loaded:
         """Load the files, and record the load's good end."""
         with self.store.writer() as connection:
             with staging_for(connection, self.account_id) as staging:
@@ -251,12 +251,12 @@ class _Loading:
         self.store.check_schema(staging.connection)  # files take long, and markers longer
         accounts.settings_of(staging.connection, self.account_id)  # it may be removed by now
         self.tell("checking")
-        guarding.check_import(staging)
+        ownership.check_import(staging)
         max_removed, rejects = self.options.max_removed, self.options.reject is not None
         kept_blank = erasing.blank_staged(staging)
-        keeping.check_kept(staging)
+        kept_records.check_kept(staging)
         removal = find_missing(staging, self.files, rejects=rejects) if max_removed else None
-        checking.check(staging, discard=rejects)
+        staged_checks.check(staging, discard=rejects)
         problem_count = staging.problem_count()
         if self.options.reject is None and problem_count:
             # The rollback removes the problems from the database.
@@ -268,15 +268,15 @@ class _Loading:
         if removal and max_removed:
             check_brake(removal, max_removed)
         rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
-        rows = showing.rows(staging, self.options.show, removal) if self.options.show else ()
+        rows = dry_run_diff.rows(staging, self.options.show, removal) if self.options.show else ()
         keys.keep()
-        plans = replanning.plans_of(staging.connection, self.account_id)
+        plans = plan_changes.plans_of(staging.connection, self.account_id)
         if plans:
-            replanning.follow_moved_issues(staging)
+            plan_changes.follow_moved_issues(staging)
         merged = merging.merge(staging, self.tell, removal)
-        guarding.check_bundles(staging)
+        ownership.check_bundles(staging)
         if plans and merged.commit_id is not None:
-            replanning.bring_up_to_date(
+            plan_changes.bring_up_to_date(
                 self.store, staging.connection, self.account_id, merged.commit_id, plans
             )
         kept = removal.kept if removal else {}

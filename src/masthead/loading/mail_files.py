@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
-from masthead.private import new_file
+from masthead.private_files import new_file
 from masthead.store import Store, audit
 from masthead.store.books import mail_file
 
@@ -38,7 +38,7 @@ def write_mail_file(
     path: Path,
     *,
     dry_run: bool = False,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> int:
     """Write the file of an issue's list; return how many rows it has, without its header.
 
@@ -58,7 +58,7 @@ def write_mail_file(
             account_id,
             wanted.issue_id,
             mailing_list_id=wanted.mailing_list_id,
-            deed=by,
+            actor=by,
             dry_run=dry_run,
         )
         with mail_file.rows_of(

@@ -1,7 +1,7 @@
 """Applying a mapping: the rows of a source become rows of one table or of several.
 
 A column of a batch is mapped at a time. A row of the source gives one record for each table, and
-repeats of a record within a batch are dropped here, others in ``store.checking``.
+repeats of a record within a batch are dropped here, others in ``store.staged_checks``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from masthead.loading.delimited import KEPT
 from masthead.loading.detection import UTF_8
 from masthead.loading.ndjson import read_object
 from masthead.loading.sources import complete, ending_of, source_rows
-from masthead.private import make_folder, new_file
+from masthead.private_files import make_folder, new_file
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging
 
 __all__ = ["Source", "write_rejects"]

@@ -12,7 +12,7 @@ from masthead.contract import records, shapes
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
-from masthead.store.reading import Answer
+from masthead.store.interface_queries import Answer
 from masthead.store.subscriber_data import Books, Held, Row, held_of
 
 __all__ = ["record_of", "subscriber_data"]
@@ -21,7 +21,7 @@ Record = dict[str, object]
 
 
 def subscriber_data(
-    store: Store, account_id: int, subscriber_id: int, *, by: audit.Deed | None = None
+    store: Store, account_id: int, subscriber_id: int, *, by: audit.Actor | None = None
 ) -> str:
     """Return all data of a subscriber as indented JSON.
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from masthead.circulation.tables import Chart
-from masthead.private import make_file
+from masthead.private_files import make_file
 
 __all__ = ["ENDINGS", "draw", "picture"]
 

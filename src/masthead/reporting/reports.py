@@ -7,12 +7,12 @@ import csv
 import datetime as dt
 from typing import IO
 
-from masthead.circulation import copies, efforts, expiring, liability
+from masthead.circulation import efforts, expiry_report, liability, press_run
 from masthead.circulation.tables import Report, written
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.store import Connection
-from masthead.store.books import expiries, reports
+from masthead.store.books import expiry_counts, reports
 from masthead.store.books.operation import day_of_opening
 from masthead.store.books.renewing import check_publication
 
@@ -43,7 +43,7 @@ def press_run_of(connection: Connection, account_id: int, issue_id: int, day: st
     """Return the press run of an issue: copies by type and country. Raises NotFound."""
     found, _ = reports.lists_of(connection, account_id, issue_id, day)
     served = reports.served(connection, account_id, found)
-    return copies.press_run(f"Press run of {found.name}, {day}", served, _lists(found))
+    return press_run.press_run(f"Press run of {found.name}, {day}", served, _lists(found))
 
 
 def circulation_of(connection: Connection, account_id: int, issue_id: int, day: str) -> Report:
@@ -56,7 +56,7 @@ def circulation_of(connection: Connection, account_id: int, issue_id: int, day: 
     if before and not before.lists:
         notes.append(f"{before_name} has no mailing list here: it counts as nothing")
     title = f"Circulation of {found.name}, {day}"
-    return copies.circulation(title, (found.name, before_name), served, moves, notes)
+    return press_run.circulation(title, (found.name, before_name), served, moves, notes)
 
 
 def liability_of(
@@ -96,17 +96,17 @@ def expiries_of(
         raise BadInput(
             f"the books were opened on {opened_on}: how many issues were left on {day} is not known"
         )
-    known = expiries.schedules(connection, account_id, None if is_today else day)
+    known = expiry_counts.schedules(connection, account_id, None if is_today else day)
     found = (
-        expiries.expiring_now(connection, account_id)
+        expiry_counts.expiring_now(connection, account_id)
         if is_today
-        else expiries.expiring_then(connection, account_id, day, known)
+        else expiry_counts.expiring_then(connection, account_id, day, known)
     )
     title = f"Expiries, {day}"
     if publication_id is not None:
         found = [each for each in found if each.publication_id == publication_id]
         title = f"Expiries of {known[publication_id].publication}, {day}"
-    return expiring.expiries(title, found, known)
+    return expiry_report.expiries(title, found, known)
 
 
 def renewals_of(connection: Connection, account_id: int, day: str) -> Report:

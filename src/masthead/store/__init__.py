@@ -10,7 +10,7 @@ from masthead.databases.urls import is_postgresql, sqlite_path
 from masthead.errors import BadUsage
 from masthead.store.database import Clock, Connection, Store, system_clock
 from masthead.store.sqlite import SqliteStore
-from masthead.store.waiting import Waiting
+from masthead.store.waiting_writers import Waiting
 
 __all__ = ["Clock", "Connection", "Store", "Waiting", "find_store", "open_store", "system_clock"]
 

@@ -43,7 +43,7 @@ STAGED = (*(table.name for table in TABLES), "erasures", "problems", "keys", "na
 
 
 def remove_account(
-    store: Store, account_id: int, *, by: audit.Deed | None = None
+    store: Store, account_id: int, *, by: audit.Actor | None = None
 ) -> dict[str, int]:
     """Remove an account with everything of it, in one transaction; wait for a load that runs.
 

@@ -1,4 +1,4 @@
-"""Accounts and their settings. Requests find an account by ``masthead.store.keys``."""
+"""Accounts and their settings. Requests find an account by ``masthead.store.credentials``."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -8,9 +8,9 @@ from masthead.contract.moments import second_in
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, commits, epochs, migrations
+from masthead.store.credentials import new_credentials, replace_pair
 from masthead.store.database import Connection, Row, Store, Value
-from masthead.store.keys import new_credentials, replace_pair
-from masthead.store.reading import columns_of
+from masthead.store.interface_queries import columns_of
 from masthead.store.secret import Secret
 
 __all__ = [
@@ -106,7 +106,7 @@ def _sealed_for(account_id: int | str | None, name: str) -> str:
     return f"accounts {account_id} {name}"
 
 
-def add_account(store: Store, values: Values, *, by: audit.Deed | None = None) -> None:
+def add_account(store: Store, values: Values, *, by: audit.Actor | None = None) -> None:
     """Add an account. Columns that ``values`` lack get defaults, credentials random ones.
 
     Raises BadInput if the id or the api_key is taken.
@@ -121,7 +121,7 @@ def add_account(store: Store, values: Values, *, by: audit.Deed | None = None) -
 
 
 def set_account(
-    store: Store, account_id: int, values: Values, *, by: audit.Deed | None = None
+    store: Store, account_id: int, values: Values, *, by: audit.Actor | None = None
 ) -> None:
     """Change the settings in ``values``.
 
@@ -156,7 +156,7 @@ def _show_otherwise(connection: Connection, before: Settings, values: Values) ->
 
 
 def rotate_key(
-    store: Store, account_id: int, *, overlap_us: int = 0, by: audit.Deed | None = None
+    store: Store, account_id: int, *, overlap_us: int = 0, by: audit.Actor | None = None
 ) -> None:
     """Give the account a new random api_key and api_login.
 
@@ -174,7 +174,7 @@ def rotate_key(
         )
 
 
-def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> int | None:
+def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) -> int | None:
     """Seal all pairs with the store's new secret key; return how many there are.
 
     ``old`` is the key with which they are sealed; None: it is lost, and each account gets a new
@@ -210,7 +210,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Deed | None = None) -> 
 
 
 def save_accounts(
-    store: Store, rows: list[Values], *, by: audit.Deed | None = None
+    store: Store, rows: list[Values], *, by: audit.Actor | None = None
 ) -> tuple[int, int, int]:
     """Add or change accounts in one transaction; return how many are new, changed, unchanged.
 

@@ -12,13 +12,13 @@ from masthead.errors import NotFound
 from masthead.store import migrations
 from masthead.store.database import Connection, Store
 
-__all__ = ["Deed", "Entry", "carry_over", "entries", "newest_entry", "record", "record_reading"]
+__all__ = ["Actor", "Entry", "carry_over", "entries", "newest_entry", "record", "record_reading"]
 
 
 _ALL_ACCOUNTS = 0
 
 
-class Deed(NamedTuple):
+class Actor(NamedTuple):
     """A command and the user of the operating system who runs it."""
 
     user_name: str
@@ -36,10 +36,10 @@ class Entry(NamedTuple):
 
 
 def record(
-    connection: Connection, deed: Deed | None, summary: str, *, account_id: int | None = None
+    connection: Connection, actor: Actor | None, summary: str, *, account_id: int | None = None
 ) -> None:
-    """Add an entry in the caller's transaction. Does nothing if ``deed`` is None."""
-    if deed is None:
+    """Add an entry in the caller's transaction. Does nothing if ``actor`` is None."""
+    if actor is None:
         return
     connection.change(
         """
@@ -47,15 +47,15 @@ def record(
         VALUES (:at, :user_name, :command, :account_id, :summary)
         """,
         at=connection.now(),
-        user_name=deed.user_name,
-        command=deed.command,
+        user_name=actor.user_name,
+        command=actor.command,
         account_id=account_id or _ALL_ACCOUNTS,
         summary=summary,
     )
 
 
 def record_reading(
-    store: Store, deed: Deed | None, summary: str, *, account_id: int | None = None
+    store: Store, actor: Actor | None, summary: str, *, account_id: int | None = None
 ) -> None:
     """Add an entry in a transaction of its own, before the data are read.
 
@@ -63,7 +63,7 @@ def record_reading(
     which a backup does not migrate. Raises NotFound if there is no such account, StoreUnavailable
     if the entry cannot be written.
     """
-    if deed is None:
+    if actor is None:
         return
     with store.writer() as connection, connection.transaction():
         if account_id is not None and not connection.row(
@@ -73,7 +73,7 @@ def record_reading(
                 f"there is no account {account_id}: `masthead accounts list` shows them all"
             )
         if migrations.has_table(connection, "audit"):
-            record(connection, deed, summary, account_id=account_id)
+            record(connection, actor, summary, account_id=account_id)
 
 
 def entries(

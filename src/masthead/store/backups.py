@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple, TypeVar
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, copy_file, find_damage
 from masthead.errors import BadInput, BadUsage, MastheadError
-from masthead.private import sync
-from masthead.store import admission, audit, commits, epochs, erasing, migrations
-from masthead.store.books.leaving import left_of
+from masthead.private_files import sync
+from masthead.store import access_ended, audit, commits, epochs, erasing, migrations
+from masthead.store.books.erasure_settlement import left_of
 from masthead.store.books.operation import mode_of
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
@@ -65,7 +65,7 @@ class Restored(NamedTuple):
     erased: dict[int, list[int]]
     left: dict[int, list[int]]
     audit_entries: int
-    carried: admission.Carried
+    carried: access_ended.Carried
     unread: Unread
     replaced: bool
     removed: list[Path]
@@ -76,13 +76,13 @@ class _Kept(NamedTuple):
 
     erasures: Sequence[erasing.Erasure] = ()
     audit_entries: Sequence[audit.Entry] = ()
-    admitted: admission.Admitted | None = None
+    admitted: access_ended.Admitted | None = None
     stamps: Mapping[int, int] = MappingProxyType({})
     unread: Unread = Unread()
 
 
 def back_up(
-    store: Store, target: Path, *, advance: Advance, by: audit.Deed | None = None
+    store: Store, target: Path, *, advance: Advance, by: audit.Actor | None = None
 ) -> list[Path]:
     """Write a snapshot of the database to the new file ``target``, without any locks.
 
@@ -111,7 +111,7 @@ def restore_backup(
     advance: Advance,
     erasures: Sequence[erasing.Erasure] = (),
     even_if_unreadable: bool = False,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> Restored:
     """Replace the database by a backup, in a new epoch.
 
@@ -168,7 +168,7 @@ def restore_backup(
             _remove(path, _COMPANIONS)
             if kept.admitted is None:
                 # Those of operators as the backup has them, who may have been removed since.
-                admission.end_sessions(store)
+                access_ended.end_sessions(store)
             _put(made, path)
     return Restored(accounts, erased, left, copied, carried, kept.unread, is_there, removed)
 
@@ -189,7 +189,7 @@ def _kept_by(path: Path, store: Store) -> _Kept:
     replaced = SqliteStore(path, store.clock, store.secret)
     with closing(replaced):
         lists, no_lists = _read(replaced, ("erasures", "audit"), _lists_of)
-        own, no_admitted = _read(replaced, admission.TABLES, _admitted_by)
+        own, no_admitted = _read(replaced, access_ended.TABLES, _admitted_by)
         stamps, no_stamps = _read(replaced, ("commits", "removed_accounts"), epochs.stamps_of)
     erased, entries = lists or ((), ())
     return _Kept(erased, entries, own, stamps or {}, Unread(no_lists, no_admitted, no_stamps))
@@ -214,10 +214,10 @@ def _lists_of(database: Connection) -> tuple[list[erasing.Erasure], list[audit.E
     return erasing.erasures(database), list(audit.entries(database))
 
 
-def _admitted_by(database: Connection) -> admission.Admitted:
+def _admitted_by(database: Connection) -> access_ended.Admitted:
     if not migrations.has_own_secret(database):
         raise MastheadError("its secret key is another one")
-    return admission.admitted_by(database)
+    return access_ended.admitted_by(database)
 
 
 def _without_what_is_older(kept: _Kept, prepared: Store) -> _Kept:
@@ -233,13 +233,15 @@ def _without_what_is_older(kept: _Kept, prepared: Store) -> _Kept:
     return kept._replace(admitted=None, unread=kept.unread._replace(admitted=reason))
 
 
-def _carry_admission_over(store: Store, kept: _Kept, by: audit.Deed | None) -> admission.Carried:
+def _carry_admission_over(
+    store: Store, kept: _Kept, by: audit.Actor | None
+) -> access_ended.Carried:
     """Let those come in whom the replaced database let in; without it, end all sessions."""
     with store.writer() as database, database.transaction():
         if kept.admitted is None:
             database.change("UPDATE operators SET sessions_from = :now", now=database.now())
-            return admission.Carried({}, [])
-        carried = admission.carry_over(database, kept.admitted)
+            return access_ended.Carried({}, [])
+        carried = access_ended.carry_over(database, kept.admitted)
         for account_id, what in carried.changed.items():
             summary = f"carried over from the replaced database: {', '.join(what)}"
             audit.record(database, by, summary, account_id=account_id)
@@ -250,7 +252,7 @@ def _carry_admission_over(store: Store, kept: _Kept, by: audit.Deed | None) -> a
 
 
 def _carry_over(
-    store: Store, kept: _Kept, named: Sequence[erasing.Erasure], by: audit.Deed | None
+    store: Store, kept: _Kept, named: Sequence[erasing.Erasure], by: audit.Actor | None
 ) -> tuple[dict[int, list[int]], int]:
     """Add what is kept; return who is newly erased, and the number of audit entries copied."""
     with store.writer() as database, database.transaction():
@@ -285,7 +287,7 @@ def _left_to(store: Store, erased: Mapping[int, list[int]]) -> dict[int, list[in
     }
 
 
-def _blank_again(database: Connection, account_id: int, count: int, by: audit.Deed | None) -> None:
+def _blank_again(database: Connection, account_id: int, count: int, by: audit.Actor | None) -> None:
     if not database.rows("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id):
         return  # the list also holds for an account that is added again later
     commit_id = commits.begin_commit(database, account_id)

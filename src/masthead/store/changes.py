@@ -10,7 +10,7 @@ from typing import Any
 
 from masthead.contract import shapes
 from masthead.store.database import Connection, Row
-from masthead.store.reading import columns_of
+from masthead.store.interface_queries import columns_of
 
 __all__ = ["CHANGED", "has_changed"]
 

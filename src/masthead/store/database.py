@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from masthead.databases import connection as databases
 from masthead.databases.connection import Dialect, Row, Value
 from masthead.store.secret import Secret
-from masthead.store.waiting import Waiting
+from masthead.store.waiting_writers import Waiting
 
 __all__ = [
     "Clock",

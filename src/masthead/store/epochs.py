@@ -46,7 +46,7 @@ def start_epochs(
     *,
     known: Mapping[int, int] = MappingProxyType({}),
     after_us: int = 0,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> int:
     """Start a new epoch in all accounts, in one transaction; return how many there are.
 

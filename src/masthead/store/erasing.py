@@ -53,11 +53,11 @@ def erase(
     subscriber_id: int,
     *,
     leave_traces: bool = False,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> dict[str, int]:
     """Blank a subscriber's personal data in one commit; return the changed rows of each table.
 
-    For an account whose data files own; ``store.books.leaving.erase`` is for any. Unless
+    For an account whose data files own; ``store.books.erasure_settlement.erase`` is for any. Unless
     ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it
     has no trace of them. Raises NotFound if there is no such account or subscriber.
     """

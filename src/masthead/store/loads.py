@@ -19,7 +19,7 @@ from masthead.databases.connection import DatabaseLocked
 from masthead.errors import BadRows, MastheadError, StoreUnavailable
 from masthead.store import accounts, audit
 from masthead.store.database import Connection, Dialect, Row, Store
-from masthead.store.waiting import Writer
+from masthead.store.waiting_writers import Writer
 
 __all__ = ["KEPT", "Load", "Recording", "last_good", "last_marker", "loads", "recorded", "running"]
 
@@ -122,7 +122,7 @@ def recorded(
     store: Store,
     account_id: int,
     files: Sequence[str],
-    by: audit.Deed | None,
+    by: audit.Actor | None,
     *,
     waits: bool,
     marker_at: int | None = None,
@@ -182,7 +182,7 @@ def _begin(
     store: Store,
     account_id: int,
     files: Sequence[str],
-    by: audit.Deed | None,
+    by: audit.Actor | None,
     marker_at: int | None,
 ) -> Recording:
     with store.writer() as connection, connection.transaction():

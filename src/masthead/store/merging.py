@@ -12,7 +12,7 @@ from typing import NamedTuple
 from masthead.contract.records import ERASURES, TABLES_BY_NAME, Table
 from masthead.store import commits, erasing, removing
 from masthead.store.database import Connection, Dialect
-from masthead.store.marking import mark
+from masthead.store.feed_marks import mark
 from masthead.store.staging import Staging, column_names, has_column, option_ids_of
 
 __all__ = ["Counts", "Merged", "TableMerge", "merge"]

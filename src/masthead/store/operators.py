@@ -19,7 +19,7 @@ from masthead.contract.printable import is_name
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, logins
 from masthead.store.database import Connection, Row, Store
-from masthead.store.searching import ascii_lower
+from masthead.store.search_filters import ascii_lower
 
 __all__ = [
     "ROLES",
@@ -112,7 +112,7 @@ def add_operator(
     role: Role,
     password: str,
     *,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> Operator:
     """Add an operator. Raises NotFound for an unknown account, BadInput for a name or password.
 
@@ -153,7 +153,7 @@ def set_operator(
     *,
     role: Role | None = None,
     password: str | None = None,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> None:
     """Change an operator's role or password, and end the operator's sessions.
 
@@ -182,7 +182,7 @@ def set_operator(
 
 
 def remove_operator(
-    store: Store, account_id: int, name: str, *, by: audit.Deed | None = None
+    store: Store, account_id: int, name: str, *, by: audit.Actor | None = None
 ) -> None:
     """Remove an operator, and end the sessions. Raises NotFound if there is none of the name.
 

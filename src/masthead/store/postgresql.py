@@ -26,7 +26,7 @@ from masthead.store.postgresql_connection import (
     PostgresStoreConnection,
 )
 from masthead.store.secret import Secret
-from masthead.store.waiting import Waiting
+from masthead.store.waiting_writers import Waiting
 
 __all__ = ["PostgresStore"]
 

@@ -25,7 +25,7 @@ from masthead.databases.postgresql_session import (
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Clock
 from masthead.store.secret import Secret
-from masthead.store.waiting import Waiting, Writer
+from masthead.store.waiting_writers import Waiting, Writer
 
 __all__ = [
     "BEHIND_US_MAX",

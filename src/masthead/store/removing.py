@@ -11,9 +11,9 @@ from typing import NamedTuple
 from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, commits, deletions
-from masthead.store.books import guarding, keeping, replanning
+from masthead.store.books import kept_records, ownership, plan_changes
 from masthead.store.database import Store
-from masthead.store.marking import mark
+from masthead.store.feed_marks import mark
 from masthead.store.staging import Staging, has_column, option_ids_of, refused, staging_for
 
 __all__ = [
@@ -117,7 +117,7 @@ class Removal:
 
         Raises BadInput, which lists what refers to them, or says that the books keep them.
         """
-        guarding.check_removal(self._staging, self.missing, self._keys)
+        ownership.check_removal(self._staging, self.missing, self._keys)
         if problems := list(self._references()):
             more = len(problems) - _SHOWN_MAX
             shown = problems[:_SHOWN_MAX]
@@ -284,7 +284,7 @@ def missing_from_files(staging: Staging) -> Removal:
             more = "".join(f" AND k.other = o.{name}" for name in others)
             is_refused = staging.is_in(refused(table.name), f"o.{first}", f"TRUE{more}")
             query += f" AND NOT {is_refused}"
-        kept = keeping.kept_from_removal(staging, table)
+        kept = kept_records.kept_from_removal(staging, table)
         if kept != "FALSE":
             ((count,),) = staging.found(f"SELECT count(*) FROM ({query} AND {kept}) AS m")
             if count:
@@ -323,7 +323,7 @@ def remove_records(
     table: Table,
     keys: Iterable[Key],
     *,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> dict[str, int]:
     """Remove single records, with the rows that are part of them, in one transaction.
 
@@ -344,10 +344,10 @@ def remove_records(
             for each in TABLES:
                 removal.add_parts(each)
             commit_id = commits.begin_commit(connection, account_id)
-            plans = replanning.plans_of(connection, account_id)
+            plans = plan_changes.plans_of(connection, account_id)
             removed = removal.run(commit_id)
             if plans:
-                replanning.bring_up_to_date(store, connection, account_id, commit_id, plans)
+                plan_changes.bring_up_to_date(store, connection, account_id, commit_id, plans)
             if not any(removed.values()):
                 commits.drop_commit(connection, account_id, commit_id)
             audit.record(connection, by, _summary(table, keys, removed), account_id=account_id)

@@ -13,7 +13,7 @@ from masthead.errors import StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Connection, Later, Migration, system_clock
 from masthead.store.secret import Secret
-from masthead.store.waiting import Waiting, Writer, read_note, remove_note, write_note
+from masthead.store.waiting_writers import Waiting, Writer, read_note, remove_note, write_note
 
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
 

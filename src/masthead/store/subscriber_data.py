@@ -6,7 +6,7 @@ from typing import NamedTuple
 from masthead.contract import books as books_records
 from masthead.contract import records, shapes
 from masthead.errors import NotFound
-from masthead.store import reading
+from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
 __all__ = ["Books", "Held", "Row", "held_of"]
@@ -48,7 +48,7 @@ class Held(NamedTuple):
     erased_at: str | None
     addresses: list[Row]
     subscriptions: list[tuple[Row, list[Row], Books]]
-    answers: list[reading.Answer]
+    answers: list[interface_queries.Answer]
     orders: list[tuple[Row, list[Row]]]
     payments: list[Row]
     refunded: list[dict[int, int]]
@@ -64,7 +64,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
     whose = {"account_id": account_id, "subscriber_id": subscriber_id}
     found = connection.row(
         f"""
-        SELECT {reading.columns_of(shapes.Subscriber, "s.")}, c.visible_at, e.erased_at
+        SELECT {interface_queries.columns_of(shapes.Subscriber, "s.")}, c.visible_at, e.erased_at
         FROM subscribers AS s
         LEFT JOIN commits AS c ON c.account_id = s.account_id AND c.commit_id = s.commit_id
         LEFT JOIN erasures AS e
@@ -82,7 +82,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
         return sorted(
             connection.rows(
                 f"""
-                SELECT {reading.columns_of(shape)} FROM {table}
+                SELECT {interface_queries.columns_of(shape)} FROM {table}
                 WHERE account_id = :account_id AND subscriber_id = :subscriber_id
                 """,
                 **whose,
@@ -104,7 +104,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
             )
             for row in rows("subscriptions", shapes.Subscription)
         ],
-        answers=reading.answers_of(connection, account_id, subscriber_id) or [],
+        answers=interface_queries.answers_of(connection, account_id, subscriber_id) or [],
         orders=orders,
         payments=[_payment(connection, account_id, order_id) for order_id in order_ids],
         refunded=[_refunded(connection, account_id, order_id) for order_id in order_ids],
@@ -113,7 +113,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
             connection.rows(
                 f"""
                 SELECT l.mailing_list_id, l.name,
-                    {reading.columns_of(shapes.MailingListEntry, "e.")}
+                    {interface_queries.columns_of(shapes.MailingListEntry, "e.")}
                 FROM subscriptions AS s
                 JOIN mailing_list_entries AS e
                     ON e.account_id = s.account_id AND e.subscription_id = s.subscription_id
@@ -131,7 +131,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
 def _issues(connection: Connection, account_id: int, subscription_id: int) -> list[Row]:
     return connection.rows(
         f"""
-        SELECT {reading.columns_of(shapes.ReceivedIssue, "i.")}
+        SELECT {interface_queries.columns_of(shapes.ReceivedIssue, "i.")}
         FROM subscription_issues AS r
         JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
         WHERE r.account_id = :account_id AND r.subscription_id = :subscription_id
@@ -146,7 +146,7 @@ def _books(connection: Connection, account_id: int, subscription_id: int) -> Boo
     def rows(table: str, record: type, column: str = "subscription_id", key: int = 0) -> list[Row]:
         found = connection.rows(
             f"""
-            SELECT {reading.columns_of(record)} FROM {table}
+            SELECT {interface_queries.columns_of(record)} FROM {table}
             WHERE account_id = :account_id AND {column} = :wanted
             """,
             account_id=account_id,
@@ -211,5 +211,7 @@ def _orders(
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    found = (reading.order(connection, account_id, order_id) for (order_id,) in sorted(ids))
+    found = (
+        interface_queries.order(connection, account_id, order_id) for (order_id,) in sorted(ids)
+    )
     return [order for order in found if order]

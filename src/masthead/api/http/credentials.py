@@ -1,6 +1,6 @@
 """Authentication: HTTP Basic with api_key and api_login, for every operation.
 
-``masthead.store.keys`` finds the account of the credentials.
+``masthead.store.credentials`` finds the account of the credentials.
 """
 
 from binascii import Error as Base64Error
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from starlette.exceptions import HTTPException
 
 from masthead.store import Connection, Store
-from masthead.store.keys import Caller, account_for_credentials
+from masthead.store.credentials import Caller, account_for_credentials
 
 __all__ = ["OPENS_NOTHING", "Credentials", "caller_of", "credentials_in"]
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import uvloop
 
 from masthead.api.http.timeouts import REQUEST_S_MAX
-from masthead.log import Seldom, get_logger
+from masthead.log import LogThrottle, get_logger
 
 __all__ = ["Loop"]
 
@@ -54,7 +54,7 @@ class _Descriptors:
     """
 
     def __init__(self, time: Callable[[], float]) -> None:
-        self._seldom = Seldom(time)
+        self._seldom = LogThrottle(time)
         limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._limit = limit
         self._highest = float("inf") if limit == resource.RLIM_INFINITY else limit - _RESERVED

@@ -14,7 +14,7 @@ from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
 from masthead.greenlets import Greenlets
-from masthead.log import Seldom, get_logger
+from masthead.log import LogThrottle, get_logger
 from masthead.store import commits, epochs
 
 __all__ = ["lifespan"]
@@ -69,7 +69,7 @@ def _write_counters(service: Service) -> None:
 
 async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None:
     """Call ``step`` in a thread again and again; log the event ``failed`` if it raises."""
-    seldom = Seldom()
+    seldom = LogThrottle()
     while True:
         try:
             await to_thread.run_sync(step, abandon_on_cancel=True)

@@ -12,7 +12,7 @@ from masthead.api.http.credentials import Credentials
 from masthead.api.http.parameters import Values
 from masthead.api.http.service import Service
 from masthead.store import Connection
-from masthead.store.keys import Caller
+from masthead.store.credentials import Caller
 
 if TYPE_CHECKING:
     from masthead.api.http.routing import Route

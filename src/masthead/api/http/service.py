@@ -8,7 +8,7 @@ from masthead.api.http.rate_limit import RateLimit
 from masthead.api.http.temporary_files import Space
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store
-from masthead.store.keys import Uses
+from masthead.store.credentials import Uses
 from masthead.store.logins import Limits
 from masthead.store.request_counts import RequestCounts
 

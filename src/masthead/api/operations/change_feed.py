@@ -30,7 +30,7 @@ from masthead.contract.moments import format_moment, format_second, http_date, p
 from masthead.contract.operations import ENTITIES, NDJSON, SNAPSHOT, Entity
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber, Subscriber
 from masthead.errors import BadInput, StoreUnavailable
-from masthead.store import Connection, accounts, commits, epochs, reading
+from masthead.store import Connection, accounts, commits, epochs, interface_queries
 from masthead.store.changes import CHANGED, has_changed
 
 __all__ = [
@@ -261,7 +261,7 @@ def records(
         return iter(())
     rows = CHANGED[entity.name](connection, account_id, first)
     if entity.name == "customfields":
-        encoder = AnswerEncoder(reading.custom_fields(connection, account_id))
+        encoder = AnswerEncoder(interface_queries.custom_fields(connection, account_id))
         return (_make_answers(*subscriber, encoder.entries(given)) for subscriber, given in rows)
     if entity.name == "orders":
         return (order_record(order, items) for order, items in rows)

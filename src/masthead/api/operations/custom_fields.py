@@ -17,7 +17,7 @@ from masthead.contract.shapes import (
     CustomFieldOption,
 )
 from masthead.errors import NotFound
-from masthead.store import reading
+from masthead.store import interface_queries
 
 __all__ = ["AnswerEncoder", "routes"]
 
@@ -33,13 +33,13 @@ def get_custom_field_answers(request: Request) -> Response:
 
     Raises NotFound for a subscriber who does not exist.
     """
-    found = reading.answers_of(request.connection, request.account_id, request.path_id)
+    found = interface_queries.answers_of(request.connection, request.account_id, request.path_id)
     if found is None:
         raise NotFound(f"there is no subscriber {request.path_id}")
     return encoded([_wire_form(answer) for answer in found])
 
 
-def _wire_form(answer: reading.Answer) -> msgspec.Struct:
+def _wire_form(answer: interface_queries.Answer) -> msgspec.Struct:
     """Return an answer as a CustomFieldAnswer."""
     values = [
         _make_value(option_id, display_as, value)
@@ -54,13 +54,13 @@ class AnswerEncoder:
     Most answers occur often, so each is encoded once and cached.
     """
 
-    def __init__(self, defined: reading.CustomFields) -> None:
+    def __init__(self, defined: interface_queries.CustomFields) -> None:
         self._options = defined.options
         self._fields = {field[0]: field for field in defined.fields}
         self._entry = lru_cache(maxsize=_ANSWERS_CACHED)(self._encode)
         self._unanswered = {field_id: self._encode(field_id) for field_id in self._fields}
 
-    def entries(self, answers: Iterable[reading.Row]) -> list[msgspec.Raw]:
+    def entries(self, answers: Iterable[interface_queries.Row]) -> list[msgspec.Raw]:
         """Return a CustomFieldAnswer for every field, encoded.
 
         An answer is (field_id, option_ids separated by ``|``, text_value).
@@ -69,13 +69,13 @@ class AnswerEncoder:
         return [*{**self._unanswered, **answered}.values()]
 
     def _encode(self, field_id: int, *given: str | None) -> msgspec.Raw:
-        answer = reading.Answer(self._fields[field_id], self._options[field_id], *given)
+        answer = interface_queries.Answer(self._fields[field_id], self._options[field_id], *given)
         return msgspec.Raw(encode(_wire_form(answer)))
 
 
 def list_custom_fields(request: Request) -> Response:
     """Interface, operation 6: definitions of shape CustomFieldDefinition."""
-    defined = reading.custom_fields(request.connection, request.account_id)
+    defined = interface_queries.custom_fields(request.connection, request.account_id)
     body = [
         _make_definition(*field, [_make_option(*option) for option in defined.options[field[0]]])
         for field in defined.fields

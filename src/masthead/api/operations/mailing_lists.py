@@ -12,7 +12,7 @@ from masthead.api.operations.json_arrays import array
 from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import MailingListEntry
 from masthead.errors import NotFound
-from masthead.store import reading
+from masthead.store import interface_queries
 
 __all__ = ["routes"]
 
@@ -37,7 +37,9 @@ def _opened(request: Request) -> Iterator[Content]:
     with request.service.store.reader() as connection:
         connection.set_tenant(request.account_id)
         with connection.snapshot():
-            rows = reading.mailing_list_entries(connection, request.account_id, request.path_id)
+            rows = interface_queries.mailing_list_entries(
+                connection, request.account_id, request.path_id
+            )
             if rows is None:
                 raise NotFound(f"there is no mailing list {request.path_id}")
             with closing(array(_make_entry(*row) for row in rows)) as pieces:

@@ -9,7 +9,7 @@ from masthead.api.http.routing import route
 from masthead.contract.encoding import wire_of
 from masthead.contract.shapes import Order, OrderItem
 from masthead.errors import NotFound
-from masthead.store import reading
+from masthead.store import interface_queries
 
 __all__ = ["order_record", "routes"]
 
@@ -22,13 +22,13 @@ def get_order(request: Request) -> Response:
 
     Raises NotFound for an order that does not exist.
     """
-    found = reading.order(request.connection, request.account_id, request.path_id)
+    found = interface_queries.order(request.connection, request.account_id, request.path_id)
     if found is None:
         raise NotFound(f"there is no order {request.path_id}")
     return encoded(order_record(*found))
 
 
-def order_record(row: reading.Row, items: list[reading.Row]) -> msgspec.Struct:
+def order_record(row: interface_queries.Row, items: list[interface_queries.Row]) -> msgspec.Struct:
     """Return the wire form of an order, from its row and the rows of its items."""
     return _make_order(*row, [_make_item(*item) for item in items])
 

@@ -5,9 +5,9 @@ from hashlib import md5
 from msgspec import Struct
 from starlette.responses import Response
 
+from masthead.api.http.log_reasons import LOGIN_LIMIT
 from masthead.api.http.metrics import count_login_check
 from masthead.api.http.parameters import Values
-from masthead.api.http.reasons import LOGIN_LIMIT
 from masthead.api.http.request import Request
 from masthead.api.http.responses import encoded, error
 from masthead.api.http.routing import route
@@ -21,7 +21,7 @@ from masthead.contract.shapes import (
     Subscriber,
     fields_of,
 )
-from masthead.store import logins, reading
+from masthead.store import interface_queries, logins
 
 __all__ = ["PASSWORD_MD5", "routes"]
 
@@ -78,7 +78,9 @@ def authenticate_subscriber(request: Request) -> Response:
 
 
 def _received(request: Request, subscriber_id: int) -> list[Struct]:
-    found = reading.received_subscriptions(request.connection, request.account_id, subscriber_id)
+    found = interface_queries.received_subscriptions(
+        request.connection, request.account_id, subscriber_id
+    )
     return [
         _make_subscription(*subscription, [_make_issue(*issue) for issue in issues] or None)
         for subscription, issues in found
@@ -93,8 +95,8 @@ def _too_many(request: Request, wait_us: int) -> Response:
     return error(429, sentence, {"Retry-After": str(wait_s)})
 
 
-def _best_match(request: Request, login: str, password: str) -> reading.LoginMatch | None:
-    by_email, by_code = reading.login_candidates(
+def _best_match(request: Request, login: str, password: str) -> interface_queries.LoginMatch | None:
+    by_email, by_code = interface_queries.login_candidates(
         request.connection,
         request.account_id,
         login,
@@ -119,7 +121,7 @@ def _same_zip(stored: str, given: str) -> bool:
 def search_subscribers(request: Request) -> Response:
     """Interface, operation 8: subscribers of shape Subscriber, by ascending id."""
     filters, after, limit = page_of(request)
-    rows = reading.search_subscribers(
+    rows = interface_queries.search_subscribers(
         request.connection, request.account_id, filters, after=after, limit=limit
     )
     if request.caller.hide_password_md5:

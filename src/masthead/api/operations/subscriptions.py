@@ -6,7 +6,7 @@ from masthead.api.http.parameters import Values
 from masthead.api.http.request import Request
 from masthead.api.http.routing import route
 from masthead.api.operations.lists import list_response, page_of
-from masthead.store import reading
+from masthead.store import interface_queries
 
 __all__ = ["routes"]
 
@@ -16,7 +16,7 @@ _INDEXED = {"subscriber_id", "limit", "after"}
 def list_subscriptions(request: Request) -> Response:
     """Interface, operation 7: subscriptions of shape Subscription, by ascending id."""
     filters, after, limit = page_of(request)
-    rows = reading.subscriptions(
+    rows = interface_queries.subscriptions(
         request.connection, request.account_id, filters, after=after, limit=limit
     )
     return list_response("list_subscriptions", request, rows)

@@ -1,5 +1,6 @@
 """The pages, a file for each: what it shows, and what its forms do."""
 
+from masthead.console.page_request import Page
 from masthead.console.pages import (
     feed,
     find,
@@ -16,7 +17,6 @@ from masthead.console.pages import (
     subscription,
     today,
 )
-from masthead.console.visit import Page
 
 __all__ = ["PAGES"]
 

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.console.visit import Visit, get
+from masthead.console.page_request import PageRequest, get
 from masthead.store import commits
 from masthead.store.request_counts import counts_of
 
@@ -11,12 +11,14 @@ __all__ = ["pages"]
 _POLLS = ("changes", "deletions", "snapshot", "digest")
 
 
-def feed(visit: Visit) -> Response:
+def feed(request: PageRequest) -> Response:
     """Show the newest stamp, where the present epoch begins, and the last polls."""
-    with visit.reading() as connection:
-        position = commits.position_of(connection, visit.account_id)
-    polls = [each for each in counts_of(visit.store, visit.account_id) if each.operation in _POLLS]
-    return visit.page("feed", position=position, polls=polls)
+    with request.reading() as connection:
+        position = commits.position_of(connection, request.account_id)
+    polls = [
+        each for each in counts_of(request.store, request.account_id) if each.operation in _POLLS
+    ]
+    return request.page("feed", position=position, polls=polls)
 
 
 pages = [get("/feed", feed)]

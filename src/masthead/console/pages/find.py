@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from starlette.responses import Response
 
 from masthead.console.forms import id_in
-from masthead.console.visit import Visit, get
+from masthead.console.page_request import PageRequest, get
 from masthead.store import Connection
-from masthead.store.books import finding
-from masthead.store.books.finding import Found, Sought
+from masthead.store.books import subscriber_search
+from masthead.store.books.subscriber_search import Found, Sought
 from masthead.store.console_facts import has_order
 
 __all__ = ["pages"]
@@ -23,20 +23,20 @@ _CODE_MAX = 5
 _KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
 
 
-def find(visit: Visit) -> Response:
+def find(request: PageRequest) -> Response:
     """Show who fits.
 
     What is known is a name or its beginnings, an email address, a postal code or its beginning, a
     renewal code, the number of an order or a subscriber, an order's reference, or a keyline.
     """
-    text = visit.query.get("q", "")
+    text = request.query.get("q", "")
     found: list[Found] = []
     orders: list[int] = []
     if text:
-        with visit.reading() as connection:
-            found = _found(connection, visit.account_id, text)
-            orders = _orders(connection, visit.account_id, text)
-    return visit.page(
+        with request.reading() as connection:
+            found = _found(connection, request.account_id, text)
+            orders = _orders(connection, request.account_id, text)
+    return request.page(
         "find", text=text, found=found[:_SHOWN], orders=orders, is_more=len(found) > _SHOWN
     )
 
@@ -44,11 +44,11 @@ def find(visit: Visit) -> Response:
 def _found(connection: Connection, account_id: int, text: str) -> list[Found]:
     found: dict[int, Found] = {}
     if keyline := _KEYLINE.fullmatch(text):
-        return [*finding.people(connection, account_id, (int(keyline[1]),)).values()]
+        return [*subscriber_search.people(connection, account_id, (int(keyline[1]),)).values()]
     if (key := id_in(text)) is not None:
-        found |= finding.people(connection, account_id, (key,))
+        found |= subscriber_search.people(connection, account_id, (key,))
     for sought in _meanings(text):
-        for each in finding.find(
+        for each in subscriber_search.find(
             connection, account_id, sought, limit=_SHOWN + 1, among_max=_AMONG_MAX
         ):
             found.setdefault(each.subscriber_id, each)

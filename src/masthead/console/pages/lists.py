@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from masthead.console.forms import id_in
-from masthead.console.visit import Visit, get
+from masthead.console.page_request import PageRequest, get
 from masthead.store.console_facts import issue_of_list, list_with_entries, newest_lists
 
 __all__ = ["pages"]
@@ -11,34 +11,34 @@ __all__ = ["pages"]
 _SHOWN = 100
 
 
-def lists(visit: Visit) -> Response:
+def lists(request: PageRequest) -> Response:
     """Show the lists, the newest first, a hundred on each page."""
-    before = id_in(visit.query.get("before", ""))
-    with visit.reading() as connection:
+    before = id_in(request.query.get("before", ""))
+    with request.reading() as connection:
         found = newest_lists(
             connection,
-            visit.account_id,
+            request.account_id,
             before=before,
             limit=_SHOWN + 1,
         )
     more = found[_SHOWN - 1].mailing_list_id if len(found) > _SHOWN else None
-    return visit.page("lists", lists=found[:_SHOWN], more=more)
+    return request.page("lists", lists=found[:_SHOWN], more=more)
 
 
-def entries(visit: Visit) -> Response:
+def entries(request: PageRequest) -> Response:
     """Show a list with its entries by subscription, a hundred on each page."""
-    after = id_in(visit.query.get("after", ""))
-    with visit.reading() as connection:
+    after = id_in(request.query.get("after", ""))
+    with request.reading() as connection:
         found, rows = list_with_entries(
             connection,
-            visit.account_id,
-            int(visit.ids["id"]),
+            request.account_id,
+            int(request.ids["id"]),
             after=-1 if after is None else after,
             limit=_SHOWN + 1,
         )
-        issue_id = issue_of_list(connection, visit.account_id, found)
+        issue_id = issue_of_list(connection, request.account_id, found)
     more = rows[_SHOWN - 1][0] if len(rows) > _SHOWN else None
-    return visit.page("list", list=found, issue_id=issue_id, entries=rows[:_SHOWN], more=more)
+    return request.page("list", list=found, issue_id=issue_id, entries=rows[:_SHOWN], more=more)
 
 
 pages = [get("/lists", lists), get("/lists/{id:int}", entries)]

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.console.visit import Visit, get
+from masthead.console.page_request import PageRequest, get
 from masthead.store.loads import loads
 
 __all__ = ["pages"]
@@ -10,9 +10,9 @@ __all__ = ["pages"]
 _SHOWN = 50
 
 
-def show(visit: Visit) -> Response:
+def show(request: PageRequest) -> Response:
     """Show the last loads of the account, the newest first, with their problems."""
-    found = list(loads(visit.store, visit.account_id))[::-1][:_SHOWN]
+    found = list(loads(request.store, request.account_id))[::-1][:_SHOWN]
     rows = []
     for load in found:
         sums: dict[str, int] = {}
@@ -21,7 +21,7 @@ def show(visit: Visit) -> Response:
                 sums[name] = sums.get(name, 0) + count
         seconds = None if load.ended_at is None else (load.ended_at - load.started_at) // 1_000_000
         rows.append((load, sums, seconds))
-    return visit.page("loads", loads=rows)
+    return request.page("loads", loads=rows)
 
 
 pages = [get("/loads", show)]

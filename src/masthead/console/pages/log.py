@@ -3,8 +3,8 @@
 from starlette.responses import Response
 
 from masthead.console.forms import id_in
+from masthead.console.page_request import PageRequest, get
 from masthead.console.roles import Action
-from masthead.console.visit import Visit, get
 from masthead.store.console_facts import log_page
 
 __all__ = ["pages"]
@@ -12,18 +12,18 @@ __all__ = ["pages"]
 _SHOWN = 100
 
 
-def log(visit: Visit) -> Response:
+def log(request: PageRequest) -> Response:
     """Show the entries of the account, the newest first, a hundred on each page."""
-    before = id_in(visit.query.get("before", ""))
-    with visit.reading() as connection:
+    before = id_in(request.query.get("before", ""))
+    with request.reading() as connection:
         entries = log_page(
             connection,
-            visit.account_id,
+            request.account_id,
             before=before,
             limit=_SHOWN + 1,
         )
     older = entries[_SHOWN - 1][0] if len(entries) > _SHOWN else None
-    return visit.page("log", entries=[entry for _, entry in entries[:_SHOWN]], older=older)
+    return request.page("log", entries=[entry for _, entry in entries[:_SHOWN]], older=older)
 
 
 pages = [get("/log", log, Action.LOG)]

@@ -6,22 +6,22 @@ from starlette.responses import Response
 
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
-from masthead.console.acts import Act, Field, State, pages_of
 from masthead.console.forms import Form, id_in, sentence
+from masthead.console.page_request import PageRequest, get, post
+from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.console.visit import Visit, get, post
 from masthead.errors import NotFound
 from masthead.store import Connection
 from masthead.store.books import (
-    addressing,
-    allowing,
+    allowances,
     catalogue,
-    looking,
+    details,
+    order_details,
     ordering,
     paying,
     refunding,
-    resembling,
-    showing_orders,
+    similar_readers,
+    subscription_addresses,
 )
 from masthead.store.books.operation import Operation
 from masthead.store.console_facts import first_issue
@@ -29,7 +29,7 @@ from masthead.store.console_facts import first_issue
 __all__ = ["pages"]
 
 _NAMES = ("email", "first_name", "last_name")
-_ADDRESS = tuple(name for name in addressing.FIELDS if name not in _NAMES)
+_ADDRESS = tuple(name for name in subscription_addresses.FIELDS if name not in _NAMES)
 _RECIPIENT = "recipient_"
 
 
@@ -40,24 +40,24 @@ class _Checked(NamedTuple):
     that would name that reader, the name of the new one, and number and line of each reader.
     """
 
-    order: showing_orders.OrderShown
+    order: order_details.OrderShown
     placed: ordering.Placed
     newest: int
     begins: list[tuple[str, str, str]]
     unsure: list[tuple[str, str, list[tuple[int, str]]]]
 
 
-def new(visit: Visit) -> Response:
+def new(request: PageRequest) -> Response:
     """Show the form of an order, with the subscriber that the address of the page names."""
-    form = Form({"subscriber": visit.query.get("subscriber", "")})
-    return _form(visit, form)
+    form = Form({"subscriber": request.query.get("subscriber", "")})
+    return _form(request, form)
 
 
-def take(visit: Visit) -> Response:
+def take(request: PageRequest) -> Response:
     """Check an order and show what it gives, or save it: once, however often that is sent."""
-    form = Form(visit.form)
+    form = Form(request.form)
     if form["change"]:
-        return _form(visit, form)
+        return _form(request, form)
     if form["is_reader"]:
         form = _chosen(form)
     order = _order(form)
@@ -67,11 +67,11 @@ def take(visit: Visit) -> Response:
     if order:
         with form.refusing("bundle"):
             try:
-                with visit.operation("order", dry_run=not is_sure) as books:
-                    newest = ordering.newest_order(books.connection, visit.account_id)
+                with request.operation("order", dry_run=not is_sure) as books:
+                    newest = ordering.newest_order(books.connection, request.account_id)
                     again = ordering.placed_since(books, order, before) if is_sure else None
                     if again is not None:
-                        return visit.go(f"/orders/{again}", "This order was saved already.")
+                        return request.go(f"/orders/{again}", "This order was saved already.")
                     placed = ordering.place(books, order)
                     ordering.finish(books, [placed])
                     if is_sure:
@@ -80,10 +80,10 @@ def take(visit: Visit) -> Response:
             except RefusedOrder as error:
                 form.refuse(_field_of(error), sentence(error))
     if not form.is_good or placed is None or checked is None:
-        return _form(visit, form, status=400)
+        return _form(request, form, status=400)
     if not is_sure:
-        return _form(visit, form, checked=checked)
-    return visit.go(f"/orders/{placed.order_id}", _said(placed))
+        return _form(request, form, checked=checked)
+    return request.go(f"/orders/{placed.order_id}", _said(placed))
 
 
 def _said(placed: ordering.Placed) -> str:
@@ -106,10 +106,10 @@ def _say(books: Operation, placed: ordering.Placed) -> None:
 
 
 def _check(books: Operation, placed: ordering.Placed, newest: int) -> _Checked:
-    order = showing_orders.show_order(books.connection, books.account_id, placed.order_id)
+    order = order_details.show_order(books.connection, books.account_id, placed.order_id)
     begins = []
     for key in placed.subscriptions:
-        found = looking.look_at_subscription(books.connection, books.account_id, key)
+        found = details.look_at_subscription(books.connection, books.account_id, key)
         name = " ".join(
             str(part) for part in (found.fields["first_name"], found.fields["last_name"]) if part
         )
@@ -123,7 +123,7 @@ def _unsure(
 ) -> list[tuple[str, str, list[tuple[int, str]]]]:
     found = []
     for each in placed.newcomers:
-        lines = resembling.described(books, [one.subscriber_id for one in each.resembling])
+        lines = similar_readers.described(books, [one.subscriber_id for one in each.resembling])
         alike = [
             (one.subscriber_id, f"{lines[one.subscriber_id]} ({one.why})")
             for one in each.resembling
@@ -206,15 +206,15 @@ def _field_of(error: RefusedOrder) -> str:
 
 
 def _form(
-    visit: Visit, form: Form, *, checked: _Checked | None = None, status: int = 200
+    request: PageRequest, form: Form, *, checked: _Checked | None = None, status: int = 200
 ) -> Response:
-    with visit.reading() as connection:
-        bundles = catalogue.listed(connection, visit.account_id, "bundle")
-        products = catalogue.listed(connection, visit.account_id, "product")
-        issues = catalogue.listed(connection, visit.account_id, "issue")
-        subscriber = _subscriber(connection, visit, form["subscriber"])
+    with request.reading() as connection:
+        bundles = catalogue.listed(connection, request.account_id, "bundle")
+        products = catalogue.listed(connection, request.account_id, "product")
+        issues = catalogue.listed(connection, request.account_id, "issue")
+        subscriber = _subscriber(connection, request, form["subscriber"])
     names = ("key", *catalogue.COLUMNS["bundle"])
-    return visit.page(
+    return request.page(
         "order_new",
         status,
         form=form,
@@ -232,25 +232,25 @@ def _form(
     )
 
 
-def _subscriber(connection: Connection, visit: Visit, typed: str) -> looking.Person | None:
+def _subscriber(connection: Connection, request: PageRequest, typed: str) -> details.Person | None:
     key = id_in(typed)
     if key is None:
         return None
     try:
-        return looking.look_at_subscriber(connection, visit.account_id, key)
+        return details.look_at_subscriber(connection, request.account_id, key)
     except NotFound:
         return None
 
 
-def show(visit: Visit) -> Response:
+def show(request: PageRequest) -> Response:
     """Show an order with its items, their terms and money."""
-    with visit.reading() as connection:
-        found = showing_orders.show_order(connection, visit.account_id, int(visit.ids["id"]))
-    return visit.page("order", order=found, key=int(visit.ids["id"]))
+    with request.reading() as connection:
+        found = order_details.show_order(connection, request.account_id, int(request.ids["id"]))
+    return request.page("order", order=found, key=int(request.ids["id"]))
 
 
 def _state(connection: Connection, account_id: int, key: int) -> State:
-    found = showing_orders.show_order(connection, account_id, key)
+    found = order_details.show_order(connection, account_id, key)
     return {
         "paid_on": found.fields["paid_on"],
         "grand_total": found.fields["grand_total"],
@@ -288,9 +288,9 @@ def _allow(books: Operation, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    done = allowing.allow(books, key, item, amount or 0)
+    done = allowances.allow(books, key, item, amount or 0)
     ordering.refresh_subscriptions(books, done.subscriptions)
-    said = allowing.said(key, done)
+    said = allowances.said(key, done)
     books.say(said)
     return f"{sentence(said)} The money itself you send."
 
@@ -308,7 +308,7 @@ pages = [
     post("/orders/new", take, Action.ORDER),
     get("/orders/{id:int}", show),
     *pages_of(
-        Act(
+        RecordForm(
             "/orders/{id:int}/pay",
             "Book a payment",
             "It is paid",
@@ -320,7 +320,7 @@ pages = [
             _subject,
             "Of today, in full. What was delivered on credit is earned at once.",
         ),
-        Act(
+        RecordForm(
             "/orders/{id:int}/refund",
             "Refund an item",
             "Refund",
@@ -341,7 +341,7 @@ pages = [
             "The remaining issues of the item go, whatever the amount. An allowance keeps them.",
             confirms=True,
         ),
-        Act(
+        RecordForm(
             "/orders/{id:int}/allowance",
             "Give an allowance",
             "Give it back",

@@ -2,9 +2,9 @@
 
 from starlette.responses import Response
 
+from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
-from masthead.console.visit import Visit, get, post
-from masthead.store import accounts, keys
+from masthead.store import accounts, credentials
 from masthead.store.request_counts import counts_of
 
 __all__ = ["pages"]
@@ -12,49 +12,49 @@ __all__ = ["pages"]
 _DAY_US = 24 * 60 * 60 * 1_000_000
 
 
-def partners(visit: Visit) -> Response:
+def partners(request: PageRequest) -> Response:
     """Show whether partners have access, when each pair was last used, and what they asked."""
-    return _shown(visit, None)
+    return _shown(request, None)
 
 
-def _shown(visit: Visit, pair: tuple[str, str] | None) -> Response:
-    with visit.reading() as connection:
-        settings = accounts.settings_of(connection, visit.account_id)
-    return visit.page(
+def _shown(request: PageRequest, pair: tuple[str, str] | None) -> Response:
+    with request.reading() as connection:
+        settings = accounts.settings_of(connection, request.account_id)
+    return request.page(
         "partners",
         is_active=bool(settings["api_active"]),
         has_key=bool(settings["api_key"]),
-        pairs=keys.pairs_of(visit.store, visit.account_id),
-        counts=counts_of(visit.store, visit.account_id),
+        pairs=credentials.pairs_of(request.store, request.account_id),
+        counts=counts_of(request.store, request.account_id),
         pair=pair,
     )
 
 
-def switch(visit: Visit) -> Response:
+def switch(request: PageRequest) -> Response:
     """Let partners in, or not."""
-    is_on = visit.form.get("on") == "1"
+    is_on = request.form.get("on") == "1"
     accounts.set_account(
-        visit.store,
-        visit.account_id,
+        request.store,
+        request.account_id,
         {"api_active": int(is_on)},
-        by=visit.deed("API access on" if is_on else "API access off"),
+        by=request.actor("API access on" if is_on else "API access off"),
     )
-    return visit.go("/partners", "Partners have access." if is_on else "Partners have no access.")
+    return request.go("/partners", "Partners have access." if is_on else "Partners have no access.")
 
 
-def rotate(visit: Visit) -> Response:
+def rotate(request: PageRequest) -> Response:
     """Give the account a new pair, and show it this once; the old one ends now or in a day."""
-    if visit.form.get("sure") != "1":
-        return visit.page("partners_rotate", keeps=visit.form.get("keeps") == "1")
+    if request.form.get("sure") != "1":
+        return request.page("partners_rotate", keeps=request.form.get("keeps") == "1")
     accounts.rotate_key(
-        visit.store,
-        visit.account_id,
-        overlap_us=_DAY_US if visit.form.get("keeps") == "1" else 0,
-        by=visit.deed("new credentials"),
+        request.store,
+        request.account_id,
+        overlap_us=_DAY_US if request.form.get("keeps") == "1" else 0,
+        by=request.actor("new credentials"),
     )
-    with visit.reading() as connection:
-        settings = accounts.settings_of(connection, visit.account_id)
-    return _shown(visit, (str(settings["api_key"]), str(settings["api_login"])))
+    with request.reading() as connection:
+        settings = accounts.settings_of(connection, request.account_id)
+    return _shown(request, (str(settings["api_key"]), str(settings["api_login"])))
 
 
 pages = [

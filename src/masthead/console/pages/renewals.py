@@ -7,10 +7,10 @@ from typing import IO
 
 from starlette.responses import Response
 
-from masthead.console.acts import Act, Field, State, pages_of
 from masthead.console.forms import Form, sentence
+from masthead.console.page_request import PageRequest, get, post
+from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.console.visit import Visit, get, post
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.reporting.reports import check_day
@@ -24,19 +24,19 @@ __all__ = ["pages"]
 _CODE_MAX = 50
 
 
-def renewals(visit: Visit) -> Response:
+def renewals(request: PageRequest) -> Response:
     """Show the letters that are due today, and the efforts of each publication."""
-    return _shown(visit, Form({}))
+    return _shown(request, Form({}))
 
 
-def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
-    with visit.reading() as connection:
-        names = _names(connection, visit.account_id)
-        points = renewing.efforts(connection, visit.account_id, None)
-        bundles = catalogue.listed(connection, visit.account_id, "bundle")
-    day = visit.account.today
-    counted = visit.counted(("due", day), lambda: _due(visit, day))
-    return visit.page(
+def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
+    with request.reading() as connection:
+        names = _names(connection, request.account_id)
+        points = renewing.efforts(connection, request.account_id, None)
+        bundles = catalogue.listed(connection, request.account_id, "bundle")
+    day = request.account.today
+    counted = request.counted(("due", day), lambda: _due(request, day))
+    return request.page(
         "renewals",
         status,
         form=form,
@@ -48,57 +48,57 @@ def _shown(visit: Visit, form: Form, status: int = 200) -> Response:
     )
 
 
-def _due(visit: Visit, day: str) -> list[renewing.Due]:
-    with counting(visit.store, visit.account_id) as running:
-        return renewing.due(running.connection, visit.account_id, day)
+def _due(request: PageRequest, day: str) -> list[renewing.Due]:
+    with counting(request.store, request.account_id) as running:
+        return renewing.due(running.connection, request.account_id, day)
 
 
-def send(visit: Visit) -> Response:
+def send(request: PageRequest) -> Response:
     """Say which letters are due, or send their file and note them as sent: both or neither.
 
     The file is sent only while the letters that are due are those that were said: so a second click
     does not take the next letters.
     """
-    form = Form(visit.form)
+    form = Form(request.form)
     publication = form.number("publication", "The publication")
     if not form.is_good:
-        return _shown(visit, form, 400)
+        return _shown(request, form, 400)
     is_sure = bool(form["sure"])
     out = io.StringIO(newline="")
-    with visit.operation("send renewals", dry_run=not is_sure) as books:
+    with request.operation("send renewals", dry_run=not is_sure) as books:
         due = _letters_due(books, publication)
         is_sent = is_sure and bool(due) and due == form["will"]
         if is_sent:
-            rows = renewing.letters(books.connection, visit.account_id, books.today, publication)
+            rows = renewing.letters(books.connection, request.account_id, books.today, publication)
             _write(out, rows, is_harmless=bool(form["for_spreadsheets"]))
             renewing.record_sent(books, publication)
         today = books.today
     if not is_sent:
         if is_sure and due:
             form.refuse("", "Other letters are due now: look again at which ones.")
-        return visit.page("renewals_send", 409 if is_sure else 200, form=form, will=due)
+        return request.page("renewals_send", 409 if is_sure else 200, form=form, will=due)
     return _file(out, f"letters-{today}{f'-{publication}' if publication else ''}.csv")
 
 
-def sent(visit: Visit) -> Response:
+def sent(request: PageRequest) -> Response:
     """Send the file of the letters that were sent on a day once more, such as one that was lost."""
-    day, today = visit.query.get("day", ""), visit.account.today
+    day, today = request.query.get("day", ""), request.account.today
     form = Form({"day": day})
     try:
         check_day(day, today)
     except BadInput as error:
         form.refuse("day", sentence(error))
-        return _shown(visit, form, 400)
+        return _shown(request, form, 400)
     out = io.StringIO(newline="")
     audit.record_reading(
-        visit.store,
-        visit.deed("renewals of a day"),
+        request.store,
+        request.actor("renewals of a day"),
         f"letters of renewal of {day} were written once more",
-        account_id=visit.account_id,
+        account_id=request.account_id,
     )
-    with visit.reading() as connection:
-        rows = renewing.letters(connection, visit.account_id, day, again=True)
-        _write(out, rows, is_harmless=bool(visit.query.get("for_spreadsheets")))
+    with request.reading() as connection:
+        rows = renewing.letters(connection, request.account_id, day, again=True)
+        _write(out, rows, is_harmless=bool(request.query.get("for_spreadsheets")))
     return _file(out, f"letters-{day}.csv")
 
 
@@ -174,7 +174,7 @@ pages = [
     post("/renewals/send", send, Action.RENEW),
     get("/renewals/sent", sent, Action.RENEW),
     *pages_of(
-        Act(
+        RecordForm(
             "/renewals/{id:int}/effort",
             "Efforts of a publication",
             "Save",

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
-from masthead.console.figures import Counted
+from masthead.console.account_figures import Counted
 from masthead.console.forms import id_in, sentence
-from masthead.console.visit import Visit, get
+from masthead.console.page_request import PageRequest, get
 from masthead.errors import BadInput, NotFound
 from masthead.reporting import reports
 from masthead.store.books.issue import issues_of
@@ -28,35 +28,35 @@ _NAMES = {
 }
 
 
-def overview(visit: Visit) -> Response:
+def overview(request: PageRequest) -> Response:
     """Show which reports there are."""
-    return visit.page("reports", names=_NAMES)
+    return request.page("reports", names=_NAMES)
 
 
-def report(visit: Visit) -> Response:
+def report(request: PageRequest) -> Response:
     """Show a report with its plot, as soon as it is counted."""
-    issues, asked, error = _asked(visit)
+    issues, asked, error = _asked(request)
     counted: Counted[Report | str] = Counted(None, None, is_current=True)
     if asked:
-        counted = visit.counted(asked, _count(visit, asked))
+        counted = request.counted(asked, _count(request, asked))
     made: Report | None = None
     if isinstance(counted.value, str):
         error = counted.value
     else:
         made = counted.value
-    return visit.page(
+    return request.page(
         "report",
         400 if error else 200,
-        kind=visit.ids["kind"],
-        name=_NAMES[visit.ids["kind"]],
-        needs_issue=visit.ids["kind"] in _OF_AN_ISSUE,
+        kind=request.ids["kind"],
+        name=_NAMES[request.ids["kind"]],
+        needs_issue=request.ids["kind"] in _OF_AN_ISSUE,
         issues=issues,
         report=made,
         error=error,
-        day=visit.query.get("day") or visit.account.today,
-        issue=visit.query.get("issue", ""),
-        query=visit.request.url.query,
-        url=f"{visit.request.url.path}?{visit.request.url.query}",
+        day=request.query.get("day") or request.account.today,
+        issue=request.query.get("issue", ""),
+        query=request.http.url.query,
+        url=f"{request.http.url.path}?{request.http.url.query}",
         counted=counted,
         rows=made and [_written(made, row) for row in made.rows],
         totals=made and [_written(made, row) for row in made.totals],
@@ -65,24 +65,24 @@ def report(visit: Visit) -> Response:
     )
 
 
-def csv_file(visit: Visit) -> Response:
+def csv_file(request: PageRequest) -> Response:
     """Send a report as a CSV file."""
-    made = _downloaded(visit)
+    made = _downloaded(request)
     out = io.StringIO(newline="")
     reports.write_csv(made, out, for_spreadsheets=True)
     return Response(
         out.getvalue().encode(),
         media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{visit.ids["kind"]}.csv"'},
+        headers={"Content-Disposition": f'attachment; filename="{request.ids["kind"]}.csv"'},
     )
 
 
-def plot(visit: Visit) -> Response:
+def plot(request: PageRequest) -> Response:
     """Send the plot of a report as SVG."""
     picture = _picture()
     if picture is None:
         raise BadInput("there is no plot: it needs the extra plots")
-    return Response(picture(_downloaded(visit)), media_type="image/svg+xml")
+    return Response(picture(_downloaded(request)), media_type="image/svg+xml")
 
 
 def _picture() -> Callable[[Report], bytes] | None:
@@ -105,25 +105,25 @@ class _Asked(NamedTuple):
     is_today: bool
 
 
-def _asked(visit: Visit) -> tuple[list[tuple[int, str]], _Asked | None, str]:
+def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, str]:
     """Return the issues to choose from, what is asked for, and what is wrong with it.
 
     Raises NotFound for a report that there is not.
     """
-    kind, today = str(visit.ids["kind"]), visit.account.today
+    kind, today = str(request.ids["kind"]), request.account.today
     if kind not in _NAMES:
         raise NotFound(f"there is no report {kind}")
-    if not visit.keeps_books:
+    if not request.keeps_books:
         return [], None, ""
-    day, issue = visit.query.get("day") or today, visit.query.get("issue", "")
+    day, issue = request.query.get("day") or today, request.query.get("issue", "")
     try:
         reports.check_day(day, today)
     except BadInput as error:
         return [], None, sentence(error)
     if kind not in _OF_AN_ISSUE:
         return [], _Asked(kind, None, day, day == today), ""
-    with visit.reading() as connection:
-        issues = _issues(Reading(visit.store, connection, visit.account_id))
+    with request.reading() as connection:
+        issues = _issues(Reading(request.store, connection, request.account_id))
     if not issue:
         return issues, _Asked(kind, issues[0][0], day, day == today) if issues else None, ""
     key = id_in(issue)
@@ -138,19 +138,19 @@ def _issues(running: Reading) -> list[tuple[int, str]]:
     return [(each.issue_id, f"{each.publication} {each.name} ({each.date})") for each in closed]
 
 
-def _downloaded(visit: Visit) -> Report:
-    _, asked, error = _asked(visit)
+def _downloaded(request: PageRequest) -> Report:
+    _, asked, error = _asked(request)
     if asked is None:
         raise BadInput(error or "choose an issue first")
-    made = visit.for_download(asked, _count(visit, asked))
+    made = request.for_download(asked, _count(request, asked))
     if isinstance(made, str):
         raise BadInput(made)
     return made
 
 
-def _count(visit: Visit, asked: _Asked) -> Callable[[], Report | str]:
+def _count(request: PageRequest, asked: _Asked) -> Callable[[], Report | str]:
     """Return what counts a report; it returns a sentence where there is no such report."""
-    store, account_id = visit.store, visit.account_id
+    store, account_id = request.store, request.account_id
 
     def count() -> Report | str:
         with counting(store, account_id) as running:

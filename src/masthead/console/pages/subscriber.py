@@ -2,10 +2,10 @@
 
 from starlette.responses import Response
 
-from masthead.console.visit import Visit, get
+from masthead.console.page_request import PageRequest, get
 from masthead.loading.subscriber_data import record_of
-from masthead.store.books import looking
-from masthead.store.books.history import history_until
+from masthead.store.books import details
+from masthead.store.books.earlier_orders import history_until
 from masthead.store.console_facts import changes_of
 from masthead.store.subscriber_data import held_of
 
@@ -14,22 +14,22 @@ __all__ = ["pages"]
 _CHANGES = 50
 
 
-def subscriber(visit: Visit) -> Response:
+def subscriber(request: PageRequest) -> Response:
     """Show a subscriber with subscriptions, deliveries, orders, addresses, answers and changes."""
-    key = int(visit.ids["id"])
-    with visit.reading() as connection:
-        person = looking.look_at_subscriber(connection, visit.account_id, key)
-        held = held_of(connection, visit.account_id, key)
+    key = int(request.ids["id"])
+    with request.reading() as connection:
+        person = details.look_at_subscriber(connection, request.account_id, key)
+        held = held_of(connection, request.account_id, key)
         subscriptions = [
-            looking.look_at_subscription(connection, visit.account_id, row[0])
+            details.look_at_subscription(connection, request.account_id, row[0])
             for row in person.subscriptions
         ]
-        until = history_until(connection, visit.account_id)
+        until = history_until(connection, request.account_id)
         names = [f"subscriber {key}"]
         names += [f"subscription {row[0]}" for row in person.subscriptions]
         names += [f"order {row[0]}" for row, _ in held.orders]
-        changes = changes_of(connection, visit.account_id, names, limit=_CHANGES)
-    return visit.page(
+        changes = changes_of(connection, request.account_id, names, limit=_CHANGES)
+    return request.page(
         "subscriber",
         person=person,
         held=record_of(held),

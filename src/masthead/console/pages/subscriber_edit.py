@@ -1,11 +1,11 @@
 """Correcting a subscriber: name and email, an address where it stands, and two who are one."""
 
-from masthead.console.acts import Act, Field, State, pages_of
 from masthead.console.forms import Form
 from masthead.console.pages.subscription import ADDRESS, address_in
+from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.store import Connection
-from masthead.store.books import editing, joining
+from masthead.store.books import contact_details, merging_subscribers
 from masthead.store.books.operation import Operation
 
 __all__ = ["pages"]
@@ -19,12 +19,12 @@ def _edit(books: Operation, key: int, form: Form) -> str:
     }
     if not form.is_good:
         return ""
-    changed = editing.edit_subscriber(books, key, values)
+    changed = contact_details.edit_subscriber(books, key, values)
     return "Saved." if changed else "It is so already: nothing changed."
 
 
 def _address(connection: Connection, account_id: int, key: int) -> State:
-    subscriber_id, values = editing.address_of(connection, account_id, key)
+    subscriber_id, values = contact_details.address_of(connection, account_id, key)
     return {**values, "subscriber_id": subscriber_id}
 
 
@@ -32,7 +32,7 @@ def _edit_address(books: Operation, key: int, form: Form) -> str:
     values = address_in(form)
     if not form.is_good:
         return ""
-    changed = editing.edit_address(books, key, values)
+    changed = contact_details.edit_address(books, key, values)
     return "Saved." if changed else "It is so already: nothing changed."
 
 
@@ -41,7 +41,7 @@ def _merge(books: Operation, key: int, form: Form) -> str:
     if kept is None:
         form.refuse("kept", "The number of the subscriber who is kept is needed.")
         return ""
-    merged = joining.join(books, kept, key, keep_both=bool(form["keep_both"]))
+    merged = merging_subscribers.join(books, kept, key, keep_both=bool(form["keep_both"]))
     moved = ", ".join(
         f"{count} {name.replace('_', ' ')}" for name, count in merged.moved._asdict().items()
     )
@@ -69,7 +69,7 @@ def _name(key: int, state: State) -> str:
 
 
 pages = pages_of(
-    Act(
+    RecordForm(
         "/subscribers/{id:int}/edit",
         "Correct a subscriber",
         "Save",
@@ -79,13 +79,13 @@ pages = pages_of(
             Field("last_name", "Last name"),
             Field("email", "Email", "email"),
         ),
-        editing.names_of,
+        contact_details.names_of,
         _edit,
         _subscriber,
         _name,
         starts_empty=False,
     ),
-    Act(
+    RecordForm(
         "/addresses/{id:int}/edit",
         "Correct an address",
         "Save",
@@ -98,7 +98,7 @@ pages = pages_of(
         "Where it stands, for all that goes there. To move a subscription, give it a new address.",
         starts_empty=False,
     ),
-    Act(
+    RecordForm(
         "/subscribers/{id:int}/merge",
         "Merge two subscribers",
         "Merge",
@@ -112,7 +112,7 @@ pages = pages_of(
                 "Where both have one of the same publication and type, both go on.",
             ),
         ),
-        editing.names_of,
+        contact_details.names_of,
         _merge,
         _subscriber,
         _name,

@@ -3,23 +3,23 @@
 from collections.abc import Callable
 
 from masthead.circulation.amounts import decimal
-from masthead.console.acts import Act, Choices, Field, State, pages_of
 from masthead.console.forms import Form
+from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.store import Connection
 from masthead.store.books import (
-    addressing,
+    cancel_reasons,
     cancelling,
     catalogue,
+    details,
     extending,
-    looking,
-    reasons,
     subscription,
+    subscription_addresses,
     suspending,
     uncancelling,
 )
-from masthead.store.books.copies import How, set_copies
 from masthead.store.books.operation import Operation
+from masthead.store.books.term_copies import How, set_copies
 
 __all__ = ["ADDRESS", "address_in", "pages"]
 
@@ -48,12 +48,12 @@ def address_in(form: Form, prefix: str = "") -> dict[str, str | None]:
     """Return the address that was typed; a field that was left empty is None."""
     return {
         name: form.text(f"{prefix}{name}", name.replace("_", " ").capitalize()) or None
-        for name in addressing.FIELDS
+        for name in subscription_addresses.FIELDS
     }
 
 
 def _state(connection: Connection, account_id: int, key: int) -> State:
-    found = looking.look_at_subscription(connection, account_id, key)
+    found = details.look_at_subscription(connection, account_id, key)
     values = found.fields
     return {
         "type": values["type"],
@@ -138,7 +138,7 @@ def _cancelling(connection: Connection, account_id: int, key: int) -> State:
             if publication_id == found.publication_id and not closed_at
         ),
         "reason": Choices(
-            (str(name), str(name)) for _, name in reasons.reasons(connection, account_id)
+            (str(name), str(name)) for _, name in cancel_reasons.reasons(connection, account_id)
         ),
     }
 
@@ -192,7 +192,7 @@ def _move(books: Operation, key: int, form: Form) -> str:
         form.refuse("address", "Say where the copies are to go.")
     if not form.is_good:
         return ""
-    addressing.move(books, key, address)
+    subscription_addresses.move(books, key, address)
     return "The copies go to the new address from now on."
 
 
@@ -209,7 +209,7 @@ def _move_for_a_while(books: Operation, key: int, form: Form) -> str:
         form.refuse("address", "Say where the copies are to go.")
     if not form.is_good or first is None or last is None:
         return ""
-    addressing.move_for_a_while(books, key, address, first, last)
+    subscription_addresses.move_for_a_while(books, key, address, first, last)
     return f"The copies go there from {first} to {last}."
 
 
@@ -217,12 +217,12 @@ def _go_back(books: Operation, key: int, form: Form) -> str:
     resumed = form.day("from_date", "The first day")
     if not form.is_good:
         return ""
-    ending = addressing.go_back(books, key, resumed)
+    ending = subscription_addresses.go_back(books, key, resumed)
     how = f"ends on {ending.last}" if ending.last else "was removed"
     return f"The temporary address from {ending.span.first} {how}."
 
 
-def _act(  # noqa: PLR0913 - the fields of an act
+def _record_form(  # noqa: PLR0913 - the fields of a record form
     name: str,
     title: str,
     button: str,
@@ -234,9 +234,9 @@ def _act(  # noqa: PLR0913 - the fields of an act
     confirms: bool = False,
     state: Callable[[Connection, int, int], State] = _state,
     undo: str = "",
-) -> Act:
+) -> RecordForm:
     path = f"/subscriptions/{{id:int}}/{name}"
-    return Act(
+    return RecordForm(
         path,
         title,
         button,
@@ -262,7 +262,7 @@ _FROM = Field("from_date", "First day", "date", "Today if it is left empty.")
 _TO = Field("to_date", "Last day", "date")
 
 pages = pages_of(
-    _act(
+    _record_form(
         "set",
         "Change a subscription",
         "Save",
@@ -287,7 +287,7 @@ pages = pages_of(
         "It holds from the next issue on that is closed.",
         starts_empty=False,
     ),
-    _act(
+    _record_form(
         "suspend",
         "Suspend a subscription",
         "Suspend",
@@ -295,7 +295,7 @@ pages = pages_of(
         _suspend,
         "Issues dated in that time are skipped, and stay to come. Both days belong to it.",
     ),
-    _act(
+    _record_form(
         "resume",
         "Resume a subscription",
         "Resume",
@@ -303,7 +303,7 @@ pages = pages_of(
         _resume,
         "Ends the suspension that lasts today, or else the next one.",
     ),
-    _act(
+    _record_form(
         "cancel",
         "Cancel a subscription",
         "Cancel the subscription",
@@ -324,7 +324,7 @@ pages = pages_of(
         state=_cancelling,
         undo="It can be undone until the next issue after the end is closed.",
     ),
-    _act(
+    _record_form(
         "uncancel",
         "Undo a cancelling",
         "Undo the cancelling",
@@ -332,7 +332,7 @@ pages = pages_of(
         _uncancel,
         "Terms, issues, money and renewals are as before, until the next issue is closed.",
     ),
-    _act(
+    _record_form(
         "extend",
         "Extend a subscription",
         "Extend",
@@ -343,8 +343,10 @@ pages = pages_of(
         ),
         _extend,
     ),
-    _act("address", "Move a subscription", "Move", ADDRESS, _move, "For good, from now on."),
-    _act(
+    _record_form(
+        "address", "Move a subscription", "Move", ADDRESS, _move, "For good, from now on."
+    ),
+    _record_form(
         "temporary-address",
         "A temporary address",
         "Save",
@@ -352,7 +354,7 @@ pages = pages_of(
         _move_for_a_while,
         "Issues dated in that time go there.",
     ),
-    _act(
+    _record_form(
         "usual-address",
         "The usual address again",
         "End the temporary address",

@@ -10,12 +10,12 @@ from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.refunding import Item, tax_share
 from masthead.contract.printable import single_spaced
 from masthead.errors import BadInput
+from masthead.store.books.cancel_reasons import reasons
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, find_issue
-from masthead.store.books.lists import Lists
+from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation
-from masthead.store.books.reasons import reasons
-from masthead.store.books.refreshing import refresh
 from masthead.store.books.subscription import changeable, the_one
 from masthead.store.books.uncancelling import withdraw
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
-from masthead.store.books.moving import begin_with_moved
+from masthead.store.books.moved_issues import begin_with_moved
 from masthead.store.books.operation import Operation
-from masthead.store.books.refreshing import refresh
-from masthead.store.books.serving import NOT_PAID
+from masthead.store.books.served_subscriptions import NOT_PAID
 from masthead.store.database import Connection, Row, Value
 
 __all__ = [

@@ -7,18 +7,18 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from masthead.circulation.classes import GRACE, UNPAID
+from masthead.circulation.copy_classes import GRACE, UNPAID
 from masthead.errors import BadInput, BadUsage
 from masthead.store import audit
 from masthead.store.books.cancelling import end_due
+from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
-from masthead.store.books.forecasting import calendar_of, forecast
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, find_issue, issues_of
-from masthead.store.books.lists import Lists
+from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.refreshing import add_kinds, renew_balances
-from masthead.store.books.serving import Grace, Serving
+from masthead.store.books.served_subscriptions import Grace, Serving
+from masthead.store.books.stored_expiry_dates import calendar_of, forecast
 from masthead.store.books.uncancelling import finalize
 from masthead.store.database import Store
 
@@ -72,7 +72,7 @@ def close_issue(
     issue_id: int,
     *,
     grace: Grace | None = None,
-    deed: audit.Deed | None = None,
+    actor: audit.Actor | None = None,
     dry_run: bool = False,
 ) -> MailingList:
     """Close an issue: make its main list, deliver it, earn the revenue (circulation, "Close").
@@ -84,7 +84,7 @@ def close_issue(
     grace = grace or Grace()
     if grace.issues and not grace.since:
         raise BadUsage("issues of grace need the date since when a last issue counts: --grace-from")
-    with operation(store, account_id, deed, dry_run=dry_run) as running:
+    with operation(store, account_id, actor, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         _check_open(running, issue)
         finalize(running, issue)
@@ -103,7 +103,7 @@ def make_gap_list(
     account_id: int,
     issue_id: int,
     *,
-    deed: audit.Deed | None = None,
+    actor: audit.Actor | None = None,
     dry_run: bool = False,
 ) -> MailingList:
     """Make a list of those who should have a closed issue by now and have not got it.
@@ -111,7 +111,7 @@ def make_gap_list(
     Without any there is no list, and nothing changes (circulation, "Gap"). Raises what
     ``operation`` and ``find_issue`` do, and BadInput if the issue has no main list.
     """
-    with operation(store, account_id, deed, dry_run=dry_run) as running:
+    with operation(store, account_id, actor, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         if issue.mailing_list_id is None:
             how = "was closed without one" if issue.closed_at else "is not closed"

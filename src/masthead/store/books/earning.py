@@ -1,14 +1,14 @@
 """What deliveries and months earn, booked for many terms at once (circulation, "Money").
 
-``store.books.spreading`` says how much that is, ``circulation.booking`` on which days.
+``store.books.earned_share_sql`` says how much that is, ``circulation.booking_day`` on which days.
 """
 
-from masthead.circulation.booking import open_day
+from masthead.circulation.booking_day import open_day
+from masthead.store.books.derived_values import renew_balances
+from masthead.store.books.earned_share_sql import DELIVERED, earned, months_served
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.books.refreshing import renew_balances
-from masthead.store.books.spreading import DELIVERED, earned, months_served
 from masthead.store.database import Value
 
 __all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
@@ -16,7 +16,7 @@ __all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
 _MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
-"""``:day`` is ``circulation.booking.open_day`` of the issue's; a payment may be later."""
+"""``:day`` is ``circulation.booking_day.open_day`` of the issue's; a payment may be later."""
 _OPEN_DAY = "CASE WHEN {day} < :month THEN :today ELSE {day} END"
 _IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
 _BOOKED = """(

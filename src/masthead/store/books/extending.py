@@ -3,14 +3,14 @@
 The function runs in an operation (``store.books.operation``) and says what it did.
 """
 
-from masthead.circulation.beginning import begins_on
-from masthead.circulation.classes import COMPLIMENTARY
+from masthead.circulation.copy_classes import COMPLIMENTARY
+from masthead.circulation.first_day import begins_on
 from masthead.errors import BadInput
-from masthead.store.books.classes import check_class
-from masthead.store.books.copies import next_term
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
+from masthead.store.books.own_classes import check_class
 from masthead.store.books.subscription import Held, changeable, the_one
+from masthead.store.books.term_copies import next_term
 
 __all__ = ["extend"]
 

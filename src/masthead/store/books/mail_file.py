@@ -7,8 +7,8 @@ from typing import NamedTuple
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.books.issue import find_issue
-from masthead.store.books.keys import RECEIVED_BY
 from masthead.store.books.operation import operation
+from masthead.store.books.order_keys import RECEIVED_BY
 from masthead.store.database import Row, Store
 
 __all__ = ["DIGITAL", "PRINTED", "Written", "mark_written", "name_at", "rows_of"]
@@ -66,7 +66,7 @@ def mark_written(
     issue_id: int,
     *,
     mailing_list_id: int | None = None,
-    deed: audit.Deed | None = None,
+    actor: audit.Actor | None = None,
     dry_run: bool = False,
 ) -> Written:
     """Note that a list's file is written, after which its issue stays closed; return the list.
@@ -75,7 +75,7 @@ def mark_written(
     that no file is of deliveries which were undone; and the audit log has each time. Raises what
     ``operation`` and ``find_issue`` do, and BadInput if the issue has no such list.
     """
-    with operation(store, account_id, deed, dry_run=dry_run) as running:
+    with operation(store, account_id, actor, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         if issue.mailing_list_id is None:
             how = "was closed without one" if issue.closed_at else "is not closed"

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
-from masthead.circulation.classes import COMPLIMENTARY, PAID
+from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.circulation.opening import (
     UNLIMITED,
     Contradiction,
@@ -19,9 +19,9 @@ from masthead.circulation.opening import (
 )
 from masthead.errors import BadInput
 from masthead.store import audit
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.refreshing import refresh
 from masthead.store.database import Row, Store
 
 __all__ = ["Balance", "Opened", "open_books"]
@@ -80,7 +80,7 @@ def open_books(
     *,
     renew_since: str | None = None,
     dry_run: bool = False,
-    by: audit.Deed | None = None,
+    by: audit.Actor | None = None,
 ) -> Opened:
     """Open the account's books in one transaction, and return the opening balances.
 

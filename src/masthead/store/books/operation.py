@@ -12,7 +12,7 @@ from masthead.contract.moments import date_in, second_in
 from masthead.errors import MastheadError
 from masthead.store import accounts, audit, commits, deletions
 from masthead.store.books.ids import next_ids
-from masthead.store.books.pending import Pending, Record
+from masthead.store.books.pending_rows import Pending, Record
 from masthead.store.database import Connection, Store, Value
 
 __all__ = [
@@ -142,7 +142,7 @@ class Operation(Reading):
 def operation(
     store: Store,
     account_id: int,
-    deed: audit.Deed | None,
+    actor: audit.Actor | None,
     *,
     dry_run: bool = False,
     mode: Mode = "here",
@@ -168,7 +168,7 @@ def operation(
             if not _has_rows(running):
                 commits.drop_commit(connection, account_id, running.commit_id)
             if running.summary is not None:
-                audit.record(connection, deed, running.summary, account_id=account_id)
+                audit.record(connection, actor, running.summary, account_id=account_id)
         if not dry_run:
             commits.stamp_commits(store, account_id)
 

@@ -10,18 +10,18 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import CENTS_MAX, decimal, shortest
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
-from masthead.store.books import choosing, paying, people
-from masthead.store.books.choosing import named
-from masthead.store.books.history import history_until
-from masthead.store.books.lining import Lines
-from masthead.store.books.offering import Offer, offer_of
+from masthead.store.books import extendable_subscriptions, order_people, paying
+from masthead.store.books.derived_values import refresh
+from masthead.store.books.earlier_orders import history_until
+from masthead.store.books.extendable_subscriptions import named
+from masthead.store.books.item_pricing import Offer, offer_of
 from masthead.store.books.operation import Operation
-from masthead.store.books.pending import Record
-from masthead.store.books.people import Resolved, resolve
-from masthead.store.books.refreshing import refresh
-from masthead.store.books.resembling import Resembling
+from masthead.store.books.order_lines import Lines
+from masthead.store.books.order_people import Resolved, resolve
+from masthead.store.books.pending_rows import Record
+from masthead.store.books.similar_readers import Resembling
 from masthead.store.database import Connection
-from masthead.store.searching import ascii_lower
+from masthead.store.search_filters import ascii_lower
 
 __all__ = [
     "Newcomer",
@@ -173,10 +173,10 @@ def _look_up(books: Operation, orders: Sequence[Order]) -> None:
     """Look up what :func:`place` would ask for each order."""
     known = _orders_by(books, [ascii_lower(each.reference) for each in orders if each.reference])
     new = [each for each in orders if not each.reference or not known[ascii_lower(each.reference)]]
-    people.look_up(
+    order_people.look_up(
         books, [who for each in new for who in (each.payer, *(i.recipient for i in each.items))]
     )
-    choosing.look_up(books, books.memory("addresses"))
+    extendable_subscriptions.look_up(books, books.memory("addresses"))
 
 
 def _orders_by(books: Operation, references: Iterable[str]) -> Mapping[str, _Known | None]:

@@ -7,14 +7,14 @@ Cash basis, net of tax (circulation, "Money"). The functions run in an operation
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from masthead.circulation.earned_share import EVENLY, Spread, earned
 from masthead.circulation.ordering import UNLIMITED
-from masthead.circulation.shares import EVENLY, Spread, earned
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.earlier_orders import check_bookable
+from masthead.store.books.earned_share_sql import months_served
 from masthead.store.books.earning import listed_issues
-from masthead.store.books.history import check_bookable
-from masthead.store.books.keys import items_of, listed
 from masthead.store.books.operation import Operation
-from masthead.store.books.spreading import months_served
+from masthead.store.books.order_keys import items_of, listed
 
 __all__ = [
     "Paid",

@@ -7,7 +7,7 @@
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.circulation.booking import taken_back
+from masthead.circulation.booking_day import taken_back
 from masthead.circulation.refunding import (
     Held,
     Item,
@@ -17,7 +17,7 @@ from masthead.circulation.refunding import (
     taken,
 )
 from masthead.errors import BadInput, NotFound
-from masthead.store.books.history import check_bookable
+from masthead.store.books.earlier_orders import check_bookable
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, terms_of_order
 
@@ -240,7 +240,7 @@ def _earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
 def _leave_campaign(books: Operation, terms: list[Term], *, is_all_back: bool) -> None:
     """Take out of the campaign whom the refund has left without an issue, or without all money.
 
-    An order that comes later brings them back (``store.books.lining``).
+    An order that comes later brings them back (``store.books.order_lines``).
     """
     for subscription_id in sorted({term.subscription_id for term in terms}):
         own = [term for term in terms if term.subscription_id == subscription_id]

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.derived_values import decimal_of
 from masthead.store.books.mail_file import name_at
 from masthead.store.books.operation import Operation
-from masthead.store.books.refreshing import decimal_of
 from masthead.store.database import Connection
 
 __all__ = [

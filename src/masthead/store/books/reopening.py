@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput
 from masthead.store import audit, deletions
+from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_months, take_back
-from masthead.store.books.forecasting import forecast
 from masthead.store.books.issue import Issue, find_issue, newest_closed
-from masthead.store.books.lists import Lists
+from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.refreshing import add_kinds, renew_balances
+from masthead.store.books.stored_expiry_dates import forecast
 from masthead.store.books.uncancelling import go_back
 from masthead.store.database import Store
 
@@ -35,7 +35,7 @@ def reopen_issue(
     account_id: int,
     issue_id: int,
     *,
-    deed: audit.Deed | None = None,
+    actor: audit.Actor | None = None,
     dry_run: bool = False,
 ) -> Reopened:
     """Undo the closing of a publication's latest closed issue, with its gap lists.
@@ -45,7 +45,7 @@ def reopen_issue(
     issues with this one, begins with it again. Raises what ``operation`` and ``find_issue`` do, and
     BadInput where that cannot be (circulation, "Reopen").
     """
-    with operation(store, account_id, deed, dry_run=dry_run) as running:
+    with operation(store, account_id, actor, dry_run=dry_run) as running:
         issue = find_issue(running, issue_id)
         _check(running, issue)
         assert issue.mailing_list_id is not None

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from masthead.circulation.classes import COMPLIMENTARY, GRACE, PAID
-from masthead.circulation.copies import Moves, Served
+from masthead.circulation.copy_classes import COMPLIMENTARY, GRACE, PAID
 from masthead.circulation.efforts import Effort
 from masthead.circulation.liability import Booked
+from masthead.circulation.press_run import Moves, Served
 from masthead.errors import NotFound
-from masthead.store.books.keys import RECEIVED_BY
 from masthead.store.books.operation import Reading, check_mode
+from masthead.store.books.order_keys import RECEIVED_BY
 from masthead.store.database import Connection, Store, Value
 
 __all__ = ["IssueLists", "booked", "counting", "efforts", "lists_of", "moves", "served"]

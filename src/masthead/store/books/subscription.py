@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from masthead.circulation.spans import Span
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.operation import Operation
-from masthead.store.books.refreshing import refresh
 from masthead.store.database import Connection
 
 __all__ = ["Held", "changeable", "end_span", "held", "is_to_end", "set_values", "spans", "the_one"]

@@ -8,11 +8,11 @@ from itertools import groupby
 from operator import itemgetter
 
 from masthead.errors import BadInput
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
-from masthead.store.books.lists import Lists
+from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation
-from masthead.store.books.refreshing import refresh
 from masthead.store.books.subscription import held, the_one
 
 __all__ = ["finalize", "go_back", "uncancel", "withdraw"]

@@ -1,0 +1,116 @@
+"""When a subscription ends: a forecast while it has issues left (circulation, "Expiry")."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from itertools import chain, islice
+from typing import NamedTuple
+
+from masthead.circulation.issue_calendar import dates_beyond
+
+__all__ = [
+    "Calendar",
+    "Range",
+    "covers",
+    "date_expired",
+    "day_before_next",
+    "with_issues_left",
+]
+
+_DAY = timedelta(days=1)
+
+
+class Range(NamedTuple):
+    """The days from one to another, both included; ``end`` is None where none is known."""
+
+    start: date
+    end: date | None = None
+
+
+class Calendar(NamedTuple):
+    """The dates of a publication's issues in ascending order, and how many it has in a year.
+
+    ``listed`` are closed and have a mailing list, ``earlier`` closed and have none, ``coming`` are
+    planned and not closed.
+    """
+
+    listed: Sequence[date]
+    coming: Sequence[date]
+    issues_per_year: int
+    earlier: Sequence[date] = ()
+
+    @property
+    def dates(self) -> list[date]:
+        """The dates of all issues that are known, in ascending order."""
+        return sorted([*self.earlier, *self.listed, *self.coming])
+
+    def beyond(self) -> Iterator[date]:
+        """Yield the dates after the last issue that is known."""
+        return dates_beyond(self.dates[-1], self.issues_per_year)
+
+    def after_closed(self) -> Iterator[date]:
+        """Yield the dates of issues that are not closed: the planned ones and those beyond."""
+        return chain(self.coming, self.beyond())
+
+
+def covers(ranges: Iterable[Range], day: date) -> bool:
+    """Return whether one of the ranges has the day."""
+    return any(each.start <= day and (each.end is None or day <= each.end) for each in ranges)
+
+
+def date_expired(
+    calendar: Calendar,
+    left: int,
+    begins_on: date | None,
+    *,
+    received: Sequence[date] = (),
+    suspensions: Sequence[Range] = (),
+) -> date | None:
+    """Return the day before the first issue that the subscription will not get.
+
+    ``left`` are its issues, -1 for unlimited, which gives None; ``received`` the dates of those it
+    has got. Closed issues that a gap list would bring use up what is left first. Where nothing is
+    left, the first issue is the one after the last that it got, or else the one with which it would
+    have begun. None also where that cannot be told: no issue is known, or not when it begins.
+    """
+    if left < 0 or not calendar.dates:
+        return None
+    if left:
+        if begins_on is None:
+            return None
+        missed = [
+            day
+            for day in calendar.listed
+            if day >= begins_on and day not in received and not covers(suspensions, day)
+        ]
+        return with_issues_left(calendar, left, begins_on, missed, suspensions)
+    if received:
+        return day_before_next(calendar, max(received))
+    return begins_on and day_before_next(calendar, begins_on - _DAY)
+
+
+def with_issues_left(
+    calendar: Calendar,
+    left: int,
+    begins_on: date,
+    missed: Sequence[date],
+    suspensions: Sequence[Range],
+) -> date:
+    """Do so where issues are left; ``missed`` are the closed ones that a gap list would bring.
+
+    A suspension counts for coming issues only if it has an end.
+    """
+    ended = [each for each in suspensions if each.end is not None]
+    coming = (day for day in calendar.after_closed() if day >= begins_on and not covers(ended, day))
+    return _day_before(islice(chain(missed, coming), left, None))
+
+
+def day_before_next(calendar: Calendar, after: date) -> date:
+    """Return the day before the first issue that is later than a day."""
+    known = (day for day in calendar.dates if day > after)
+    return _day_before(chain(known, (day for day in calendar.beyond() if day > after)))
+
+
+def _day_before(days: Iterator[date]) -> date:
+    """Return the day before the first of these; the end of the calendar if there is none."""
+    first = next(days, None)
+    return date.max if first is None else first - _DAY

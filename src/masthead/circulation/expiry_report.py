@@ -1,0 +1,119 @@
+"""What expires with which issue: how many subscriptions have it as their last one.
+
+Rules: circulation, "Expiry" and "Reports". Issues that are not planned yet are reckoned from how
+many a publication has in a year, and have no name.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from itertools import takewhile
+from typing import NamedTuple
+
+from masthead.circulation.issue_calendar import dates_beyond
+from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
+
+__all__ = ["Expiring", "Schedule", "expiries"]
+
+_EARLIER = "earlier issues"
+_NEVER = "never (unlimited)"
+_NOT_PLANNED = "(not planned)"
+
+
+class Schedule(NamedTuple):
+    """A publication's issues: names by date, how many in a year, and the newest closed one's date.
+
+    ``newest`` is None where none is closed.
+    """
+
+    publication: str
+    names: Mapping[date, str]
+    issues_per_year: int
+    newest: date | None = None
+
+
+class Expiring(NamedTuple):
+    """Subscriptions of a publication that expire on the same day; None for unlimited ones.
+
+    ``campaign`` are those of them that take part in the renewal campaign.
+    """
+
+    publication_id: int
+    expires: date | None
+    subscriptions: int
+    copies: int
+    campaign: int
+
+
+def expiries(
+    title: str,
+    expiring: Iterable[Expiring],
+    schedules: Mapping[int, Schedule],
+    notes: Sequence[str] = (),
+) -> Report:
+    """Return what expires with each issue from the newest closed one on.
+
+    What expired with an earlier issue stands in one row, and so does what is unlimited. An issue is
+    the last one of what expires on its date or later, and before the next one's. The chart has the
+    months of the issues, so that a weekly's can be read too.
+    """
+    rows: list[Row] = []
+    bars: dict[int, Counter[str]] = {}
+    totals: Counter[str] = Counter()
+    by_publication: dict[int, list[Expiring]] = {}
+    for each in expiring:
+        by_publication.setdefault(each.publication_id, []).append(each)
+    for publication_id, found in sorted(by_publication.items()):
+        schedule = schedules[publication_id]
+        counted = _by_issue(found, schedule)
+        for (place, day), counts in sorted(counted.items()):
+            name = (_EARLIER, schedule.names.get(day, _NOT_PLANNED), _NEVER)[place]
+            shown = day.isoformat() if place == _DATED else ""
+            rows.append((schedule.publication, name, shown, *counts))
+            totals.update(dict(zip(_MEASURES, counts, strict=True)))
+            if place == _DATED:
+                bars.setdefault(publication_id, Counter())[shown[:_MONTH]] += counts[1]
+    columns = (
+        *(Column(name, Kind.TEXT) for name in ("publication", "last issue", "date")),
+        *map(Column, _MEASURES),
+    )
+    total: Row = ("all", "", "", *(totals[measure] for measure in _MEASURES))
+    months = tuple(sorted({month for copies in bars.values() for month in copies}))
+    series = (
+        Series(schedules[each].publication, tuple(copies[month] for month in months))
+        for each, copies in bars.items()
+    )
+    chart = Chart(title, months, tuple(series), "copies")
+    return Report(title, columns, tuple(rows), (total,), chart, tuple(notes))
+
+
+_MEASURES = ("subscriptions", "copies", "in the campaign")
+_DATED = 1
+_MONTH = len("2026-01")
+
+
+def _by_issue(
+    expiring: Sequence[Expiring], schedule: Schedule
+) -> dict[tuple[int, date], tuple[int, int, int]]:
+    """Return counts by place (earlier 0, an issue 1, never 2) and the date of the last issue."""
+    days = sorted(schedule.names)
+    latest = max((each.expires for each in expiring if each.expires), default=date.min)
+    if days:
+        beyond = dates_beyond(days[-1], schedule.issues_per_year)
+        days += takewhile(lambda day: day <= latest < date.max, beyond)
+    first = bisect_left(days, schedule.newest) if schedule.newest else 0
+    counted: dict[tuple[int, date], tuple[int, int, int]] = {}
+    for each in expiring:
+        if each.expires is None:
+            key = (2, date.max)
+        else:
+            place = bisect_right(days, each.expires) - 1
+            key = (_DATED, days[place]) if place >= first else (0, date.min)
+        before = counted.get(key, (0, 0, 0))
+        counted[key] = (
+            before[0] + each.subscriptions,
+            before[1] + each.copies,
+            before[2] + each.campaign,
+        )
+    return counted

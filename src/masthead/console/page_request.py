@@ -1,0 +1,172 @@
+"""A request of an operator, as the pages get it, and what they answer with."""
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from hmac import compare_digest
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote, unquote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from masthead.console.account_figures import Counted, Counting
+from masthead.console.roles import Action, may
+from masthead.console.templating import template
+from masthead.store import Connection, Store, audit
+from masthead.store.books.operation import Operation, operation
+from masthead.store.console_facts import Account, account_of
+from masthead.store.operators import Operator
+
+__all__ = ["SAID", "Page", "PageRequest", "form_token", "get", "has_token", "post"]
+
+Value = TypeVar("Value")
+
+SAID = "masthead_said"
+"""The cookie with what a change has to say on the page that follows it."""
+
+
+class PageRequest:
+    """A request with its form, its operator, and the operator's account.
+
+    ``form`` has the last value of each field that was posted, without spaces at its ends, ``query``
+    the same of the query string.
+    """
+
+    def __init__(
+        self, request: Request, store: Store, operator: Operator, form: Mapping[str, str]
+    ) -> None:
+        self.http = request
+        self.store = store
+        self.operator = operator
+        self.account_id = operator.account_id
+        self.form = form
+        self.query = {name: value.strip() for name, value in request.query_params.items()}
+        self.ids = request.path_params
+        self._counting: Counting = request.app.state.counting
+
+    @cached_property
+    def account(self) -> Account:
+        """The account's name, whether its books are here, and its day."""
+        return account_of(self.store, self.account_id)
+
+    @property
+    def keeps_books(self) -> bool:
+        """Whether the account's books are kept here; if not, whatever writes is absent."""
+        return self.account.mode == "here"
+
+    def may(self, action: Action) -> bool:
+        """Return whether the operator may do it."""
+        return may(self.operator.role, action)
+
+    def may_write(self, action: Action) -> bool:
+        """Return whether the operator may do it, and the books are here."""
+        return self.keeps_books and self.may(action)
+
+    def actor(self, what: str) -> audit.Actor:
+        """Return who does what for the audit log; ``what`` has no personal data but ids."""
+        return audit.Actor(self.operator.name, f"console: {what}")
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Yield a connection that reads one snapshot, of the operator's account."""
+        with self.store.reader() as connection:
+            connection.set_tenant(self.account_id)
+            with connection.read_snapshot():
+                yield connection
+
+    def operation(self, what: str, *, dry_run: bool = False) -> AbstractContextManager[Operation]:
+        """Return an operation of the books under the operator's name (``books.operation``)."""
+        return operation(self.store, self.account_id, self.actor(what), dry_run=dry_run)
+
+    def counted(self, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
+        """Return what was counted over the account, as :meth:`Counting.of` does.
+
+        It is nothing, and current, where the books are elsewhere.
+        """
+        if not self.keeps_books:
+            return Counted(None, None, is_current=True)
+        return self._counting.of(self.account_id, what, count)
+
+    def for_download(self, what: Hashable, count: Callable[[], Value]) -> Value:
+        """Return the same for a file, as :meth:`Counting.for_download` does."""
+        return self._counting.for_download(self.account_id, what, count)
+
+    def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
+        """Return the page of a template, with what every page shows."""
+        said = _said(self.http)
+        response = HTMLResponse(
+            template(name).render(
+                request=self,
+                account=self.account,
+                operator=self.operator,
+                may=self.may,
+                may_write=self.may_write,
+                Action=Action,
+                form_token=form_token(self.http.state.session),
+                said=said,
+                path=self.http.url.path,
+                **values,
+            ),
+            status,
+        )
+        if said:
+            response.delete_cookie(SAID, path="/")
+        return response
+
+    def go(self, path: str, said: str = "") -> Response:
+        """Return a redirect to a page, which then shows what the change has to say."""
+        response = RedirectResponse(path, 303)
+        if said:
+            response.set_cookie(
+                SAID,
+                quote(said),
+                max_age=60,
+                path="/",
+                secure=self.http.app.state.cookie.is_secure,
+                httponly=True,
+                samesite="strict",
+            )
+        return response
+
+
+class Page(NamedTuple):
+    """A path of the console, what answers there, and what it takes.
+
+    ``writes``: it changes something, so the account's books must be here.
+    """
+
+    method: str
+    path: str
+    respond: Callable[[PageRequest], Response]
+    action: Action
+    writes: bool
+
+
+def get(
+    path: str, respond: Callable[[PageRequest], Response], action: Action = Action.LOOK
+) -> Page:
+    """Return a page that shows something and changes nothing."""
+    return Page("GET", path, respond, action, writes=False)
+
+
+def post(
+    path: str, respond: Callable[[PageRequest], Response], action: Action, *, writes: bool = True
+) -> Page:
+    """Return what a form is sent to. ``writes`` is False for what is not of the books."""
+    return Page("POST", path, respond, action, writes=writes)
+
+
+def form_token(session: str) -> str:
+    """Return what each form of a session carries, so that no other site can send one."""
+    return hashlib.sha256(f"form {session}".encode()).hexdigest()
+
+
+def has_token(form: Mapping[str, str], session: str) -> bool:
+    """Return whether a form is one of the session's."""
+    return compare_digest(form.get("form_token", "").encode(), form_token(session).encode())
+
+
+def _said(request: Request) -> str:
+    return unquote(request.cookies.get(SAID, ""))

@@ -1,0 +1,173 @@
+"""Record forms: each changes one record, such as suspending a subscription.
+
+A record form is opened with what its record is now. It is saved in one operation of the books,
+which first looks whether somebody else has changed the record meanwhile. One that cannot be undone
+says before what will happen: that is a dry run of the same operation. It is saved if that is still
+so.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from starlette.responses import Response
+
+from masthead.console.forms import (
+    Change,
+    Form,
+    StaleError,
+    changed_since,
+    seen_of,
+    sentence,
+    text_of,
+)
+from masthead.console.page_request import Page, PageRequest, get, post
+from masthead.console.roles import Action
+from masthead.errors import MastheadError, NotFound
+from masthead.store import Connection
+from masthead.store.books.operation import Operation
+
+__all__ = ["Choices", "Field", "RecordForm", "pages_of"]
+
+State = Mapping[str, object]
+
+
+class Choices(list[tuple[str, str]]):
+    """The values and words of a choice that the state of a record has, by the field's name."""
+
+
+class Field(NamedTuple):
+    """A field of a record form's form; ``options`` are the values and words of a choice.
+
+    Without them, a choice has those of the state (:class:`Choices`), and an empty one before.
+
+    ``action``: the field is only for roles that may do this too.
+    """
+
+    name: str
+    label: str
+    kind: Literal["text", "email", "date", "number", "amount", "choice", "check"] = "text"
+    hint: str = ""
+    options: Sequence[tuple[str, str]] = ()
+    required: bool = False
+    action: Action | None = None
+
+
+class RecordForm(NamedTuple):
+    """A record form on a record that has an id in the path.
+
+    ``state`` returns what the form shows or depends on, and raises NotFound if there is no such
+    record; ``subject`` returns what the record is called. ``apply`` does it and returns what it has
+    to say; it notes what is wrong with a field in the form. ``back`` is the page that follows, of
+    the record's id and state. ``starts_empty``: the fields are not filled with the state.
+    ``confirms``: it says first what will happen, and then ``undo``, how it can be undone.
+    """
+
+    path: str
+    title: str
+    button: str
+    action: Action
+    fields: Sequence[Field]
+    state: Callable[[Connection, int, int], State]
+    apply: Callable[[Operation, int, Form], str]
+    back: Callable[[int, State], str]
+    subject: Callable[[int, State], str]
+    about: str = ""
+    starts_empty: bool = True
+    confirms: bool = False
+    undo: str = ""
+
+
+def pages_of(*record_forms: RecordForm) -> list[Page]:
+    """Return the pages of record forms: each shows its form, and takes it."""
+    return [page for record_form in record_forms for page in _pages(record_form)]
+
+
+def _pages(record_form: RecordForm) -> list[Page]:
+    def show(request: PageRequest) -> Response:
+        with request.reading() as connection:
+            state = record_form.state(connection, request.account_id, _id(request))
+        start = (
+            {}
+            if record_form.starts_empty
+            else {name: text_of(value) for name, value in state.items()}
+        )
+        return _shown(request, record_form, Form(start), state)
+
+    def save(request: PageRequest) -> Response:
+        return _save(request, record_form)
+
+    return [
+        get(record_form.path, show, record_form.action),
+        post(record_form.path, save, record_form.action),
+    ]
+
+
+def _save(request: PageRequest, record_form: RecordForm) -> Response:
+    form, key = Form(request.form), _id(request)
+    is_sure = not record_form.confirms or bool(form["sure"])
+    said, changes, is_as_shown = "", list[Change](), True
+    with request.reading() as connection:
+        state = record_form.state(connection, request.account_id, key)
+    for field in record_form.fields:
+        if form[field.name] and field.action and not request.may(field.action):
+            form.refuse(field.name, f"As {request.operator.role} you cannot {field.action.value}.")
+            return _shown(request, record_form, form, state, status=403)
+    try:
+        with (
+            form.refusing(),
+            request.operation(record_form.title.lower(), dry_run=not is_sure) as books,
+        ):
+            changed_since(form, record_form.state(books.connection, request.account_id, key))
+            said = record_form.apply(books, key, form)
+            is_as_shown = not record_form.confirms or not is_sure or said == form["will"]
+            if not form.is_good or not is_as_shown:
+                raise _RefusedError
+    except _RefusedError:
+        pass
+    except NotFound as error:
+        form.refuse("", sentence(error))
+    except StaleError as error:
+        changes = error.changes
+    if changes or not form.is_good:
+        status = 409 if changes else 400
+        return _shown(request, record_form, form, state, status=status, changes=changes)
+    if not is_as_shown:
+        form.refuse("", "Something has changed meanwhile: look again at what will happen.")
+        return _shown(request, record_form, form, state, status=409, will=said)
+    if not is_sure:
+        return _shown(request, record_form, form, state, will=said)
+    return request.go(record_form.back(key, state), said)
+
+
+class _RefusedError(MastheadError):
+    """Leaves the operation of a form that has errors."""
+
+
+def _shown(
+    request: PageRequest,
+    record_form: RecordForm,
+    form: Form,
+    state: State,
+    *,
+    status: int = 200,
+    changes: Sequence[Change] = (),
+    will: str = "",
+) -> Response:
+    return request.page(
+        "record_form",
+        status,
+        record_form=record_form,
+        form=form,
+        choices={
+            name: [("", ""), *found] for name, found in state.items() if isinstance(found, Choices)
+        },
+        seen=seen_of(state),
+        changes=changes,
+        will=will,
+        back=record_form.back(_id(request), state),
+        subject=record_form.subject(_id(request), state),
+    )
+
+
+def _id(request: PageRequest) -> int:
+    return int(request.ids["id"])

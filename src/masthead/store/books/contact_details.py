@@ -1,0 +1,127 @@
+"""Correcting what a subscriber is called, and an address where it stands.
+
+The functions run in an operation (``store.books.operation``) and say what they did.
+"""
+
+from collections.abc import Mapping
+
+from masthead.circulation.addresses import refusal
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.operation import Operation
+from masthead.store.books.subscription_addresses import FIELDS
+from masthead.store.database import Connection
+from masthead.store.staging import DERIVED
+
+__all__ = ["NAMES", "address_of", "edit_address", "edit_subscriber", "names_of"]
+
+Texts = dict[str, str | None]
+
+NAMES = ("first_name", "last_name", "email")
+"""The columns of a subscriber that are corrected by hand."""
+
+
+def names_of(connection: Connection, account_id: int, subscriber_id: int) -> Texts:
+    """Return the :data:`NAMES` of a subscriber.
+
+    Raises NotFound if there is none, BadInput if it is deleted: an erased one stays blank.
+    """
+    row = connection.row(
+        f"""
+        SELECT {", ".join(NAMES)}, delete_date FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    if row is None:
+        raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+    *values, deleted = row
+    if deleted is not None:
+        raise BadInput(f"subscriber {subscriber_id} was deleted on {deleted[:10]}")
+    return dict(zip(NAMES, values, strict=True))
+
+
+def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list[str]:
+    """Set some of :data:`NAMES`; return the names of those that changed.
+
+    Raises what :func:`names_of` does, and BadInput for a text that is too long.
+    """
+    before = names_of(books.connection, books.account_id, subscriber_id)
+    _check("subscribers", values)
+    changed = {
+        name: text or None for name, text in values.items() if (text or None) != before[name]
+    }
+    if changed:
+        derived = {
+            column: make(changed[source])
+            for column, (source, make) in DERIVED["subscribers"].items()
+            if source in changed
+        }
+        _update(books, "subscribers", "subscriber_id", subscriber_id, {**changed, **derived})
+        books.say(f"subscriber {subscriber_id}: changed {', '.join(changed)}")
+    return list(changed)
+
+
+def address_of(connection: Connection, account_id: int, address_id: int) -> tuple[int, Texts]:
+    """Return whose address it is, and its fields. Raises NotFound if there is none."""
+    row = connection.row(
+        f"""
+        SELECT subscriber_id, {", ".join(FIELDS)} FROM addresses
+        WHERE account_id = :account_id AND address_id = :address_id
+        """,
+        account_id=account_id,
+        address_id=address_id,
+    )
+    if row is None:
+        raise NotFound(f"account {account_id} has no address {address_id}")
+    return row[0], dict(zip(FIELDS, row[1:], strict=True))
+
+
+def edit_address(books: Operation, address_id: int, values: Texts) -> list[str]:
+    """Correct an address where it stands; return the names of the fields that changed.
+
+    It is not verified any more then, and its place on the map is unknown. Raises what
+    :func:`address_of` does, and BadInput for a text that is too long, for a deleted subscriber, or
+    where only a part of a whole address would be left.
+    """
+    subscriber_id, before = address_of(books.connection, books.account_id, address_id)
+    names_of(books.connection, books.account_id, subscriber_id)
+    _check("addresses", values)
+    changed: Mapping[str, str | None] = {
+        name: text or None for name, text in values.items() if (text or None) != before[name]
+    }
+    said = refusal({**before, **changed}, [before])
+    if said and not refusal(before):
+        raise BadInput(said)
+    if changed:
+        unknown = {"verified": 0, "latitude": None, "longitude": None}
+        _update(books, "addresses", "address_id", address_id, {**changed, **unknown})
+        books.say(f"address {address_id} of subscriber {subscriber_id}: {', '.join(changed)}")
+    return list(changed)
+
+
+def _check(table: str, values: Texts) -> None:
+    kinds = {column.name: column.kind for column in TABLES_BY_NAME[table].columns}
+    for name, text in values.items():
+        try:
+            if text:
+                kinds[name].parse(text)
+        except ValueError as error:
+            raise BadInput(f"{name} {error}") from error
+
+
+def _update(
+    books: Operation, table: str, key: str, value: int, columns: Mapping[str, int | str | None]
+) -> None:
+    sets = ", ".join(f"{name} = :{name}" for name in columns)
+    books.connection.change(
+        f"""
+        UPDATE {table} SET {sets}, commit_id = :commit_id
+        WHERE account_id = :account_id AND {key} = :key
+        """,
+        account_id=books.account_id,
+        commit_id=books.commit_id,
+        key=value,
+        **columns,
+    )

@@ -1,0 +1,129 @@
+"""What follows of a subscription from its terms and issues (circulation, "What is stored").
+
+That is ``issues``, ``copies``, ``paid_issues_left``, ``unearned_revenue`` and ``date_expired``.
+Only rows in which one of them differs are written and get the operation's commit.
+"""
+
+from masthead.store.books.earned_share_sql import DELIVERED, earned
+from masthead.store.books.key_lists import Lists
+from masthead.store.books.operation import Operation
+from masthead.store.books.served_subscriptions import IS_PASSED_OVER
+from masthead.store.books.stored_expiry_dates import forecast
+from masthead.store.database import Value
+
+__all__ = ["add_kinds", "decimal_of", "refresh", "renew_balances"]
+
+_REFRESHED = "books_refreshed"
+
+_IS_PAID = "t.paid_on IS NOT NULL"
+_UNEARNED = f"""
+    CASE WHEN t.issues_left > 0
+        THEN t.price - t.allowed - ({earned(DELIVERED)})
+        ELSE t.price - (
+            SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
+            WHERE r.account_id = :account_id AND r.term_id = t.term_id AND r.kind <> 'received')
+    END
+    """
+"""What a paid term that has issues left has not earned: one with an end by its deliveries, which is
+what has been booked; an unlimited one by what has been booked."""
+
+
+def refresh(running: Operation, subscriptions: str, **values: Value) -> int:
+    """Derive the values of subscriptions anew; return how many rows of balances were written.
+
+    ``subscriptions`` is a query of one column, their ids; it may use ``:account_id`` and the
+    parameters ``values``. ``subscription_kinds`` is complete afterwards, also for rows that the
+    operation changed itself, to which it gives ``running.commit_id``. So an operation calls this
+    once, after everything else that it writes.
+    """
+    lists = Lists(running)
+    lists.keep(
+        _REFRESHED,
+        f"WITH found (key) AS ({subscriptions}) SELECT DISTINCT key FROM found",
+        ("key",),
+        account_id=running.account_id,
+        **values,
+    )
+    keys = lists.keys_in(_REFRESHED)
+    written = renew_balances(running, keys)
+    forecast(running, lists, keys)
+    lists.drop(_REFRESHED)
+    add_kinds(running)
+    return written
+
+
+def decimal_of(cents: str) -> str:
+    """Return the SQL of the decimal text of an expression in cents, 0 or above: ``12.50``."""
+    return (
+        f"CAST({cents} / 100 AS TEXT) || '.' || CAST({cents} % 100 / 10 AS TEXT)"
+        f" || CAST({cents} % 10 AS TEXT)"
+    )
+
+
+def renew_balances(running: Operation, keys: str, **values: Value) -> int:
+    """Write issues, paid issues, unearned revenue and copies of subscriptions where they differ.
+
+    The copies are those of the term that is delivered next; without issues left they stay.
+
+    ``keys`` is a FROM item whose column ``key`` has each id once. Returns how many were written.
+    """
+    return running.connection.change(
+        f"""
+        UPDATE subscriptions AS s SET issues = n.issues, paid_issues_left = n.paid,
+            unearned_revenue = n.unearned, commit_id = :commit_id,
+            copies = coalesce(n.copies, s.copies)
+        FROM (
+            SELECT b.key, b.issues, b.paid, {decimal_of("b.cents")} AS unearned,
+                c.copies + c.free_copies AS copies
+            FROM (
+                SELECT k.key,
+                    CASE WHEN min(t.issues_left) < 0 THEN -1
+                        ELSE coalesce(CAST(sum(t.issues_left) AS BIGINT), 0) END AS issues,
+                    CASE WHEN min(t.issues_left) < 0 THEN NULL
+                        ELSE coalesce(CAST(sum(CASE WHEN {_IS_PAID} THEN t.issues_left END)
+                            AS BIGINT), 0) END AS paid,
+                    coalesce(CAST(sum(CASE WHEN {_IS_PAID} THEN {_UNEARNED} END)
+                        AS BIGINT), 0) AS cents,
+                    CASE WHEN max(CASE WHEN {_IS_PAID} THEN 1 END) = 1
+                        THEN min(CASE WHEN NOT {IS_PASSED_OVER} THEN t.term_id END)
+                        ELSE min(t.term_id) END AS term_id
+                FROM {keys} AS k
+                LEFT JOIN terms AS t ON t.account_id = :account_id
+                    AND t.subscription_id = k.key AND t.issues_left <> 0
+                GROUP BY k.key
+            ) AS b
+            LEFT JOIN terms AS c ON c.account_id = :account_id AND c.term_id = b.term_id
+        ) AS n
+        WHERE s.account_id = :account_id AND s.subscription_id = n.key
+            AND (s.issues IS DISTINCT FROM n.issues OR s.paid_issues_left IS DISTINCT FROM n.paid
+                OR s.unearned_revenue IS DISTINCT FROM n.unearned
+                OR (n.copies IS NOT NULL AND s.copies IS DISTINCT FROM n.copies))
+        """,
+        account_id=running.account_id,
+        commit_id=running.commit_id,
+        **values,
+    )
+
+
+def add_kinds(running: Operation, publication_id: int | None = None) -> None:
+    """Add the kinds that the operation's subscriptions have and that are not there yet.
+
+    With ``publication_id``, those of all its subscriptions: an index has them, which is faster
+    where most have changed.
+    """
+    columns = "account_id, publication_id, type, copies, issues, renew_campaign_active"
+    which, value = (
+        ("commit_id", running.commit_id)
+        if publication_id is None
+        else ("publication_id", publication_id)
+    )
+    running.connection.change(
+        f"""
+        INSERT INTO subscription_kinds ({columns})
+        SELECT DISTINCT {columns} FROM subscriptions
+        WHERE account_id = :account_id AND {which} = :{which}
+        EXCEPT SELECT {columns} FROM subscription_kinds WHERE account_id = :account_id
+        """,
+        account_id=running.account_id,
+        **{which: value},
+    )

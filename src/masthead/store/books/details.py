@@ -1,0 +1,285 @@
+"""What a person at the telephone looks at: one subscription with its terms, or one subscriber."""
+
+from typing import NamedTuple
+
+from masthead.circulation.spans import Span
+from masthead.errors import NotFound
+from masthead.store.books.earlier_orders import history_until
+from masthead.store.books.subscription import held, spans
+from masthead.store.books.subscription_addresses import FIELDS
+from masthead.store.database import Connection, Row
+
+__all__ = [
+    "Person",
+    "Postal",
+    "Subscription",
+    "TermShown",
+    "look_at_subscriber",
+    "look_at_subscription",
+]
+
+_NEWEST = 5
+
+
+class Postal(NamedTuple):
+    """An address: its id, and its fields that are not empty, in one line."""
+
+    address_id: int
+    line: str
+
+
+class TermShown(NamedTuple):
+    """A term: ``issues`` and ``issues_left`` are -1 if it is unlimited, amounts are cents.
+
+    ``free_copies`` of ``free_class`` come beside its own. ``ended_at`` is when it was refunded or
+    cancelled.
+    """
+
+    term_id: int
+    kind: str
+    issues: int
+    issues_left: int
+    price: int
+    paid_on: str | None
+    unearned: int
+    order_id: int | None
+    ended_at: str | None
+    copies: int
+    of_class: str
+    free_copies: int
+    free_class: str | None
+
+
+class Subscription(NamedTuple):
+    """A subscription: its own fields by name, and what belongs to it.
+
+    ``temporary`` are the spans of temporary addresses with their ids; ``received`` names and dates
+    of the newest issues it got, and whether each was grace; ``sent`` efforts with their days.
+    """
+
+    fields: dict[str, int | str | None]
+    mailing: Postal | None
+    billing: Postal | None
+    terms: list[TermShown]
+    suspensions: list[Span]
+    temporary: list[tuple[Span, Postal]]
+    received: list[tuple[str, str, bool]]
+    sent: list[tuple[int, str]]
+
+
+class Person(NamedTuple):
+    """A subscriber: own fields by name, addresses, subscriptions and the newest orders.
+
+    A subscription is a row of id, publication, type, copies, issues left, last day, the day
+    on which it was cancelled, and the one that it was joined into; an order of id, date, total, and
+    the day on which it was paid.
+    """
+
+    fields: dict[str, int | str | None]
+    addresses: list[Postal]
+    subscriptions: list[Row]
+    orders: list[Row]
+
+
+def look_at_subscription(
+    connection: Connection, account_id: int, subscription_id: int
+) -> Subscription:
+    """Return a subscription with all that belongs to it. Raises NotFound if there is none."""
+    held(connection, account_id, subscription_id)
+    one = {"account_id": account_id, "subscription_id": subscription_id}
+    names = (
+        "subscription_id",
+        "publication_id",
+        "publication",
+        "subscriber_id",
+        "first_name",
+        "last_name",
+        "type",
+        "copies",
+        "issues",
+        "paid_issues_left",
+        "unearned_revenue",
+        "begins_on",
+        "date_created",
+        "date_last_renewed",
+        "date_expired",
+        "cancelled_on",
+        "joined_into",
+        "renew_campaign_active",
+    )
+    (row,) = connection.rows(
+        """
+        SELECT s.subscription_id, s.publication_id, p.name, s.subscriber_id, r.first_name,
+            r.last_name, s.type, s.copies, s.issues, s.paid_issues_left, s.unearned_revenue,
+            s.begins_on, s.date_created, s.date_last_renewed, s.date_expired, s.cancelled_on,
+            s.joined_into, s.renew_campaign_active, s.mailing_address_id, s.billing_address_id
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        JOIN subscribers AS r ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        **one,
+    )
+    *values, mailing_id, billing_id = row
+    fields = dict(zip(names, values, strict=True))
+    return Subscription(
+        {**fields, "cancellation": _cancellation(connection, one)},
+        _postal(connection, account_id, mailing_id),
+        _postal(connection, account_id, billing_id),
+        _terms(connection, one),
+        spans(connection, account_id, "suspensions", subscription_id),
+        _temporary(connection, one),
+        _received(connection, one),
+        connection.rows(
+            """
+            SELECT effort, sent_on FROM renewals_sent
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+            ORDER BY sent_on, term_id, effort
+            """,
+            **one,
+        ),
+    )
+
+
+def _cancellation(connection: Connection, one: dict[str, int]) -> str | None:
+    """Return how it was cancelled and why, such as ``after May 2026, refunded: moved``."""
+    row = connection.row(
+        """
+        SELECT c.at_end, i.name, i.date, c.is_refund, c.made_on, c.reason FROM cancellations AS c
+        LEFT JOIN issues AS i ON i.account_id = c.account_id AND i.issue_id = c.after_issue_id
+        WHERE c.account_id = :account_id AND c.subscription_id = :subscription_id
+        """,
+        **one,
+    )
+    if row is None:
+        return None
+    at_end, issue, day, is_refund, made_on, reason = row
+    when = (
+        "at its end" if at_end else f"after {issue or 'the issue'} of {day}" if day else "at once"
+    )
+    money = ", refunded" if is_refund else ""
+    return f"{made_on}, {when}{money}{f': {reason}' if reason else ''}"
+
+
+def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
+    rows = connection.rows(
+        """
+        SELECT t.term_id, t.kind, t.issues, t.issues_left, t.price, t.paid_on, coalesce((
+                SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
+                FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id
+            ), 0), (
+                SELECT i.order_id FROM order_items AS i
+                WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id
+            ), t.ended_at, t.copies, t.class, t.free_copies, t.free_class
+        FROM terms AS t
+        WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
+        ORDER BY t.term_id
+        """,
+        **one,
+    )
+    return [TermShown(*row)._replace(unearned=int(row[6])) for row in rows]
+
+
+def _temporary(connection: Connection, one: dict[str, int]) -> list[tuple[Span, Postal]]:
+    rows = connection.rows(
+        """
+        SELECT temporary_address_id, from_date, to_date, address_id FROM temporary_addresses
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        ORDER BY from_date
+        """,
+        **one,
+    )
+    found = [(Span(*row[:3]), _postal(connection, one["account_id"], row[3])) for row in rows]
+    return [(span, postal) for span, postal in found if postal]
+
+
+def _received(connection: Connection, one: dict[str, int]) -> list[tuple[str, str, bool]]:
+    rows = connection.rows(
+        f"""
+        SELECT i.name, i.date, x.is_grace FROM subscription_issues AS x
+        JOIN issues AS i ON i.account_id = x.account_id AND i.issue_id = x.issue_id
+        WHERE x.account_id = :account_id AND x.subscription_id = :subscription_id
+        ORDER BY i.date DESC, i.issue_id DESC LIMIT {_NEWEST}
+        """,
+        **one,
+    )
+    return [(name or "", day or "", bool(is_grace)) for name, day, is_grace in rows]
+
+
+def _fields(prefix: str = "") -> str:
+    return ", ".join(f"{prefix}{name}" for name in FIELDS)
+
+
+def _line(row: Row) -> Postal:
+    """Return the address of a row of its id and :data:`addressing.FIELDS`."""
+    first, last, *others = row[1:]
+    name = " ".join(part for part in (first, last) if part)
+    return Postal(row[0], ", ".join(part for part in (name, *others) if part))
+
+
+def _postal(connection: Connection, account_id: int, address_id: int | None) -> Postal | None:
+    if address_id is None:
+        return None
+    row = connection.row(
+        f"""
+        SELECT address_id, {_fields()} FROM addresses
+        WHERE account_id = :account_id AND address_id = :address_id
+        """,
+        account_id=account_id,
+        address_id=address_id,
+    )
+    return _line(row) if row else None
+
+
+def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: int) -> Person:
+    """Return a subscriber with all that belongs to one. Raises NotFound if there is none."""
+    one = {"account_id": account_id, "subscriber_id": subscriber_id}
+    names = ("subscriber_id", "first_name", "last_name", "email", "renewal_code", "source")
+    found = connection.row(
+        f"""
+        SELECT {", ".join(names)}, delete_date FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        **one,
+    )
+    if found is None:
+        raise NotFound(
+            f"account {account_id} has no subscriber {subscriber_id}: `masthead subscriber find` "
+            "finds one"
+        )
+    addresses = connection.rows(
+        f"""
+        SELECT address_id, {_fields()} FROM addresses
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY address_id
+        """,
+        **one,
+    )
+    subscriptions = connection.rows(
+        """
+        SELECT s.subscription_id, p.name, s.type, s.copies, s.issues, s.date_expired,
+            s.cancelled_on, s.joined_into
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        ORDER BY s.subscription_id
+        """,
+        **one,
+    )
+    orders = connection.rows(
+        f"""
+        SELECT order_id, order_date, grand_total, paid_on FROM orders
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        ORDER BY order_id DESC LIMIT {_NEWEST}
+        """,
+        **one,
+    )
+    fields = dict(zip((*names, "delete_date"), found, strict=True))
+    until = history_until(connection, account_id)
+    return Person(
+        fields,
+        [_line(row) for row in addresses],
+        subscriptions,
+        [(*row, row[0] <= until) for row in orders],
+    )

@@ -1,0 +1,134 @@
+"""What the catalogue offers for an item of an order, and at what price.
+
+The functions run in an operation (``store.books.operation``).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from masthead.circulation.amounts import CENTS_MAX, decimal, spread
+from masthead.circulation.ordering import Item, RefusedOrder
+from masthead.errors import BadInput
+from masthead.store.books.operation import Operation
+from masthead.store.books.own_classes import check_class
+from masthead.store.database import Row
+
+__all__ = ["Line", "Offer", "offer_of"]
+
+
+class Line(NamedTuple):
+    """What an item gives of one publication; ``price`` is that of this order.
+
+    ``months``: over how many an unlimited line is earned; None for the publication's.
+    """
+
+    publication_id: int
+    issues: int
+    type: str
+    copies: int
+    price: int
+    months: int | None
+
+
+class Offer(NamedTuple):
+    """An item with its net price and tax, and its lines; a product has none."""
+
+    item: Item
+    net: int
+    tax: int
+    lines: Sequence[Line]
+
+
+def offer_of(books: Operation, number: int, item: Item) -> Offer:
+    """Return what an item costs and gives. Raises RefusedOrder, such as for a retired bundle."""
+    what = "bundle" if item.product_id is None else "product"
+    wanted = item.bundle_id if item.product_id is None else item.product_id
+    if wanted is None or (item.bundle_id is not None and item.product_id is not None):
+        raise RefusedOrder("bundle_id", "an item is either a bundle or a product", number)
+    row = _row(books, what, wanted)
+    if row is None:
+        raise RefusedOrder(
+            f"{what}_id",
+            f"account {books.account_id} has no {what} {wanted}: `masthead catalogue {what} list` "
+            "lists them",
+            number,
+        )
+    active, price, tax = row
+    if not active:
+        raise RefusedOrder(
+            f"{what}_id",
+            f"{what} {wanted} is retired: `masthead catalogue {what} list` lists those on offer, "
+            f"and `masthead catalogue {what} set {wanted} --active` offers it again",
+            number,
+        )
+    net = price if item.price is None else item.price
+    tax = tax if item.tax is None else item.tax
+    for name, cents in (("price", net), ("tax", tax)):
+        if not 0 <= cents <= CENTS_MAX:
+            raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
+    if item.product_id is not None:
+        if item.is_new or (item.first_issue, item.subscription_id, item.of_class) != (
+            *(None, None, None),
+        ):
+            name = "first_issue" if item.subscription_id is None else "subscription_id"
+            raise RefusedOrder(name, "a product begins and extends no subscription", number)
+        return Offer(item, net, tax, ())
+    lines = _lines(books, wanted)
+    if not lines:
+        raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
+    prices = spread(net, [line[4] for line in lines])
+    return Offer(
+        _with_class(books, number, item, prices),
+        net,
+        tax,
+        [
+            Line(publication_id, issues, type_, copies, part, months)
+            for (publication_id, issues, type_, copies, _, months), part in zip(
+                lines, prices, strict=True
+            )
+        ],
+    )
+
+
+def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]) -> Item:
+    """Return the item with its class as it is written; only what costs nothing has one."""
+    if item.of_class is None:
+        return item
+    if all(prices):
+        raise RefusedOrder(
+            "class", "a class is for copies that cost nothing: those with a price are paid", number
+        )
+    try:
+        return item._replace(of_class=check_class(books, item.of_class))
+    except BadInput as error:
+        raise RefusedOrder("class", str(error), number) from error
+
+
+def _row(books: Operation, what: str, wanted: int) -> Row | None:
+    memory = books.memory(f"{what}s")
+    if wanted not in memory:
+        memory[wanted] = books.direct.row(
+            f"""
+            SELECT active, price, tax FROM {what}s
+            WHERE account_id = :account_id AND {what}_id = :wanted
+            """,
+            account_id=books.account_id,
+            wanted=wanted,
+        )
+    found: Row | None = memory[wanted]
+    return found
+
+
+def _lines(books: Operation, bundle_id: int) -> Sequence[Row]:
+    memory = books.memory("bundle_lines")
+    if bundle_id not in memory:
+        memory[bundle_id] = books.direct.rows(
+            """
+            SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
+            WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
+            """,
+            account_id=books.account_id,
+            bundle_id=bundle_id,
+        )
+    found: Sequence[Row] = memory[bundle_id]
+    return found

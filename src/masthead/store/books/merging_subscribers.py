@@ -1,0 +1,162 @@
+"""Merging two subscribers who are one person.
+
+The function runs in an operation (``store.books.operation``) and says what it did.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from masthead.errors import BadInput, NotFound
+from masthead.store.books.merging_subscriptions import Pair, pairs, unite
+from masthead.store.books.operation import Operation
+
+__all__ = ["Joined", "Merged", "join"]
+
+
+class Joined(NamedTuple):
+    """How many records came to the subscriber who is kept."""
+
+    subscriptions: int
+    addresses: int
+    orders: int
+    purchases: int
+    answers: int
+
+
+class Merged(NamedTuple):
+    """What merging did: ``united`` are the subscriptions that were joined, ``apart`` those not."""
+
+    moved: Joined
+    united: Sequence[Pair]
+    apart: Sequence[Pair]
+
+
+def join(books: Operation, kept: int, gone: int, *, keep_both: bool = False) -> Merged:
+    """Move all that ``gone`` has to ``kept``, both ids of subscribers; ``gone`` is deleted.
+
+    Addresses, subscriptions with their terms, orders, purchases and answers move; where both have
+    answered a question, the kept one's answer stays. Where both have a subscription of the same
+    publication and type, these are joined into one, unless ``keep_both`` or one is unlimited. The
+    other subscriber gets a ``delete_date``, and the name, email address and renewal code stay as
+    they were on both. Raises NotFound if one of them does not exist, BadInput if they are one, or
+    one is deleted or erased.
+    """
+    if kept == gone:
+        raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")
+    for subscriber_id in (kept, gone):
+        _check(books, subscriber_id)
+    both = pairs(books, kept, gone)
+    books.connection.change(
+        """
+        UPDATE terms SET moved_after = (
+            SELECT coalesce(max(l.mailing_list_id), 0) FROM list_downloads AS l
+            WHERE l.account_id = :account_id)
+        WHERE account_id = :account_id AND subscription_id IN (
+            SELECT s.subscription_id FROM subscriptions AS s
+            WHERE s.account_id = :account_id AND s.subscriber_id = :gone)
+        """,
+        account_id=books.account_id,
+        gone=gone,
+    )
+    moved = {
+        table: books.connection.change(
+            f"""
+            UPDATE {table} SET subscriber_id = :kept, commit_id = :commit_id
+            WHERE account_id = :account_id AND subscriber_id = :gone
+            """,
+            kept=kept,
+            gone=gone,
+            commit_id=books.commit_id,
+            account_id=books.account_id,
+        )
+        for table in ("subscriptions", "addresses", "orders", "purchases")
+    }
+    joined = Joined(**moved, answers=_move_answers(books, kept, gone))
+    books.connection.change(
+        """
+        UPDATE subscribers SET delete_date = :now, merged_into = :kept, commit_id = :commit_id
+        WHERE account_id = :account_id AND subscriber_id = :gone
+        """,
+        now=books.now,
+        kept=kept,
+        commit_id=books.commit_id,
+        account_id=books.account_id,
+        gone=gone,
+    )
+    books.connection.change(
+        """
+        UPDATE subscribers SET merged_into = :kept
+        WHERE account_id = :account_id AND merged_into = :gone
+        """,
+        kept=kept,
+        account_id=books.account_id,
+        gone=gone,
+    )
+    united = [pair for pair in both if not (keep_both or pair.is_unlimited)]
+    for pair in united:
+        unite(books, pair.subscription_id, pair.other_id)
+    counts = [f"{count} {name}" for name, count in joined._asdict().items()]
+    counts += [
+        f"subscription {each.other_id} joined into {each.subscription_id}" for each in united
+    ]
+    books.say(f"subscriber {gone} was merged into {kept}: {', '.join(counts)}")
+    return Merged(joined, united, [pair for pair in both if pair not in united])
+
+
+def _check(books: Operation, subscriber_id: int) -> None:
+    found = books.connection.row(
+        """
+        SELECT s.delete_date, e.subscriber_id FROM subscribers AS s
+        LEFT JOIN erasures AS e
+            ON e.account_id = s.account_id AND e.subscriber_id = s.subscriber_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        """,
+        account_id=books.account_id,
+        subscriber_id=subscriber_id,
+    )
+    if found is None:
+        raise NotFound(
+            f"account {books.account_id} has no subscriber {subscriber_id}: `masthead subscriber "
+            "find` finds one"
+        )
+    delete_date, erased = found
+    if erased is not None:
+        raise BadInput(f"subscriber {subscriber_id} was erased and cannot be merged")
+    if delete_date is not None:
+        raise BadInput(
+            f"subscriber {subscriber_id} was deleted on {delete_date[:10]} and cannot be merged"
+        )
+
+
+def _move_answers(books: Operation, kept: int, gone: int) -> int:
+    """Move the answers to questions that ``kept`` has not answered; return how many."""
+    values = {"account_id": books.account_id, "kept": kept, "gone": gone}
+    moved = books.connection.change(
+        """
+        UPDATE custom_field_answers SET subscriber_id = :kept
+        WHERE account_id = :account_id AND subscriber_id = :gone AND field_id NOT IN (
+            SELECT a.field_id FROM custom_field_answers AS a
+            WHERE a.account_id = :account_id AND a.subscriber_id = :kept)
+        """,
+        **values,
+    )
+    left = books.connection.change(
+        """
+        DELETE FROM custom_field_answers
+        WHERE account_id = :account_id AND subscriber_id = :gone
+        """,
+        account_id=books.account_id,
+        gone=gone,
+    )
+    changed = [kept] * bool(moved) + [gone] * bool(moved + left)
+    for subscriber_id in changed:
+        books.connection.change(
+            """
+            UPDATE subscribers SET custom_fields_commit_id = :commit_id
+            WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+            """,
+            commit_id=books.commit_id,
+            account_id=books.account_id,
+            subscriber_id=subscriber_id,
+        )
+    return moved

@@ -1,0 +1,221 @@
+"""Joining two subscriptions of one reader, of the same publication and type, into one.
+
+All that one has goes to the other (circulation, "Merging"). The functions run in an operation
+(``store.books.operation``).
+"""
+
+from typing import NamedTuple
+
+from masthead.circulation.ordering import UNLIMITED
+from masthead.circulation.spans import uncovered
+from masthead.store.books.extendable_subscriptions import look_up, running
+from masthead.store.books.ids import next_ids
+from masthead.store.books.operation import Operation
+from masthead.store.books.subscription import spans as spans_of
+from masthead.store.books.subscription import the_one
+from masthead.store.books.uncancelling import withdraw
+
+__all__ = ["Pair", "pairs", "unite"]
+
+_SPANS = {"suspensions": "suspension_id", "temporary_addresses": "temporary_address_id"}
+
+
+class Pair(NamedTuple):
+    """Two subscriptions of the same publication and type, one of each reader who is merged.
+
+    ``subscription_id`` is the one that goes on if they are joined. ``is_unlimited``: one of them
+    is, so that the other's issues would never come, and they are not joined.
+    """
+
+    subscription_id: int
+    other_id: int
+    publication: str
+    type: str
+    is_unlimited: bool
+
+
+def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
+    """Return the subscriptions that two readers both have: the running one of each kind.
+
+    The one that goes on is that of ``kept``, unless only the other one has issues left.
+    """
+    rows = books.connection.rows(
+        "SELECT publication_id, name FROM publications WHERE account_id = :account_id",
+        account_id=books.account_id,
+    )
+    names: dict[int, str | None] = dict(rows)
+    have = look_up(books, [kept, gone])
+    kinds = {(each.publication_id, each.type or "") for each in have[gone]}
+    found = []
+    for publication_id, type_ in sorted(kinds):
+        one = running(books, kept, publication_id, type_)
+        other = running(books, gone, publication_id, type_)
+        if one is None or other is None:
+            continue
+        if one.least is None and other.least is not None:
+            one, other = other, one
+        found.append(
+            Pair(
+                one.subscription_id,
+                other.subscription_id,
+                names[publication_id] or "",
+                type_,
+                UNLIMITED in {one.least, other.least},
+            )
+        )
+    return found
+
+
+def unite(books: Operation, subscription_id: int, other_id: int) -> None:
+    """Move all that the other subscription has to the first; the other one is ended by that.
+
+    Its terms are used up in the order in which all were added. What both have received stays with
+    the one that received it, and so do the entries of lists. A cancelling that is still to
+    end the other one is withdrawn. One that is still to end the first is withdrawn too, if it would
+    end issues of the other one that were not cancelled.
+    """
+    was_to_end = withdraw(books, other_id)
+    if not was_to_end and _has_issues_left(books, other_id):
+        withdraw(books, subscription_id)
+    both = {"account_id": books.account_id, "one": subscription_id, "other": other_id}
+    begins = _begins_on(books, both)
+    for statement in _MOVES:
+        books.connection.change(statement, **both)
+    for table in _SPANS:
+        _move_spans(books, table, subscription_id, other_id)
+    books.connection.change(
+        """
+        UPDATE subscriptions AS s SET begins_on = :begins,
+            mailing_address_id = coalesce(s.mailing_address_id, o.mailing_address_id),
+            billing_address_id = coalesce(s.billing_address_id, o.billing_address_id),
+            audit_classification = coalesce(s.audit_classification, o.audit_classification),
+            audit_request_type = coalesce(s.audit_request_type, o.audit_request_type),
+            date_last_renewed = CASE WHEN s.date_last_renewed IS NULL
+                    OR o.date_last_renewed > s.date_last_renewed
+                THEN o.date_last_renewed ELSE s.date_last_renewed END,
+            last_purchase_bundle_id = CASE WHEN s.last_purchase_id IS NULL
+                    OR o.last_purchase_id > s.last_purchase_id
+                THEN o.last_purchase_bundle_id ELSE s.last_purchase_bundle_id END,
+            last_purchase_id = CASE WHEN s.last_purchase_id IS NULL
+                    OR o.last_purchase_id > s.last_purchase_id
+                THEN o.last_purchase_id ELSE s.last_purchase_id END,
+            commit_id = :commit_id
+        FROM subscriptions AS o
+        WHERE s.account_id = :account_id AND s.subscription_id = :one
+            AND o.account_id = :account_id AND o.subscription_id = :other
+        """,
+        **both,
+        begins=begins,
+        commit_id=books.commit_id,
+    )
+    books.connection.change(
+        """
+        UPDATE subscriptions SET cancelled_on = :today, renew_campaign_active = 0,
+            joined_into = :one, commit_id = :commit_id,
+            date_expired = CASE WHEN begins_on IS NULL THEN NULL ELSE date_expired END
+        WHERE account_id = :account_id AND subscription_id = :other
+        """,
+        **both,
+        today=books.today,
+        commit_id=books.commit_id,
+    )
+    for each in (subscription_id, other_id):
+        the_one(books, each)
+
+
+_MOVES = (
+    """
+    UPDATE terms SET subscription_id = :one, moved_after = (
+        SELECT coalesce(max(l.mailing_list_id), 0) FROM list_downloads AS l
+        WHERE l.account_id = :account_id)
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
+    """
+    UPDATE renewals_sent SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
+    # The key holds an issue once: nobody gets one twice, and what both got stays told of both.
+    """
+    UPDATE subscription_issues SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other AND issue_id NOT IN (
+        SELECT g.issue_id FROM subscription_issues AS g
+        WHERE g.account_id = :account_id AND g.subscription_id = :one)
+    """,
+    """
+    UPDATE subscriptions SET joined_into = :one
+    WHERE account_id = :account_id AND joined_into = :other
+    """,
+)
+
+
+def _has_issues_left(books: Operation, subscription_id: int) -> bool:
+    return bool(
+        books.connection.row(
+            """
+            SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                AND t.subscription_id = :subscription_id AND t.issues_left <> 0 LIMIT 1
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+        )
+    )
+
+
+def _begins_on(books: Operation, both: dict[str, int]) -> str | None:
+    """Return when the joined subscription begins: with the earlier one, if that has issues left.
+
+    Otherwise it would be given the issues between the two.
+    """
+    rows = books.connection.rows(
+        """
+        SELECT s.subscription_id, s.begins_on, EXISTS (
+            SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                AND t.subscription_id = s.subscription_id AND t.issues_left <> 0)
+        FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.subscription_id IN (:one, :other)
+        """,
+        **both,
+    )
+    begins = {key: day for key, day, _ in rows}
+    both_left = all(has_left for _, _, has_left in rows)
+    days = [day for day in begins.values() if day is not None]
+    return min(days, default=None) if both_left else begins[both["one"]]
+
+
+def _move_spans(books: Operation, table: str, subscription_id: int, other_id: int) -> None:
+    """Move suspensions or temporary addresses, without the days that the first one has already."""
+    key = _SPANS[table]
+    address = ", address_id" if table == "temporary_addresses" else ""
+    present = spans_of(books.connection, books.account_id, table, subscription_id)
+    for span in spans_of(books.connection, books.account_id, table, other_id):
+        same = {"account_id": books.account_id, "span_id": span.span_id}
+        parts = uncovered(span, present)
+        for first, last in parts[1:]:
+            books.connection.change(
+                f"""
+                INSERT INTO {table}
+                    (account_id, {key}, subscription_id, from_date, to_date{address})
+                SELECT account_id, :new_id, :one, :first, :last{address} FROM {table}
+                WHERE account_id = :account_id AND {key} = :span_id
+                """,
+                **same,
+                new_id=next_ids(books.connection, books.account_id, table),
+                one=subscription_id,
+                first=first,
+                last=last,
+            )
+        if not parts:
+            books.connection.change(
+                f"DELETE FROM {table} WHERE account_id = :account_id AND {key} = :span_id", **same
+            )
+            continue
+        books.connection.change(
+            f"""
+            UPDATE {table} SET subscription_id = :one, from_date = :first, to_date = :last
+            WHERE account_id = :account_id AND {key} = :span_id
+            """,
+            **same,
+            one=subscription_id,
+            first=parts[0][0],
+            last=parts[0][1],
+        )

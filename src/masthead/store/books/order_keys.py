@@ -1,0 +1,38 @@
+"""The keys of what an order brought, found step by step.
+
+A query that joins an order's items with terms, of which there are millions, is planned by what
+PostgreSQL guesses of a new order, and can read all terms for it. So the keys of the items are asked
+for first, and then the terms by them (decisions, "An order's terms are found by their keys").
+"""
+
+from collections.abc import Iterable
+
+from masthead.store.database import Connection
+
+__all__ = ["RECEIVED_BY", "items_of", "listed"]
+
+RECEIVED_BY = """
+    CASE WHEN s.joined_into IS NULL OR EXISTS (
+        SELECT 1 FROM subscription_issues AS own WHERE own.account_id = :account_id
+        AND own.subscription_id = e.subscription_id AND own.issue_id = :issue_id)
+    THEN e.subscription_id ELSE s.joined_into END
+    """
+"""The subscription that has the delivery of a list's entry ``e``, whose subscription is ``s``: its
+own, or the one into which it was joined since (``store.books.merging_subscriptions``)."""
+
+
+def listed(ids: Iterable[int]) -> str:
+    """Return ids for ``IN (…)``: without any it is -1, which is nobody's id."""
+    return ", ".join(f"{each:d}" for each in ids) or "-1"
+
+
+def items_of(connection: Connection, account_id: int, orders: Iterable[int]) -> list[int]:
+    """Return the ids of the items of some orders."""
+    rows = connection.rows(
+        f"""
+        SELECT order_item_id FROM order_items
+        WHERE account_id = :account_id AND order_id IN ({listed(orders)})
+        """,
+        account_id=account_id,
+    )
+    return [item_id for (item_id,) in rows]

@@ -1,0 +1,347 @@
+"""What a line of an ordered bundle does: it begins a subscription or extends one, by a term.
+
+Every look-up is by an index (circulation, "Order", "First issue", "Late renewal"). The class is
+used in an operation (``store.books.operation``).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
+from masthead.circulation.first_day import begins_on
+from masthead.circulation.ordering import (
+    UNLIMITED,
+    RefusedOrder,
+    covered,
+    grace_since,
+    kind_of,
+)
+from masthead.store.books import paying
+from masthead.store.books.extendable_subscriptions import (
+    Delivery,
+    Extendable,
+    Named,
+    check_named,
+    deliveries,
+    look_up,
+    named,
+    running,
+)
+from masthead.store.books.item_pricing import Line, Offer
+from masthead.store.books.operation import Operation
+from masthead.store.books.order_people import Resolved
+
+if TYPE_CHECKING:
+    from masthead.store.books.pending_rows import Record
+
+__all__ = ["Lines"]
+
+
+class _Publication(NamedTuple):
+    late_start: str
+    grace_counts: int
+    unlimited_term_months: int
+    newest_closed: str | None
+    first_planned: str | None
+
+
+class Lines:
+    """The lines of one order: two of the same reader, publication and type are one subscription."""
+
+    def __init__(self, books: Operation, payer: Resolved) -> None:
+        self._books = books
+        self._payer = payer
+        self._account = books.account_id
+        self._own: dict[tuple[int, int, str, Named | None], Extendable] = {}
+        """The subscriptions of this order, by recipient, publication, type and the named one."""
+        self._named: dict[int, Named] = {}
+        self._begun: list[Extendable] = []
+        self.terms: list[paying.Term] = []
+        """The terms of this order; :meth:`write` writes them."""
+        self._copies: list[tuple[int, str]] = []
+        """The copies of each term, and the class of one that is free."""
+        self._grace: list[tuple[Extendable, Delivery]] = []
+        """The issues of grace that come out of its terms."""
+
+    @property
+    def subscriptions(self) -> tuple[int, ...]:
+        """The subscriptions that the order began or extended, each once."""
+        return tuple(dict.fromkeys(each.subscription_id for each in self._own.values()))
+
+    def first_day(self, number: int, offer: Offer) -> tuple[int, str] | None:
+        """Return publication and date of the issue with which the item is to begin, if any."""
+        issue_id = offer.item.first_issue
+        if issue_id is None:
+            return None
+        row = self._books.direct.row(
+            """
+            SELECT publication_id, date, closed_at IS NOT NULL AND mailing_list_id IS NULL
+            FROM issues
+            WHERE account_id = :account_id AND issue_id = :issue_id
+            """,
+            account_id=self._account,
+            issue_id=issue_id,
+        )
+        if row is None or row[1] is None:
+            raise RefusedOrder(
+                "first_issue",
+                f"account {self._account} has no issue {issue_id}: `masthead catalogue issue list` "
+                "lists them",
+                number,
+            )
+        publication_id, day, never_comes = row
+        if publication_id not in {line.publication_id for line in offer.lines}:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} is one of publication {publication_id}, of which bundle "
+                f"{offer.item.bundle_id} gives nothing",
+                number,
+            )
+        if never_comes:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} was closed without a mailing list, so that it comes to nobody",
+                number,
+            )
+        newest = self._publication(publication_id).newest_closed
+        if newest is not None and day < newest:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} is of {day}, before {newest}: the newest closed issue is the "
+                "earliest with which a subscription can begin",
+                number,
+            )
+        return publication_id, day
+
+    def add_term(
+        self,
+        number: int,
+        item_id: int,
+        purchase_id: int | None,
+        offer: Offer,
+        line: Line,
+        recipient: Resolved,
+        first_day: tuple[int, str] | None,
+    ) -> int | None:
+        """Begin or extend a subscription by a line; return its mailing address."""
+        publication = self._publication(line.publication_id)
+        first = first_day[1] if first_day and first_day[0] == line.publication_id else None
+        wanted = self._named.get(offer.item.subscription_id or 0)
+        if wanted is not None and not wanted.is_of(line):
+            wanted = None
+        key = recipient.subscriber_id, line.publication_id, line.type, wanted
+        found = self._own.get(key)
+        is_own = found is not None
+        if found is None and not offer.item.is_new:
+            found = running(self._books, *key)
+        grace: Sequence[Delivery] = ()
+        if found is None:
+            found = self._begin(line, recipient, publication, first)
+        else:
+            has_left, grace = self._state(number, found, publication, line)
+            if not is_own:
+                if has_left and first is not None:
+                    raise RefusedOrder(
+                        "first_issue",
+                        f"subscription {found.subscription_id} has issues left, so that no first "
+                        "issue can be chosen; a new subscription beside it can (--new)",
+                        number,
+                    )
+                if not has_left:
+                    begins = first or self._begins_on(publication)
+                    found.begins_on = max(begins, found.begins_on or begins)
+                self._renew(found, recipient)
+        self._own[key] = found
+        found.bought |= {
+            "last_purchase_bundle_id": offer.item.bundle_id,
+            "last_purchase_id": purchase_id,
+        }
+        term = paying.Term(
+            term_id=self._books.new_id("terms"),
+            order_item_id=item_id,
+            subscription_id=found.subscription_id,
+            publication_id=line.publication_id,
+            issues=line.issues,
+            issues_left=UNLIMITED if line.issues < 0 else line.issues - len(grace),
+            price=line.price,
+            paid_on=None,
+            months=line.months or publication.unlimited_term_months if line.issues < 0 else None,
+            starts_on=None,
+            ended_at=None,
+        )
+        self.terms.append(term)
+        self._copies.append((line.copies, offer.item.of_class or COMPLIMENTARY))
+        if term.issues_left:
+            found.least = min(term.issues_left, found.least or term.issues_left)
+        for each in grace:
+            each.term_id = term.term_id
+            self._grace.append((found, each))
+        return found.mailing_address_id
+
+    def write(self, *, is_paid: bool) -> None:
+        """Write the subscriptions and the terms; the order has been handed over."""
+        for found in self._own.values():
+            self._write(found)
+        for term, (copies, free_class) in zip(self.terms, self._copies, strict=True):
+            self._books.add(
+                "terms",
+                term_id=term.term_id,
+                subscription_id=term.subscription_id,
+                order_item_id=term.order_item_id,
+                issues=term.issues,
+                issues_left=term.issues_left,
+                copies=copies,
+                price=term.price,
+                paid_on=self._books.today if is_paid and term.is_due else None,
+                kind=kind_of(term.price),
+                **{"class": PAID if term.price else free_class},
+                months=term.months,
+            )
+        for found, each in self._grace:
+            self._books.change_later(
+                """
+                UPDATE subscription_issues SET term_id = :term_id
+                WHERE account_id = :account_id AND subscription_id = :subscription_id
+                    AND issue_id = :issue_id
+                """,
+                subscription_id=found.subscription_id,
+                issue_id=each.issue_id,
+                term_id=each.term_id,
+            )
+
+    def check_named(self, number: int, offer: Offer, reader: int) -> None:
+        """Raise RefusedOrder where the subscription that an item names cannot be extended by it."""
+        if offer.item.subscription_id is not None:
+            found = named(self._books, offer.item.subscription_id, number)
+            check_named(found, number, offer, reader)
+            self._named[offer.item.subscription_id] = found
+
+    def _state(
+        self, number: int, found: Extendable, publication: _Publication, line: Line
+    ) -> tuple[bool, Sequence[Delivery]]:
+        """Return whether issues are left, and if none, the grace issues that the line covers.
+
+        Raises RefusedOrder where issues are unlimited: a term behind that one is never used.
+        """
+        if found.least == UNLIMITED:
+            raise RefusedOrder(
+                "bundle_id",
+                f"subscription {found.subscription_id} is unlimited, so that nothing of this order "
+                "would ever come; a new subscription beside it can (--new; in a file, true in the "
+                "column new)",
+                number,
+            )
+        if found.least is not None or found.row is not None or not publication.grace_counts:
+            return found.least is not None, ()
+        issues = deliveries(self._books, [found.subscription_id])[found.subscription_id]
+        regular = [each.day for each in issues if not each.is_grace or each.term_id is not None]
+        grace = {each.issue_id: each for each in issues if each.is_grace and not each.term_id}
+        since = grace_since(regular, [(each.day, each.issue_id) for each in grace.values()])
+        return False, [grace[issue_id] for issue_id in covered(line.issues, since)]
+
+    def _begin(
+        self, line: Line, recipient: Resolved, publication: _Publication, first: str | None
+    ) -> Extendable:
+        begins = first or self._begins_on(publication)
+        row: Record = {
+            "subscription_id": self._books.new_id("subscriptions"),
+            "subscriber_id": recipient.subscriber_id,
+            "publication_id": line.publication_id,
+            "mailing_address_id": recipient.address_id,
+            "billing_address_id": self._payer.address_id,
+            "issues": 0,
+            "copies": line.copies,
+            "type": line.type,
+            "date_created": self._books.today,
+            "renew_campaign_active": 1,
+            "begins_on": begins,
+            "commit_id": self._books.commit_id,
+        }
+        found = Extendable(
+            recipient.subscriber_id,
+            int(row["subscription_id"] or 0),
+            line.publication_id,
+            line.type,
+            recipient.address_id,
+            begins,
+            row=row,
+        )
+        self._begun.append(found)
+        return found
+
+    def _begins_on(self, publication: _Publication) -> str:
+        return begins_on(
+            publication.late_start,
+            publication.newest_closed,
+            publication.first_planned,
+            self._books.today,
+        )
+
+    def _renew(self, found: Extendable, recipient: Resolved) -> None:
+        """Note an extension; addresses change only where the order names them.
+
+        Whose newest term was refunded had left the campaign, and takes part in it again. Who had
+        cancelled, to end later, goes on.
+        """
+        if recipient.named_address_id is not None:
+            found.mailing_address_id = recipient.named_address_id
+        found.bought = {
+            "date_last_renewed": self._books.today,
+            "begins_on": found.begins_on,
+            "mailing_address_id": found.mailing_address_id,
+            "commit_id": self._books.commit_id,
+        }
+        if self._payer.named_address_id is not None:
+            found.bought["billing_address_id"] = self._payer.named_address_id
+        if found.ended_at is not None:
+            found.bought["renew_campaign_active"] = 1
+            found.ended_at = None
+        if found.campaign is not None:
+            found.bought["renew_campaign_active"] = found.campaign
+            found.campaign = None
+            self._books.change_later(
+                """
+                DELETE FROM cancellations WHERE account_id = :account_id
+                    AND subscription_id = :subscription_id AND ended_on IS NULL
+                """,
+                subscription_id=found.subscription_id,
+            )
+
+    def _write(self, found: Extendable) -> None:
+        """Write a subscription; one that this operation began and has not written is changed."""
+        known = look_up(self._books, [found.subscriber_id])[found.subscriber_id]
+        bought, found.bought = found.bought, {}
+        if found in self._begun and found.row is not None:
+            found.row = self._books.add("subscriptions", **{**found.row, **bought})
+            known.append(found)
+        elif found in known and found.row is not None:
+            found.row |= bought
+        else:
+            self._books.change_later(
+                f"""
+                UPDATE subscriptions SET {", ".join(f"{name} = :{name}" for name in bought)}
+                WHERE account_id = :account_id AND subscription_id = :subscription_id
+                """,
+                subscription_id=found.subscription_id,
+                **bought,
+            )
+
+    def _publication(self, publication_id: int) -> _Publication:
+        memory = self._books.memory("publications")
+        if publication_id not in memory:
+            (row,) = self._books.direct.rows(
+                """
+                SELECT p.late_start, p.grace_counts, p.unlimited_term_months,
+                    (SELECT max(i.date) FROM issues AS i WHERE i.account_id = :account_id
+                        AND i.publication_id = :publication_id AND i.closed_at IS NOT NULL),
+                    (SELECT min(i.date) FROM issues AS i WHERE i.account_id = :account_id
+                        AND i.publication_id = :publication_id AND i.closed_at IS NULL)
+                FROM publications AS p
+                WHERE p.account_id = :account_id AND p.publication_id = :publication_id
+                """,
+                account_id=self._account,
+                publication_id=publication_id,
+            )
+            memory[publication_id] = _Publication(*row)
+        found: _Publication = memory[publication_id]
+        return found

@@ -1,0 +1,266 @@
+"""The people of an order: subscribers who are there, and those whom it brings, with addresses.
+
+Every look-up is by an index. The functions run in an operation (``store.books.operation``).
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from masthead.circulation.addresses import lacking, refusal
+from masthead.circulation.ordering import Person, RefusedOrder
+from masthead.contract.records import TABLES_BY_NAME
+from masthead.store.books.extendable_subscriptions import usual_address
+from masthead.store.books.operation import Operation
+from masthead.store.books.reader_lookup import addresses_of, readers_by, remember
+from masthead.store.books.similar_readers import Resembling, resembling
+from masthead.store.books.similar_readers import look_up as look_up_resembling
+from masthead.store.books.subscription_addresses import add_address
+from masthead.store.search_filters import ascii_lower
+from masthead.store.staging import DERIVED
+
+__all__ = ["Resolved", "look_up", "resolve"]
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Without I, O, 0 and 1, which are mistaken for each other on paper."""
+
+_CODE_LENGTH = 5
+_CODES = 50
+"""So many codes are made at once, of which those that somebody has are not used."""
+
+_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["subscribers"].columns}
+_ADDRESS_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["addresses"].columns}
+
+
+class Resolved(NamedTuple):
+    """A subscriber; the address that the order names, and the usual one; None if there is none.
+
+    ``company`` is that of the address in use. Somebody new looks like ``resembling``.
+    """
+
+    subscriber_id: int
+    named_address_id: int | None
+    usual_address_id: int | None
+    company: str
+    resembling: Sequence[Resembling] = ()
+
+    @property
+    def address_id(self) -> int | None:
+        """The address that the order names, or else the usual one."""
+        return self.usual_address_id if self.named_address_id is None else self.named_address_id
+
+
+def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
+    """Return the subscriber and the address; add what is not there (circulation, "Who is who").
+
+    ``prefix`` is that of the person's columns in a file of orders, for messages. Raises
+    RefusedOrder for a subscriber who does not exist or is deleted, a person of whom nothing is
+    known, an address of somebody else, and a part of an address.
+    """
+    _check_texts(person, prefix)
+    subscriber_id = _by_id(books, person, prefix)
+    if subscriber_id is None:
+        subscriber_id = _by_email(books, person, prefix)
+    alike: Sequence[Resembling] = ()
+    if subscriber_id is None:
+        alike = resembling(books, person)
+        subscriber_id = _add(books, person, prefix)
+    addresses = addresses_of(books, [subscriber_id])[subscriber_id]
+    named = _named(books, person, prefix, subscriber_id, addresses)
+    usual = usual_address(books, subscriber_id, addresses) if named is None else None
+    in_use = addresses_of(books, [subscriber_id])[subscriber_id]
+    company = in_use.get((usual if named is None else named) or 0, {}).get("company") or ""
+    return Resolved(subscriber_id, named, usual, company, alike)
+
+
+def _check_texts(person: Person, prefix: str) -> None:
+    """Raise RefusedOrder for a text that the columns cannot hold."""
+    own = {name: getattr(person, name) for name in ("email", "first_name", "last_name")}
+    for given, kinds in ((own, _COLUMNS), (person.address, _ADDRESS_COLUMNS)):
+        for name, text in given.items():
+            try:
+                if text:
+                    kinds[name].parse(text)
+            except ValueError as error:
+                raise RefusedOrder(f"{prefix}{name}", f"{prefix}{name} {error}") from error
+
+
+def look_up(books: Operation, people: Iterable[Person]) -> None:
+    """Look up many people by few statements, for the calls of :func:`resolve` that follow."""
+    people = list(people)
+    emails = [ascii_lower(each.email) for each in people if each.email]
+    codes = [ascii_lower(each.renewal_code) for each in people if each.renewal_code]
+    ids = [each.subscriber_id for each in people if each.subscriber_id is not None]
+    found = readers_by(books, "email_lower", emails)
+    ids += [each.subscriber_id for email in emails for each in found[email]]
+    found = readers_by(books, "renewal_code_lower", codes)
+    ids += [each.subscriber_id for code in codes for each in found[code]]
+    readers_by(books, "subscriber_id", ids)
+    addresses_of(books, ids)
+    named = (each.subscriber_id is not None or each.renewal_code for each in people)
+    look_up_resembling(
+        books, [each for each, is_named in zip(people, named, strict=True) if not is_named]
+    )
+
+
+def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
+    """Return who has the id or the renewal code; who was merged is the one who is kept."""
+    code = ascii_lower(person.renewal_code)
+    if person.subscriber_id is not None:
+        found = readers_by(books, "subscriber_id", [person.subscriber_id])[person.subscriber_id]
+        name = "subscriber_id"
+    elif code:
+        found = readers_by(books, "renewal_code_lower", [code])[code]
+        name = "renewal_code"
+    else:
+        return None
+    if not found and name == "renewal_code":
+        raise RefusedOrder(
+            f"{prefix}{name}", f"nobody has the renewal code {person.renewal_code!r}"
+        )
+    if not found:
+        raise RefusedOrder(
+            f"{prefix}{name}",
+            f"account {books.account_id} has no subscriber {person.subscriber_id}: `masthead "
+            "subscriber find` finds one by name or email",
+        )
+    (reader,) = found
+    if code and code != reader.renewal_code_lower:
+        raise RefusedOrder(
+            f"{prefix}renewal_code",
+            f"subscriber {reader.subscriber_id} does not have the renewal code "
+            f"{person.renewal_code!r}",
+        )
+    if reader.merged_into is not None:
+        return reader.merged_into
+    if reader.delete_date is not None:
+        raise RefusedOrder(
+            f"{prefix}{name}",
+            f"subscriber {reader.subscriber_id} was deleted on {reader.delete_date[:10]} and "
+            "orders nothing",
+        )
+    return reader.subscriber_id
+
+
+def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
+    """Return who has this email address and the same name: the first such subscriber, or None.
+
+    First and last name are the same where they are given. Who gives none, but a company, is an
+    organisation with that company in an address. Who gives nothing else must be the only one.
+    """
+    if not person.email:
+        return None
+    email = ascii_lower(person.email)
+    names = person.first_name.casefold(), person.last_name.casefold()
+    same = sorted(
+        each.subscriber_id
+        for each in readers_by(books, "email_lower", [email])[email]
+        if each.delete_date is None
+        and all(
+            not name or name == (has or "")
+            for name, has in zip(
+                names, (each.first_name_folded, each.last_name_folded), strict=True
+            )
+        )
+    )
+    company = (person.address.get("company") or "").casefold()
+    if company and not any(names):
+        addresses = addresses_of(books, same)
+        return next((key for key in same if company in _companies(addresses[key])), None)
+    if len(same) > 1 and not all(names):
+        raise RefusedOrder(
+            f"{prefix}email",
+            f"subscribers {', '.join(map(str, same[:5]))} have this email address: say which one, "
+            "by the id or by first and last name",
+        )
+    return same[0] if same else None
+
+
+def _companies(addresses: Mapping[int, Mapping[str, str]]) -> set[str]:
+    """Return the companies in addresses, in lower case."""
+    return {each.get("company", "").casefold() for each in addresses.values()}
+
+
+def _add(books: Operation, person: Person, prefix: str) -> int:
+    """Add a subscriber with a new renewal code; return the id."""
+    if not person.is_named:
+        raise RefusedOrder(
+            f"{prefix}subscriber_id",
+            f"nobody {'gets' if prefix else 'pays for'} it: name a subscriber by the id, or "
+            "somebody new by email address, last name or company",
+        )
+    subscriber_id = books.new_id("subscribers")
+    values: dict[str, int | str | None] = {
+        "subscriber_id": subscriber_id,
+        "renewal_code": _new_code(books),
+        "email": person.email or None,
+        "first_name": person.first_name or None,
+        "last_name": person.last_name or None,
+        "commit_id": books.commit_id,
+        "custom_fields_commit_id": books.commit_id,
+    }
+    for name, (source, make) in DERIVED["subscribers"].items():
+        values[name] = make(values[source])
+    remember(books, books.add("subscribers", **values))
+    return subscriber_id
+
+
+def _new_code(books: Operation) -> str:
+    """Return a renewal code that nobody has."""
+    codes = books.memory("renewal codes")
+    while not codes:
+        made = {
+            "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+            for _ in range(_CODES)
+        }
+        values = {f"v{number}": ascii_lower(each) for number, each in enumerate(made)}
+        taken = books.direct.rows(
+            f"""
+            SELECT renewal_code_lower FROM subscribers
+            WHERE account_id = :account_id AND renewal_code_lower IN (:{", :".join(values)})
+            """,
+            account_id=books.account_id,
+            **values,
+        )
+        codes |= {each: each for each in made if (ascii_lower(each),) not in taken}
+    return str(codes.popitem()[0])
+
+
+def _named(
+    books: Operation,
+    person: Person,
+    prefix: str,
+    subscriber_id: int,
+    addresses: Mapping[int, Mapping[str, str]],
+) -> int | None:
+    """Return the address that the order names, which is added unless the subscriber has it."""
+    if person.address_id is not None:
+        if person.address_id not in addresses:
+            raise RefusedOrder(
+                f"{prefix}address_id",
+                f"subscriber {subscriber_id} has no address {person.address_id}: `masthead "
+                f"subscriber show {subscriber_id}` lists them",
+            )
+        return person.address_id
+    given = {name: text for name, text in person.address.items() if text}
+    is_its_name = set(given) == {"company"}
+    if not given or (is_its_name and given["company"].casefold() in _companies(addresses)):
+        return None
+    said = refusal(given, addresses.values())
+    if said and (addresses or not is_its_name):
+        raise RefusedOrder(f"{prefix}{lacking(given, addresses.values())[0]}", said)
+    names = {"first_name": person.first_name, "last_name": person.last_name}
+    if not any(given.get(name) for name in ("first_name", "last_name", "company")):
+        given |= {name: text for name, text in names.items() if text}
+    for address_id in sorted(addresses, reverse=True):
+        if _is_same(given, addresses[address_id]):
+            return address_id
+    return add_address(books, subscriber_id, given)
+
+
+def _is_same(given: Mapping[str, str], stored: Mapping[str, str]) -> bool:
+    """Return whether an address has the given fields, and no others but a name."""
+    names = {"first_name", "last_name"}
+    return all(stored.get(name) == text for name, text in given.items()) and not (
+        set(stored) - set(given) - (names if not names & set(given) else set())
+    )

@@ -1,0 +1,267 @@
+"""The forecast of ``date_expired`` for many subscriptions (circulation, "Expiry").
+
+``circulation.expiry_dates`` has the rule. Here the database counts for each subscription at which
+issue it ends, and the rule gives the date of each such issue, of which there are few. Only those
+with a suspension ahead, a later beginning, or more issues missed than left are reckoned one by one.
+"""
+
+from datetime import date, timedelta
+from itertools import groupby, islice
+from operator import itemgetter
+
+from masthead.circulation.expiry_dates import Calendar, Range, day_before_next, with_issues_left
+from masthead.store.books.key_lists import Lists
+from masthead.store.books.operation import Operation, Reading
+from masthead.store.database import Row, Value
+
+__all__ = ["calendar_of", "forecast"]
+
+_MISSED, _ENDS, _DATES, _ALONE = "books_missed", "books_ends", "books_dates", "books_alone"
+_LAST = "books_last"
+_DAY = timedelta(days=1)
+
+
+def calendar_of(running: Reading, publication_id: int) -> Calendar:
+    """Return the dates of a publication's issues."""
+    rows = running.connection.rows(
+        """
+        SELECT i.date, i.closed_at IS NOT NULL, i.mailing_list_id IS NOT NULL, p.issues_per_year
+        FROM publications AS p JOIN issues AS i
+            ON i.account_id = :account_id AND i.publication_id = p.publication_id
+        WHERE p.account_id = :account_id AND p.publication_id = :publication_id
+            AND i.date IS NOT NULL
+        ORDER BY i.date, i.issue_id
+        """,
+        account_id=running.account_id,
+        publication_id=publication_id,
+    )
+    days = [(date.fromisoformat(day), is_closed, has_list) for day, is_closed, has_list, _ in rows]
+    return Calendar(
+        listed=[day for day, is_closed, has_list in days if is_closed and has_list],
+        coming=[day for day, is_closed, _ in days if not is_closed],
+        issues_per_year=rows[0][3] if rows else 1,
+        earlier=[day for day, is_closed, has_list in days if is_closed and not has_list],
+    )
+
+
+def forecast(running: Operation, lists: Lists, keys: str) -> None:
+    """Write ``date_expired`` of subscriptions where it differs; ``keys`` has each ``key`` once.
+
+    A subscription of which it cannot be told keeps its date (``circulation.expiry_dates``).
+    """
+    connection, account_id = running.connection, running.account_id
+    connection.change(
+        f"""
+        UPDATE subscriptions SET date_expired = NULL, commit_id = :commit_id
+        WHERE account_id = :account_id AND issues < 0 AND date_expired IS NOT NULL
+            AND subscription_id IN (SELECT k.key FROM {keys} AS k)
+            AND subscription_id NOT IN (SELECT c.subscription_id FROM cancellations AS c
+                WHERE c.account_id = :account_id AND c.ended_on IS NULL
+                    AND c.after_issue_id IS NOT NULL)
+        """,
+        account_id=account_id,
+        commit_id=running.commit_id,
+    )
+    publications = connection.rows(
+        f"""
+        SELECT DISTINCT s.publication_id FROM {keys} AS k JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.subscription_id = k.key
+        ORDER BY s.publication_id
+        """,
+        account_id=account_id,
+    )
+    for (publication_id,) in publications:
+        calendar = calendar_of(running, publication_id)
+        if calendar.dates:
+            _Forecast(running, lists, keys, publication_id, calendar).run()
+
+
+class _Forecast:
+    """The forecast for subscriptions of one publication."""
+
+    def __init__(
+        self,
+        running: Operation,
+        lists: Lists,
+        keys: str,
+        publication_id: int,
+        calendar: Calendar,
+    ) -> None:
+        self._running = running
+        self._lists = lists
+        self._calendar = calendar
+        self._first = f"{next(calendar.after_closed(), date.max)}"
+        self._values: dict[str, Value] = {
+            "account_id": running.account_id,
+            "publication_id": publication_id,
+        }
+        self._source = f"""
+            FROM {keys} AS k JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = k.key
+            """
+        self._of_publication = "s.publication_id = :publication_id"
+        self._has_last = False
+
+    def run(self) -> None:
+        """Count, look up the dates, write them."""
+        self._has_last = self._keep_last() > 0
+        missed = self._keep_missed() if self._calendar.listed else 0
+        of_list = f"""(SELECT count(*) FROM {self._lists.keys_in(_MISSED)} AS m
+            WHERE m.key = s.subscription_id)"""
+        count = of_list if missed else "0"
+        alone = f"""(s.begins_on > '{self._first}' OR s.issues < {count} OR EXISTS (
+            SELECT 1 FROM suspensions AS a WHERE a.account_id = :account_id
+            AND a.subscription_id = s.subscription_id AND a.to_date >= '{self._first}'))"""
+        self._lists.keep(
+            _ENDS,
+            f"""
+            SELECT s.subscription_id AS key, s.issues - {count} AS other {self._source}
+            WHERE {self._of_publication} AND s.issues > 0 AND s.begins_on IS NOT NULL
+                AND NOT {alone}
+            UNION ALL
+            SELECT e.key, CASE WHEN e.received IS NOT NULL
+                    THEN -2 * CAST(replace(e.received, '-', '') AS BIGINT)
+                    ELSE -2 * CAST(replace(e.begins_on, '-', '') AS BIGINT) - 1 END AS other
+            FROM (
+                SELECT s.subscription_id AS key, s.begins_on, (
+                    SELECT max(i.date) FROM subscription_issues AS r JOIN issues AS i
+                        ON i.account_id = :account_id AND i.issue_id = r.issue_id
+                    WHERE r.account_id = :account_id AND r.subscription_id = s.subscription_id
+                        AND i.publication_id = :publication_id) AS received
+                {self._source} WHERE {self._of_publication} AND s.issues = 0
+            ) AS e
+            WHERE e.received IS NOT NULL OR e.begins_on IS NOT NULL
+            """,
+            ("key", "other"),
+            **self._values,
+        )
+        self._write_ends()
+        self._write_alone(alone)
+        if self._has_last:
+            self._write(
+                f"""SELECT l.key, l.text FROM {self._lists.keys_in(_LAST)} AS l
+                JOIN subscriptions AS s ON s.account_id = :account_id
+                    AND s.subscription_id = l.key AND s.issues < 0"""
+            )
+        self._lists.drop(_MISSED, _ENDS, _DATES, _ALONE, _LAST)
+
+    def _keep_last(self) -> int:
+        """Store the days after which those get nothing who were cancelled after an issue."""
+        rows = self._running.connection.rows(
+            f"""
+            SELECT s.subscription_id, i.date {self._source}
+            JOIN cancellations AS c ON c.account_id = :account_id
+                AND c.subscription_id = s.subscription_id AND c.ended_on IS NULL
+            JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = c.after_issue_id
+            WHERE {self._of_publication}
+            """,
+            **self._values,
+        )
+        days = {day: day_before_next(self._calendar, date.fromisoformat(day)) for _, day in rows}
+        self._lists.add(_LAST, ("key", "text"), [(key, f"{days[day]}") for key, day in rows])
+        return len(rows)
+
+    def _keep_missed(self) -> int:
+        """Store the closed issues that a gap list would bring; return how many there are."""
+        return self._lists.keep(
+            _MISSED,
+            f"""
+            SELECT s.subscription_id AS key, i.date AS text {self._source}
+            JOIN issues AS i ON i.account_id = :account_id
+                AND i.publication_id = s.publication_id AND i.closed_at IS NOT NULL
+                AND i.mailing_list_id IS NOT NULL AND i.date >= s.begins_on
+            WHERE {self._of_publication} AND s.issues > 0
+                AND NOT EXISTS (
+                    SELECT 1 FROM subscription_issues AS r WHERE r.account_id = :account_id
+                    AND r.subscription_id = s.subscription_id AND r.issue_id = i.issue_id)
+                AND NOT EXISTS (
+                    SELECT 1 FROM suspensions AS a WHERE a.account_id = :account_id
+                    AND a.subscription_id = s.subscription_id AND a.from_date <= i.date
+                    AND (a.to_date IS NULL OR a.to_date >= i.date))
+            """,
+            ("key", "text"),
+            **self._values,
+        )
+
+    def _write_ends(self) -> None:
+        """Give each subscription the date that belongs to its number."""
+        numbers = self._running.connection.rows(
+            f"SELECT DISTINCT e.other FROM {self._lists.keys_in(_ENDS)} AS e"
+        )
+        self._lists.add(
+            _DATES, ("key", "text"), [(number, self._date_of(number)) for (number,) in numbers]
+        )
+        self._write(
+            f"""SELECT e.key, d.text FROM {self._lists.keys_in(_ENDS)} AS e
+            JOIN {self._lists.keys_in(_DATES)} AS d ON d.key = e.other"""
+        )
+
+    def _date_of(self, number: int) -> str:
+        """Return the date: 0 and above is a place among the issues to come, below 0 a day.
+
+        That is twice its digits, and one more where the day itself counts: that of a beginning.
+        """
+        if number >= 0:
+            coming = next(islice(self._calendar.after_closed(), number, None), None)
+            return f"{coming - _DAY if coming else date.max}"
+        day = date.fromisoformat(f"{-number // 2:08}")
+        return f"{day_before_next(self._calendar, day - _DAY * (-number % 2))}"
+
+    def _write_alone(self, alone: str) -> None:
+        """Reckon those that have a suspension ahead, and the like, one by one."""
+        rows = self._running.connection.rows(
+            f"""
+            SELECT s.subscription_id, s.issues, s.begins_on {self._source}
+            WHERE {self._of_publication} AND s.issues > 0 AND s.begins_on IS NOT NULL AND {alone}
+            ORDER BY s.subscription_id
+            """,
+            **self._values,
+        )
+        if not rows:
+            return
+        self._lists.add(_ALONE, ("key",), [row[:1] for row in rows])
+        missed = self._by_key(
+            f"""SELECT m.key, m.text FROM {self._lists.keys_in(_ALONE)} AS l
+            JOIN {self._lists.keys_in(_MISSED)} AS m ON m.key = l.key ORDER BY m.key, m.text"""
+        )
+        away = self._by_key(
+            f"""SELECT l.key, a.from_date, a.to_date FROM {self._lists.keys_in(_ALONE)} AS l
+            JOIN suspensions AS a ON a.account_id = :account_id AND a.subscription_id = l.key
+            WHERE a.to_date IS NOT NULL ORDER BY l.key, a.from_date"""
+        )
+        found = [
+            (
+                key,
+                with_issues_left(
+                    self._calendar,
+                    left,
+                    date.fromisoformat(begins_on),
+                    [date.fromisoformat(day) for (day,) in missed.get(key, ())],
+                    [Range(*map(date.fromisoformat, days)) for days in away.get(key, ())],
+                ),
+            )
+            for key, left, begins_on in rows
+        ]
+        self._lists.add(_ALONE, ("key", "text"), [(key, f"{day}") for key, day in found])
+        self._write(f"SELECT l.key, l.text FROM {self._lists.keys_in(_ALONE)} AS l")
+
+    def _by_key(self, sql: str) -> dict[int, list[Row]]:
+        values = {name: value for name, value in self._values.items() if f":{name}" in sql}
+        rows = self._running.connection.rows(sql, **values)
+        return {key: [row[1:] for row in group] for key, group in groupby(rows, itemgetter(0))}
+
+    def _write(self, found: str) -> None:
+        if self._has_last:
+            found = f"""SELECT w.key, CASE WHEN l.text < w.text THEN l.text ELSE w.text END AS text
+                FROM ({found}) AS w
+                LEFT JOIN {self._lists.keys_in(_LAST)} AS l ON l.key = w.key"""
+        self._running.connection.change(
+            f"""
+            UPDATE subscriptions AS s SET date_expired = f.text, commit_id = :commit_id
+            FROM ({found}) AS f
+            WHERE s.account_id = :account_id AND s.subscription_id = f.key
+                AND s.date_expired IS DISTINCT FROM f.text
+            """,
+            account_id=self._running.account_id,
+            commit_id=self._running.commit_id,
+        )

@@ -1,0 +1,332 @@
+"""Finding a subscriber by what a person at the telephone knows, and those who are there twice.
+
+Every query begins at an index: of names, email addresses, renewal codes, orders, or of postal codes
+and streets. So it takes milliseconds among a million subscribers (circulation, "Who uses it").
+"""
+
+from collections.abc import Iterator
+from itertools import groupby, product
+from operator import itemgetter
+from typing import NamedTuple
+
+from masthead.circulation.duplicates import Person, alike
+from masthead.errors import BadUsage
+from masthead.store.books.order_keys import items_of, listed
+from masthead.store.database import Connection, Row
+from masthead.store.name_forms import spellings
+from masthead.store.search_filters import Search, ascii_lower, beyond
+
+__all__ = ["Alike", "Found", "Sought", "check", "duplicates", "find", "people"]
+
+
+class Sought(NamedTuple):
+    """What is known of a subscriber; '' is not known. All that is known must match.
+
+    ``name`` is one name or several, of which the first or the last ones are the last name; with a
+    comma, the last name is before it. Of a last name of several words, the last one is enough, and
+    accents may be left out. ``order`` is an order's id or its external reference. Names, streets
+    and postal codes may be given by their beginnings, the other values must be whole.
+    """
+
+    name: str = ""
+    email: str = ""
+    renewal_code: str = ""
+    order: str = ""
+    street: str = ""
+    zip_code: str = ""
+    city: str = ""
+
+
+class Found(NamedTuple):
+    """A subscriber: the newest address, or the newest of those that were sought, if there is one.
+
+    ``delete_date`` is that of one who was removed or merged into another.
+    """
+
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    renewal_code: str | None
+    delete_date: str | None
+    address: str | None
+    zip_code: str | None
+    city: str | None
+
+
+class Alike(NamedTuple):
+    """Subscribers who may be one person: ``why`` is what is the same, ``ids`` ascend."""
+
+    why: str
+    ids: tuple[int, ...]
+
+
+_COLUMNS = """s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code, s.delete_date,
+            a.address, a.zip_code, a.city"""
+_IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_name_folded,
+            s.first_name_folded IS NULL, s.first_name_folded, s.subscriber_id"""
+_NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
+            WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)"""
+_BIGGEST_ID = 2**63 - 1
+_MANY = 10_000
+"""SQLite has no statistics of values: it looks how many rows a value has, up to so many."""
+
+
+def check(sought: Sought) -> None:
+    """Raise BadUsage if nothing is sought, or only a city, for which there is no index."""
+    if not any(sought._replace(city="")):
+        raise BadUsage(
+            "say what is known of the subscriber: a name, --email, --code, --order, --street or "
+            "--zip; a city is looked at only beside one of these"
+        )
+
+
+def find(
+    connection: Connection,
+    account_id: int,
+    sought: Sought,
+    *,
+    limit: int,
+    among_max: int | None = None,
+) -> list[Found]:
+    """Return the subscribers that match, at most ``limit``, by last and first names.
+
+    Those who have a ``delete_date`` come last. With ``among_max``, only so many of those with a
+    name are looked at: the beginning of a name can be that of a tenth of all. Raises what
+    :func:`check` does.
+    """
+    check(sought)
+    found: dict[int, Found] = {}
+    for names in _names(sought.name):
+        filters = {**names, "email": sought.email, "renewal_code": sought.renewal_code}
+        search = Search({name: text for name, text in filters.items() if text})
+        for row in _rows(connection, account_id, sought, search, limit, among_max):
+            found[row[0]] = Found(*row)
+    return sorted(found.values(), key=_place)[:limit]
+
+
+def _place(found: Found) -> tuple[bool, bool, str, bool, str, int]:
+    first, last = found.first_name, found.last_name
+    return (
+        found.delete_date is not None,
+        last is None,
+        (last or "").casefold(),
+        first is None,
+        (first or "").casefold(),
+        found.subscriber_id,
+    )
+
+
+def _names(name: str) -> list[dict[str, str]]:
+    """Return the patterns of first and last names that the text can mean; one that fits all if ''.
+
+    A name of several words can be parted at each of them: "Ann van Dyck", "van Dyck Ann".
+    """
+    found = [
+        first | last
+        for parts in _parted(name)
+        for first, last in product(*map(_patterns, ("first_name", "last_name"), parts))
+    ]
+    return [each for n, each in enumerate(found) if each not in found[:n]]
+
+
+def _parted(name: str) -> list[tuple[str, str]]:
+    """Return the first and last names that the text can mean."""
+    last, comma, first = (part.strip() for part in name.partition(","))
+    if comma:
+        return [(first, last)]
+    words = name.split()
+    whole = " ".join(words)
+    parts = [(" ".join(words[:n]), " ".join(words[n:])) for n in range(1, len(words))]
+    return [*parts, *((last, first) for first, last in parts), ("", whole), (whole, "")]
+
+
+def _patterns(name: str, text: str) -> list[dict[str, str]]:
+    """Return each pattern of a name, by the filter that it is for (decisions, "Find: names")."""
+    text = text.rstrip("*")
+    if not text:
+        return [{}]
+    as_names, as_plain = spellings(text)
+    others = [f"{name}_plain"] if name == "first_name" else [f"{name}_plain", f"{name}_end"]
+    found = [(name, each) for each in as_names]
+    found += [(other, each) for other in others for each in as_plain]
+    return [{filter_: f"{each}*"} for filter_, each in found]
+
+
+def _rows(
+    connection: Connection,
+    account_id: int,
+    sought: Sought,
+    search: Search,
+    limit: int,
+    among_max: int | None,
+) -> list[Row]:
+    values: dict[str, int | str] = {"account_id": account_id, "limit": limit, **search.values}
+    conditions = list(search.conditions.values())
+    if connection.dialect == "sqlite" and sought.order:
+        conditions = search.using_index_of(set())
+    elif connection.dialect == "sqlite":
+        narrowest = search.narrowest(connection, account_id, _MANY)
+        conditions = search.using_index_of(narrowest or search.names)
+    places, of_places = _places(sought)
+    candidates = ""
+    if sought.order:
+        ids = _of_order(connection, account_id, sought.order)
+        conditions.append(f"s.subscriber_id IN ({listed(ids)})")
+    elif sought.street or sought.zip_code:
+        candidates = f"""
+            SELECT p.subscriber_id, max(p.address_id) AS address_id FROM addresses AS p
+            WHERE p.account_id = :account_id AND {" AND ".join(places)} GROUP BY p.subscriber_id
+            """
+        values |= of_places
+    if places and (sought.order or not candidates):
+        conditions.append(
+            f"""EXISTS (SELECT 1 FROM addresses AS p WHERE p.account_id = s.account_id
+                AND p.subscriber_id = s.subscriber_id AND {" AND ".join(places)})"""
+        )
+        values |= of_places
+    which = " AND ".join(["s.account_id = :account_id", *conditions])
+    start = "subscribers AS s"
+    address, first = _NEWEST, ""
+    if candidates:
+        first = f"WITH c AS MATERIALIZED ({candidates})"
+        # CROSS JOIN, since SQLite then looks each candidate up and reads no more.
+        start = "c CROSS JOIN subscribers AS s"
+        which += " AND s.subscriber_id = c.subscriber_id"
+        address = f"coalesce(c.address_id, {_NEWEST})"
+    if among_max and not places and not sought.order:
+        start = f"(SELECT s.* FROM subscribers AS s WHERE {which} LIMIT :among_max) AS s"
+        which = "s.account_id = :account_id"
+        values["among_max"] = among_max
+    return connection.rows(
+        f"""
+        {first}
+        SELECT {_COLUMNS} FROM {start}
+        LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {address}
+        WHERE {which} ORDER BY {_IN_ORDER} LIMIT :limit
+        """,
+        **values,
+    )
+
+
+def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
+    """Return who paid for an order, by its id or reference, and who gets what was ordered."""
+    is_id = order.isascii() and order.isdigit() and int(order) <= _BIGGEST_ID
+    orders = connection.rows(
+        """
+        SELECT order_id, subscriber_id FROM orders
+        WHERE account_id = :account_id AND order_id = :order_id
+        UNION
+        SELECT order_id, subscriber_id FROM orders
+        WHERE account_id = :account_id AND external_reference_lower = :reference
+        """,
+        account_id=account_id,
+        order_id=int(order) if is_id else -1,
+        reference=ascii_lower(order),
+    )
+    items = items_of(connection, account_id, [order_id for order_id, _ in orders])
+    recipients = connection.rows(
+        f"""
+        SELECT (SELECT s.subscriber_id FROM subscriptions AS s
+            WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id)
+        FROM terms AS t
+        WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
+        """,
+        account_id=account_id,
+    )
+    return {row[-1] for row in (*orders, *recipients)}
+
+
+def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
+    """Return the conditions on the address ``p``, and their values."""
+    conditions, values = [], {}
+    # A street is narrower: for an expression that no index has, none of the codes is used.
+    code = "lower(p.zip_code) || ''" if sought.street else "lower(p.zip_code)"
+    for name, column, text in (
+        ("street", "lower(p.address)", sought.street),
+        ("zip_code", code, sought.zip_code),
+    ):
+        if start := ascii_lower(text.strip().rstrip("*")):
+            conditions.append(f"{column} >= :{name}")
+            values[name] = start
+            if (end := beyond(start)) is not None:
+                conditions.append(f"{column} < :{name}_beyond")
+                values[f"{name}_beyond"] = end
+    if sought.city:
+        conditions.append("lower(p.city) = :city")
+        values["city"] = ascii_lower(sought.city.strip())
+    return conditions, values
+
+
+def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dict[int, Found]:
+    """Return these subscribers with their newest addresses, by their ids."""
+    rows = connection.rows(
+        f"""
+        SELECT {_COLUMNS} FROM subscribers AS s
+        LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {_NEWEST}
+        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
+        """,
+        account_id=account_id,
+    )
+    return {row[0]: Found(*row) for row in rows}
+
+
+def duplicates(
+    connection: Connection, account_id: int, *, of: int | None = None
+) -> Iterator[Alike]:
+    """Yield the groups of subscribers who may be one person; ``of``: only those of a subscriber.
+
+    They have the same email address; or the same last name, street and postal code, and first names
+    that fit (``circulation.duplicates``). Upper and lower case are the same; who has a
+    ``delete_date`` is left out. By email addresses, then by postal codes and streets.
+    """
+    values = {"account_id": account_id} if of is None else {"account_id": account_id, "of": of}
+    for _, rows in groupby(connection.stream(_same_email(of), **values), itemgetter(0)):
+        ids = tuple(sorted(subscriber_id for _, subscriber_id in rows))
+        if len(ids) > 1 and (of is None or of in ids):
+            yield Alike("email", ids)
+    same_place = connection.stream(_same_place(of), **values)
+    for _, rows in groupby(same_place, itemgetter(0, 1)):
+        for ids in map(tuple, alike(Person(*row[2:]) for row in rows)):
+            if of is None or of in ids:
+                yield Alike("name and address", ids)
+
+
+def _same_email(of: int | None) -> str:
+    # Grouped by an expression that no index has: SQLite reads the table in the order of its keys,
+    # not every row by way of an index.
+    same = """
+            SELECT e.email_lower || '' AS email FROM subscribers AS e
+            WHERE e.account_id = :account_id AND e.subscriber_id >= 0 AND e.email IS NOT NULL
+            GROUP BY e.email_lower || '' HAVING count(*) > 1"""
+    if of is not None:
+        same = """
+            SELECT e.email_lower AS email FROM subscribers AS e
+            WHERE e.account_id = :account_id AND e.subscriber_id = :of"""
+    return f"""
+        WITH same AS MATERIALIZED ({same})
+        SELECT same.email, s.subscriber_id FROM same CROSS JOIN subscribers AS s
+        WHERE s.account_id = :account_id AND s.email_lower = same.email AND s.delete_date IS NULL
+        ORDER BY same.email, s.subscriber_id
+        """
+
+
+def _same_place(of: int | None) -> str:
+    which = "p.address_id >= 0" if of is None else "p.subscriber_id = :of"
+    several = "HAVING min(p.subscriber_id) < max(p.subscriber_id)" if of is None else ""
+    return f"""
+        WITH same AS MATERIALIZED (
+            SELECT lower(p.zip_code) || '' AS zip_code, lower(p.address) || '' AS street
+            FROM addresses AS p
+            WHERE p.account_id = :account_id AND {which} AND p.zip_code IS NOT NULL
+                AND p.address IS NOT NULL
+            GROUP BY lower(p.zip_code) || '', lower(p.address) || '' {several})
+        SELECT same.zip_code, same.street, s.subscriber_id, coalesce(s.first_name_folded, ''),
+            s.last_name_folded
+        FROM same CROSS JOIN addresses AS a
+        JOIN subscribers AS s ON s.account_id = a.account_id AND s.subscriber_id = a.subscriber_id
+        WHERE a.account_id = :account_id AND lower(a.zip_code) = same.zip_code
+            AND lower(a.address) = same.street
+            AND s.delete_date IS NULL AND s.last_name_folded > ''
+        ORDER BY same.zip_code, same.street, s.subscriber_id
+        """

@@ -1,0 +1,176 @@
+"""Changing the copies of the term that is delivered next (circulation, "Copies").
+
+The function runs in an operation (``store.books.operation``) and says what it did.
+"""
+
+from typing import Literal, NamedTuple
+
+from masthead.circulation.amounts import decimal
+from masthead.circulation.copy_classes import COMPLIMENTARY
+from masthead.circulation.earned_share import Spread, earned
+from masthead.circulation.ordering import UNLIMITED
+from masthead.errors import BadInput
+from masthead.store.books.operation import Operation
+from masthead.store.books.own_classes import check_class
+from masthead.store.books.served_subscriptions import NEXT_TERM
+from masthead.store.books.subscription import changeable, the_one
+
+__all__ = ["How", "NextTerm", "next_term", "set_copies"]
+
+How = Literal["free", "convert"]
+_PARTS_MAX = 2**63 - 1
+
+
+class NextTerm(NamedTuple):
+    """The term that is delivered next: its issues, copies and money (``contract.books.Term``)."""
+
+    term_id: int
+    issues: int
+    issues_left: int
+    copies: int
+    free_copies: int
+    price: int
+    spread: Spread
+
+
+def next_term(books: Operation, subscription_id: int) -> NextTerm | None:
+    """Return the term out of which the next issue comes; None if no issue is left."""
+    row = books.connection.row(
+        f"""
+        SELECT t.term_id, t.issues, t.issues_left, t.copies, t.free_copies, t.price,
+            t.allowed, t.spread_after, t.spread_earned, t.spread_parts, t.copies
+        FROM terms AS t WHERE t.account_id = :account_id AND t.term_id = ({NEXT_TERM})
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+    )
+    return None if row is None else NextTerm._make((*row[:6], Spread(*row[6:])))
+
+
+def set_copies(
+    books: Operation,
+    subscription_id: int,
+    copies: int,
+    how: How | None = None,
+    free_class: str | None = None,
+) -> tuple[int, int]:
+    """Change how many copies of each issue come; return how many it were, and are now.
+
+    ``free``: those above what is paid for are of ``free_class``, complimentary unless given.
+    ``convert``: what is left comes in other copies, issues times copies as before and rounded down;
+    the rest of the money is earned with the term's last issue. Later terms keep their own copies.
+    Raises NotFound if there is no such subscription, and BadInput if it was cancelled, if it is not
+    said how and issues are left, or if it cannot be done so.
+    """
+    changeable(books, subscription_id)
+    term = next_term(books, subscription_id)
+    if term is None:
+        before = _copies_of_grace(books, subscription_id, copies, how)
+    else:
+        before = term.copies + term.free_copies
+        if before == copies and how is None:
+            return before, copies
+        if how is None:
+            raise BadInput(_how(subscription_id, term, copies))
+        if how == "free":
+            _add_free(books, term, copies, check_class(books, free_class or COMPLIMENTARY))
+        else:
+            _convert(books, subscription_id, term, copies)
+    the_one(books, subscription_id)
+    if before != copies:
+        said = f"{how}: " if how else ""
+        books.say(f"subscription {subscription_id}: {said}copies {before} -> {copies}")
+    return before, copies
+
+
+def _how(subscription_id: int, term: NextTerm, copies: int) -> str:
+    left = "unlimited" if term.issues < 0 else f"{term.issues_left} issues left"
+    return (
+        f"subscription {subscription_id} gets {term.copies} copies of each issue out of term "
+        f"{term.term_id} ({left}, for {decimal(term.price)}): say how it comes to {copies}, with "
+        "--free for copies beside them that nobody pays, or with --convert for fewer or more "
+        "issues of what is left"
+    )
+
+
+def _copies_of_grace(books: Operation, subscription_id: int, copies: int, how: How | None) -> int:
+    """Set the copies of a subscription without issues left, which only grace has."""
+    if how is not None:
+        raise BadInput(
+            f"subscription {subscription_id} has no issues left, so that nothing can be added or "
+            "converted: an order says how many copies it has"
+        )
+    ((before,),) = books.connection.rows(
+        """
+        SELECT copies FROM subscriptions
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+    )
+    if before != copies:
+        books.connection.change(
+            """
+            UPDATE subscriptions SET copies = :copies, commit_id = :commit_id
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+            """,
+            account_id=books.account_id,
+            subscription_id=subscription_id,
+            copies=copies,
+            commit_id=books.commit_id,
+        )
+    return before or 0
+
+
+def _add_free(books: Operation, term: NextTerm, copies: int, free_class: str) -> None:
+    more = copies - term.copies
+    if more < 0:
+        raise BadInput(
+            f"{term.copies} copies of each issue of term {term.term_id} are its own: fewer are "
+            "what --convert gives"
+        )
+    _update(books, term, free_copies=more, free_class=free_class if more else None)
+
+
+def _convert(books: Operation, subscription_id: int, term: NextTerm, copies: int) -> None:
+    if term.issues == UNLIMITED:
+        if term.price and copies != term.copies:
+            raise BadInput(
+                f"subscription {subscription_id} is unlimited and earned by months, so that there "
+                "are no issues to convert: add copies with --free, or cancel it and take an order"
+            )
+        _update(books, term, copies=copies, free_copies=0, free_class=None)
+        return
+    if copies == term.copies:
+        _update(books, term, free_copies=0, free_class=None)
+        return
+    parts = term.issues_left * term.copies
+    left = parts // copies
+    if not left or parts * term.price > _PARTS_MAX:
+        raise BadInput(
+            f"{term.issues_left} issues of {term.copies} copies are left of term {term.term_id}, "
+            f"which is no whole issue of {copies}: add copies with --free, or take an order"
+        )
+    done = term.issues - term.issues_left
+    _update(
+        books,
+        term,
+        issues=done + left,
+        issues_left=left,
+        copies=copies,
+        free_copies=0,
+        free_class=None,
+        spread_after=done,
+        spread_earned=earned(term.price, term.issues, done, term.spread),
+        spread_parts=parts,
+    )
+
+
+def _update(books: Operation, term: NextTerm, **values: int | str | None) -> None:
+    sets = ", ".join(f"{name} = :{name}" for name in values)
+    books.connection.change(
+        f"UPDATE terms SET {sets} WHERE account_id = :account_id AND term_id = :term_id",
+        account_id=books.account_id,
+        term_id=term.term_id,
+        **values,
+    )

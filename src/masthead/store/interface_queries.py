@@ -1,0 +1,422 @@
+"""The queries of operations 3 and 5 to 10.
+
+Each takes the account and returns rows whose values are in the order of the fields of the shape
+that its docstring names. An unknown id gives None; filters that match nothing give an empty list.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from masthead.contract import shapes
+from masthead.contract.kinds import BIGGEST_INTEGER, Many
+from masthead.contract.shapes import fields_of
+from masthead.store.database import Connection, Dialect, Row
+from masthead.store.search_filters import COLUMNS, Search, ascii_lower
+
+__all__ = [
+    "Answer",
+    "CustomFields",
+    "LoginMatch",
+    "Row",
+    "answers_of",
+    "columns_of",
+    "custom_fields",
+    "login_candidates",
+    "mailing_list_entries",
+    "order",
+    "received_subscriptions",
+    "search_subscribers",
+    "subscriptions",
+]
+
+Filters = Mapping[str, int | str]
+
+_UNLIMITED = -1
+_SUBSCRIPTION_FILTERS = {
+    "campaign_active": ("renew_campaign_active", "renew_campaign_active = :campaign_active"),
+    "copies": ("copies", "copies = :copies"),
+    "issues_left": ("issues", "issues = :issues_left"),
+    "max_copies": ("copies", "copies <= :max_copies"),
+    "max_issues_left": ("issues", f"issues <= :max_issues_left AND issues <> {_UNLIMITED}"),
+    "min_copies": ("copies", "copies >= :min_copies"),
+    "min_issues_left": ("issues", f"(issues >= :min_issues_left OR issues = {_UNLIMITED})"),
+    "publication_id": ("publication_id", "publication_id = :publication_id"),
+    "subscriber_id": ("subscriber_id", "subscriber_id = :subscriber_id"),
+    "type": ("type", "type = :type"),
+}
+"""The column of each filter of operation 7, and its condition."""
+
+_SAME_VALUES: dict[Dialect, str] = {
+    "sqlite": """
+        n.publication_id = k.publication_id AND n.type IS k.type AND n.copies IS k.copies
+        AND n.issues IS k.issues AND n.renew_campaign_active = k.renew_campaign_active
+        """,
+    "postgresql": "n.kind = k.kind",
+}
+"""The condition that the subscription ``n`` has the values of ``k``, a row of
+``subscription_kinds``: each combination of values that the account's subscriptions have."""
+
+_FEW_COMBINATIONS = 100
+_SCANNED = 20_000
+"""How many rows are scanned in the order of their ids before another query is used. Filters that
+match many rows fill a page long before."""
+
+_FEW_ROWS, _MANY_ROWS = 1_000, 10_000
+"""SQLite has no statistics of values, so the store chooses the index: of a filter that matches few
+rows; or, if the scan has not filled a page, of one that does not match many."""
+
+
+@cache
+def columns_of(shape: type, prefix: str = "") -> str:
+    """Return the columns of a shape for a SELECT, without its nested lists."""
+    names = (field.name for field in fields_of(shape) if not isinstance(field.kind, Many))
+    return ", ".join(f'{prefix}"{name}"' for name in names)
+
+
+def subscriptions(
+    connection: Connection, account_id: int, filters: Filters, *, after: int, limit: int
+) -> list[Row]:
+    """Return the subscriptions that match all ``filters`` (shape Subscription), by ascending id.
+
+    The filters have the names of operation 7. Unlimited (-1) counts as more than any number
+    (decisions, "Subscription filters").
+    """
+    values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
+    values |= filters
+    matches = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
+    if not filters or "subscriber_id" in filters:
+        return connection.rows(_subscriptions(f"subscription_id > :after AND {matches}"), **values)
+    ((combinations,),) = connection.rows(
+        f"""
+        SELECT count(*) FROM (SELECT 1 FROM subscription_kinds
+            WHERE account_id = :account_id AND {matches} LIMIT {_FEW_COMBINATIONS + 1}) AS found
+        """,
+        account_id=account_id,
+        **filters,
+    )
+    if combinations == 0:
+        return []
+    if combinations > _FEW_COMBINATIONS:
+        columns = {_SUBSCRIPTION_FILTERS[name][0] for name in filters}
+        scanned = _scanned("subscriptions", "subscription_id", columns, matches)
+        found = connection.rows(_subscriptions(f"subscription_id IN ({scanned})"), **values)
+        if len(found) == limit:
+            return found
+    merged = _merged(matches, _SAME_VALUES[connection.dialect])
+    return connection.rows(_subscriptions(f"subscription_id IN ({merged})"), **values)
+
+
+def _subscriptions(which: str) -> str:
+    return f"""
+        SELECT {columns_of(shapes.Subscription)} FROM subscriptions
+        WHERE account_id = :account_id AND {which}
+        ORDER BY subscription_id LIMIT :limit
+        """
+
+
+def _scanned(table: str, key: str, columns: Iterable[str], matches: str) -> str:
+    """Return a query for the first ids that match among the next :data:`_SCANNED` rows."""
+    return f"""
+        SELECT {key} FROM (
+            SELECT {", ".join([key, *sorted(columns)])} FROM {table}
+            WHERE account_id = :account_id AND {key} > :after ORDER BY {key} LIMIT {_SCANNED}
+        ) AS scanned WHERE {matches} ORDER BY {key} LIMIT :limit
+        """
+
+
+def _merged(matches: str, same_values: str) -> str:
+    """Return a query for the first ids of all combinations of values that match.
+
+    ``heads`` are the ``:limit`` combinations with the lowest first ids, since a page of ``:limit``
+    ids has no more. ``reach`` is the lowest id at which one of them alone fills the page, so rows
+    past ``reach`` cannot be in it.
+    """
+    of_combination = f"""
+        SELECT n.subscription_id FROM subscriptions AS n
+        WHERE n.account_id = :account_id AND {same_values}
+        """
+    return f"""
+        WITH heads AS MATERIALIZED (
+            SELECT k.*, ({of_combination} AND n.subscription_id > :after
+                ORDER BY n.subscription_id LIMIT 1) AS head
+            FROM subscription_kinds AS k WHERE k.account_id = :account_id AND {matches}
+            ORDER BY head NULLS LAST LIMIT :limit
+        ), reach AS MATERIALIZED (
+            SELECT coalesce(min(({of_combination} AND n.subscription_id >= k.head
+                ORDER BY n.subscription_id LIMIT 1 OFFSET :limit - 1)), {BIGGEST_INTEGER}) AS last
+            FROM heads AS k
+        )
+        SELECT n.subscription_id
+        FROM reach CROSS JOIN heads AS k CROSS JOIN subscriptions AS n
+        WHERE n.account_id = :account_id AND {same_values}
+            AND n.subscription_id BETWEEN k.head AND reach.last
+        ORDER BY n.subscription_id LIMIT :limit
+        """
+
+
+def search_subscribers(
+    connection: Connection, account_id: int, filters: Filters, *, after: int, limit: int
+) -> list[Row]:
+    """Return the subscribers that match all ``filters`` (shape Subscriber), by ascending id.
+
+    The filters have the names of operation 8. One that ends with ``*`` matches the start of a
+    value, others the whole value, an empty one no value. Deleted subscribers are left out
+    (decisions, "Subscriber search").
+    """
+    search = Search(filters)
+    values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
+    values |= search.values
+    indexed = search.names
+    if connection.dialect == "sqlite" and (len(search.groups) > 1 or search.names - search.exact):
+        indexed = search.narrowest(connection, account_id, _FEW_ROWS)
+        if not (indexed or search.exact):
+            matches = " AND ".join(["delete_date IS NULL", *search.conditions.values()])
+            columns = {"delete_date", *(COLUMNS[name] for name in search.names)}
+            scanned = _scanned("subscribers", "subscriber_id", columns, matches)
+            found = connection.rows(_subscribers(f"subscriber_id IN ({scanned})"), **values)
+            if len(found) == limit:
+                return found
+        if not indexed and len(search.groups) > 1:
+            indexed = search.narrowest(connection, account_id, _MANY_ROWS)
+        indexed = indexed or search.exact or search.names
+    which = ["subscriber_id > :after", "delete_date IS NULL", *search.using_index_of(indexed)]
+    # The best plan for the start of a value depends on how many rows match it.
+    run = connection.rows if search.names == search.exact else connection.rows_planned
+    return run(_subscribers(" AND ".join(which)), **values)
+
+
+def _subscribers(which: str) -> str:
+    return f"""
+        SELECT {columns_of(shapes.Subscriber)} FROM subscribers
+        WHERE account_id = :account_id AND {which}
+        ORDER BY subscriber_id LIMIT :limit
+        """
+
+
+class LoginMatch(NamedTuple):
+    """A subscriber who may match a login (the first five fields as in AuthenticatedSubscriber).
+
+    ``is_current`` is 1 if a subscription of the subscriber has not expired. For a match by renewal
+    code there is a row for each address, with its postal code as ``zip_code``. ``is_meant`` is 0
+    for a decoy: its postal codes are compared too, so that the time of the comparison does not
+    show whether the renewal code exists.
+    """
+
+    subscriber_id: int
+    renewal_code: str | None
+    email: str | None
+    first_name: str | None
+    last_name: str | None
+    is_current: int
+    zip_code: str | None
+    is_meant: int
+
+
+_MATCH = """
+    s.subscriber_id, s.renewal_code, s.email, s.first_name, s.last_name, EXISTS (
+        SELECT 1 FROM subscriptions AS n
+        WHERE n.account_id = :account_id AND n.subscriber_id = s.subscriber_id
+        AND (n.date_expired IS NULL OR n.date_expired >= :today)) AS is_current
+    """
+_BY_EMAIL = f"""
+    SELECT * FROM (
+        SELECT FALSE AS is_by_code, {_MATCH}, NULL AS zip_code, TRUE AS is_meant
+        FROM subscribers AS s
+        WHERE s.account_id = :account_id AND s.email_lower = :login
+            AND s.password_md5 = :password_md5 AND s.delete_date IS NULL
+        ORDER BY is_current DESC, s.subscriber_id LIMIT 1
+    ) AS best
+    """
+_BY_CODE = f"""
+    SELECT TRUE, {_MATCH}, a.zip_code, s.renewal_code_lower = :login AND s.delete_date IS NULL
+    FROM subscribers AS s
+    JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+    WHERE s.account_id = :account_id AND a.zip_code IS NOT NULL AND s.subscriber_id = (
+        SELECT subscriber_id FROM subscribers
+        WHERE account_id = :account_id AND renewal_code_lower >= :login
+        ORDER BY renewal_code_lower LIMIT 1)
+    """
+
+
+def login_candidates(
+    connection: Connection,
+    account_id: int,
+    login: str,
+    *,
+    password_md5: str,
+    today: str,
+    by_renewal_code: bool = True,
+) -> tuple[list[LoginMatch], list[LoginMatch]]:
+    """Return the subscribers with this email and password, and those with this renewal code.
+
+    The second list is empty unless ``by_renewal_code``. If the code does not exist, it has the
+    decoy with the next code. The best match comes first: one with a subscription that has not
+    expired on ``today``, then the lowest id. The caller compares the postal code (decisions, "Login
+    check").
+    """
+    found = connection.rows(
+        f"{_BY_EMAIL} UNION ALL {_BY_CODE}" if by_renewal_code else _BY_EMAIL,
+        account_id=account_id,
+        login=ascii_lower(login),
+        today=today,
+        password_md5=password_md5,
+    )
+    by_email = [LoginMatch(*match) for is_by_code, *match in found if not is_by_code]
+    by_code = [LoginMatch(*match) for is_by_code, *match in found if is_by_code]
+    return by_email, by_code
+
+
+def received_subscriptions(
+    connection: Connection, account_id: int, subscriber_id: int
+) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield a subscriber's subscriptions with the issues received, by ascending ids.
+
+    A subscription is a row of AuthenticatedSubscription without its issues, an issue a row of
+    ReceivedIssue.
+    """
+    found = connection.rows(
+        """
+        SELECT n.subscription_id, n.date_created, n.date_expired, n.publication_id, n.issues,
+            n.type, i.issue_id, i.name, i.date
+        FROM subscriptions AS n
+        LEFT JOIN subscription_issues AS r
+            ON r.account_id = n.account_id AND r.subscription_id = n.subscription_id
+        LEFT JOIN issues AS i ON i.account_id = r.account_id AND i.issue_id = r.issue_id
+        WHERE n.account_id = :account_id AND n.subscriber_id = :subscriber_id
+        ORDER BY n.subscription_id, i.issue_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    for subscription, rows in groupby(found, key=itemgetter(slice(6))):
+        yield subscription, [row[6:] for row in rows if row[6] is not None]
+
+
+class CustomFields(NamedTuple):
+    """The custom fields that an account defines.
+
+    ``fields`` are rows of CustomFieldDefinition without its options, by ascending id. ``options``
+    are the rows of CustomFieldOption of each field, by ``order`` and then by id.
+    """
+
+    fields: list[Row]
+    options: dict[int, list[Row]]
+
+
+_DEFINITIONS = f"""
+    SELECT {columns_of(shapes.CustomFieldDefinition, "f.")},
+        {columns_of(shapes.CustomFieldOption, "o.")}
+    FROM custom_fields AS f LEFT JOIN custom_field_options AS o
+        ON o.account_id = f.account_id AND o.field_id = f.field_id
+    WHERE f.account_id = :account_id
+    ORDER BY f.field_id, o."order" IS NULL, o."order", o.option_id
+    """
+_DEFINITION_ENDS = len(fields_of(shapes.CustomFieldDefinition)) - 1
+"""How many columns of a row are the field's; its options are not a column."""
+
+
+def custom_fields(connection: Connection, account_id: int) -> CustomFields:
+    """Return the definitions of all custom fields of the account."""
+    fields: list[Row] = []
+    options: dict[int, list[Row]] = {}
+    for row in connection.rows(_DEFINITIONS, account_id=account_id):
+        field, option = row[:_DEFINITION_ENDS], row[_DEFINITION_ENDS:]
+        if field[0] not in options:
+            fields.append(field)
+            options[field[0]] = []
+        if option[0] is not None:
+            options[field[0]].append(option)
+    return CustomFields(fields, options)
+
+
+_ANSWERS = f"""
+    SELECT {columns_of(shapes.CustomFieldDefinition, "f.")},
+        {columns_of(shapes.CustomFieldOption, "o.")}, a.option_ids, a.text_value
+    FROM subscribers AS s LEFT JOIN custom_fields AS f ON f.account_id = s.account_id
+    LEFT JOIN custom_field_answers AS a
+        ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+            AND a.field_id = f.field_id
+    LEFT JOIN custom_field_options AS o
+        ON o.account_id = f.account_id AND o.field_id = f.field_id
+    WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+    ORDER BY f.field_id, o."order" IS NULL, o."order", o.option_id
+    """
+
+
+class Answer(NamedTuple):
+    """A custom field with its options, as in CustomFields, and what a subscriber answered.
+
+    ``option_ids`` are separated by ``|``. They and ``text_value`` are None if there is no answer.
+    """
+
+    field: Row
+    options: list[Row]
+    option_ids: str | None = None
+    text_value: str | None = None
+
+    @property
+    def chosen(self) -> list[Row]:
+        """The options that the answer has, retired or not (decisions, "Custom field answers")."""
+        ids = set(map(int, self.option_ids.split("|"))) if self.option_ids else ()
+        return [option for option in self.options if option[0] in ids]
+
+
+def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Answer] | None:
+    """Return a subscriber's answers to all custom fields, or None if there is no subscriber."""
+    found = connection.rows(_ANSWERS, account_id=account_id, subscriber_id=subscriber_id)
+    answers: dict[int | None, Answer] = {}
+    for row in found:
+        field, option = row[:_DEFINITION_ENDS], row[_DEFINITION_ENDS:-2]
+        answer = answers.setdefault(field[0], Answer(field, [], *row[-2:]))
+        if option[0] is not None:
+            answer.options.append(option)
+    answers.pop(None, None)  # the row of a subscriber if no field is defined
+    return [*answers.values()] if found else None
+
+
+_ORDER = f"""
+    SELECT {columns_of(shapes.Order, "o.")}, {columns_of(shapes.OrderItem, "i.")}
+    FROM orders AS o LEFT JOIN order_items AS i
+        ON i.account_id = o.account_id AND i.order_id = o.order_id
+    WHERE o.account_id = :account_id AND o.order_id = :order_id ORDER BY i.order_item_id
+    """
+_ORDER_ENDS = len(fields_of(shapes.Order)) - 1
+"""How many columns of a row are the order's; its items are not a column."""
+
+
+def order(connection: Connection, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
+    """Return an order (shape Order, without its items) and its items (OrderItem), or None."""
+    found = connection.rows(_ORDER, account_id=account_id, order_id=order_id)
+    if not found:
+        return None
+    items = [row[_ORDER_ENDS:] for row in found if row[_ORDER_ENDS] is not None]
+    return found[0][:_ORDER_ENDS], items
+
+
+def mailing_list_entries(
+    connection: Connection, account_id: int, mailing_list_id: int
+) -> Iterator[Row] | None:
+    """Return the entries of a list download (shape MailingListEntry) by ascending id.
+
+    None if there is no such list. The entries are a stream.
+    """
+    values = {"account_id": account_id, "mailing_list_id": mailing_list_id}
+    if not connection.row(
+        """
+        SELECT 1 FROM list_downloads
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        """,
+        **values,
+    ):
+        return None
+    return connection.stream(
+        f"""
+        SELECT {columns_of(shapes.MailingListEntry)} FROM mailing_list_entries
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        ORDER BY subscription_id
+        """,
+        **values,
+    )

@@ -1,0 +1,102 @@
+"""Who writes to a database, for those who wait for it, and what they say.
+
+A writer waits for others without a limit, since loads can be large. After two seconds a command
+says that it waits, and for whom (decisions, "A command that waits says for whom").
+"""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from masthead.contract.moments import format_second
+from masthead.private_files import new_file
+
+__all__ = ["SILENT_S", "Waiting", "Writer", "read_note", "remove_note", "write_note"]
+
+SILENT_S = 2.0
+
+
+class Writer(NamedTuple):
+    """A command that writes: its user, its name, and since when (microseconds since 1970)."""
+
+    user_name: str
+    command: str
+    since_us: int
+
+    def __str__(self) -> str:
+        """Return it as part of a sentence."""
+        return f"`{self.command}` of {self.user_name} since {format_second(self.since_us)} UTC"
+
+
+class Waiting:
+    """A command that may have to wait: how others call it, and where it says that it waits.
+
+    It says so once, ``silent_s`` seconds after it began to wait (``clock``: seconds).
+    """
+
+    def __init__(
+        self,
+        user_name: str,
+        command: str,
+        say: Callable[[str], object],
+        *,
+        silent_s: float = SILENT_S,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.user_name = user_name
+        self.command = command
+        self.silent_s = silent_s
+        self.clock = clock
+        self.has_said = False
+        self._say = say
+
+    def say(self, whom: object | None) -> None:
+        """Say for whom the command waits; None: it is not known."""
+        if not self.has_said:
+            self.has_said = True
+            self._say(f"waiting for {whom or 'another program that writes to the database'}")
+
+
+class _Note(NamedTuple):
+    """What the file beside an embedded database says of its writer."""
+
+    writer: Writer
+    process_id: int
+
+
+def write_note(path: Path, writer: Writer) -> str:
+    """Write who has the lock of the database to a file; return what it says.
+
+    If it cannot be written, nobody can read for whom they wait.
+    """
+    note = msgspec.json.encode(_Note(writer, os.getpid())).decode()
+    with suppress(OSError), new_file(path) as file:
+        file.write(note)
+    return note
+
+
+def read_note(path: Path) -> Writer | None:
+    """Return who writes by the file, None if it is not known: of a killed writer the file stays."""
+    try:
+        note = msgspec.json.decode(path.read_bytes(), type=_Note)
+    except (OSError, msgspec.DecodeError):
+        return None
+    try:
+        os.kill(note.process_id, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass  # it is another user's
+    return note.writer
+
+
+def remove_note(path: Path, note: str) -> None:
+    """Remove the file, unless it is the next writer's already."""
+    with suppress(OSError):
+        if path.read_text() == note:
+            path.unlink()

@@ -1,0 +1,92 @@
+"""Orders of before the opening are history: shown, never unpaid, and nothing of them is booked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.errors import BadInput
+from masthead.store.books import details, order_details, ordering, paying, refunding
+from masthead.store.books.opening import open_books
+from masthead.store.books.operation import operation
+from tests.circulation.desk import ACTOR, Desk, at_desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.servers import Store
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """Books that were opened on 2026-03-10; orders 1 (a bundle) and 2 (a product) are older."""
+    with at_desk(store) as found:
+        found.to("2026-03-10")
+        with found.store.writer() as database, database.transaction():
+            database.change("DELETE FROM books")
+        found.put("publications", publication_id=1, name="Tide")
+        found.put("issues", issue_id=1, publication_id=1, name="1", date="2026-04-01")
+        found.put("subscribers", subscriber_id=1, last_name="Ames")
+        found.put("bundles", bundle_id=1, name="Year", price=3500, tax=245)
+        found.put("products", product_id=1, name="Mug", price=900, tax=63)
+        for number, reference in ((1, "shop-1"), (2, None)):
+            found.put(
+                "orders",
+                order_id=number,
+                subscriber_id=1,
+                order_date="2026-03-10 09:00:00",
+                external_reference=reference,
+                grand_total="37.45",
+            )
+        found.put("order_items", order_item_id=1, order_id=1, bundle_id=1, grand_total="37.45")
+        found.put("order_items", order_item_id=2, order_id=2, product_id=1, grand_total="9.63")
+        found.put(
+            "subscriptions",
+            subscription_id=1,
+            subscriber_id=1,
+            publication_id=1,
+            type="Digital",
+            copies=1,
+            issues=12,
+            unearned_revenue="30.00",
+        )
+        open_books(found.store, 1, by=ACTOR)
+        yield found
+
+
+def do(desk: Desk, what: Callable[..., Any], *given: Any) -> Any:
+    with operation(desk.store, 1, ACTOR) as books:
+        return what(books, *given)
+
+
+def test_an_order_of_before_is_neither_paid_nor_refunded_nor_owed(desk: Desk) -> None:
+    """circulation, "Two modes of an account": and the sentence says what can be done instead."""
+    before = desk.everything()
+    for order in (1, 2):
+        for act in (paying.pay, refunding.refund):
+            with pytest.raises(BadInput, match=r"before the books were opened on 2026-03-10.*term"):
+                do(desk, act, order)
+    assert desk.everything() == before
+    placed = do(desk, ordering.place, Order(Person(1), [Item(1)], reference="shop-1", is_paid=True))
+    assert (placed.is_known, placed.was_paid) == (True, False)
+    assert desk.everything() == before
+    with desk.store.reader() as connection:
+        connection.set_tenant(1)
+        shown = [order_details.show_order(connection, 1, number) for number in (1, 2)]
+        person = details.look_at_subscriber(connection, 1, 1)
+    assert [(each.is_history, each.due) for each in shown] == [(True, 0)] * 2
+    assert [row[-1] for row in person.orders] == [True, True]
+
+
+def test_an_order_of_the_day_of_opening_is_one_of_the_books(desk: Desk) -> None:
+    """decisions, "Orders of before the opening": the order of numbers decides, and no clock."""
+    placed = do(desk, ordering.place, Order(Person(1), [Item(product_id=1)]))
+    assert placed.order_id == 3
+    with desk.store.reader() as connection:
+        connection.set_tenant(1)
+        shown = order_details.show_order(connection, 1, 3)
+    assert (shown.is_history, shown.due) == (False, 963)
+    assert do(desk, paying.pay, 3).cents == 0
+    assert do(desk, refunding.refund, 3).cents == 963

@@ -1,0 +1,106 @@
+"""Readers who are erased while the books have issues or money for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.errors import BadInput
+from masthead.store import audit
+from masthead.store.backups import back_up, restore_backup
+from masthead.store.books import erasure_settlement, ordering
+from masthead.store.books.closing import close_issue
+from masthead.store.books.operation import operation
+from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.holding import check_money
+from tests.store.conftest import ON_SQLITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from masthead.store.database import Value
+    from tests.servers import Store
+
+
+@pytest.fixture
+def desk(store: Store) -> Iterator[Desk]:
+    """Ada has paid 36.00 and 2.52 tax for 12 issues of Tide, of which one has come."""
+    with at_desk(store) as found:
+        found.to("2026-01-15")
+        found.put("publications", publication_id=1, name="Tide")
+        found.put("issues", issue_id=1, publication_id=1, name="1", date="2026-02-01")
+        found.put("issues", issue_id=2, publication_id=1, name="2", date="2026-03-01")
+        found.put("subscribers", subscriber_id=1, first_name="Ada", last_name="Ames")
+        found.put("bundles", bundle_id=1, name="Year", price=3600, tax=252)
+        line: dict[str, Value] = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
+        found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
+        with operation(found.store, 1, ACTOR) as books:
+            placed = ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))
+            ordering.finish(books, [placed])
+        close_issue(found.store, 1, 1, actor=ACTOR)
+        yield found
+
+
+def test_a_reader_with_issues_left_is_erased_only_if_it_is_said_what_becomes_of_them(
+    desk: Desk,
+) -> None:
+    """decisions, "Readers who are erased or deleted": what is left is listed, nothing changed."""
+    before = desk.everything()
+    with pytest.raises(BadInput) as refusal:
+        erasure_settlement.erase(desk.store, 1, 1, by=ACTOR)
+    assert "subscription 1 of Tide: 11 issues left, 33.00 unearned" in str(refusal.value)
+    assert "--refund" in str(refusal.value)
+    assert desk.everything() == before
+
+
+@pytest.mark.parametrize("money", ["refund", "earn"])
+def test_what_is_left_is_refunded_or_earned_and_then_nothing_is(
+    desk: Desk, money: erasure_settlement.Money
+) -> None:
+    """One operation, one entry of the audit log: and no later issue earns or comes."""
+    done = erasure_settlement.erase(desk.store, 1, 1, money, by=ACTOR)
+    assert (done.refunded, done.earned) == ((3531, 0) if money == "refund" else (0, 3300))
+    assert done.blanked["subscribers"] == 1
+    assert desk.table("subscribers")[0]["last_name"] is None
+    found = desk.subscription(1)
+    assert (found["cancelled_on"], found["issues"]) == ("2026-01-15", 0)
+    assert found["unearned_revenue"] == "0.00"
+    check_money(desk)
+    revenue = desk.table("revenue")
+    assert close_issue(desk.store, 1, 2, actor=ACTOR).entries == 0
+    assert desk.table("revenue") == revenue
+    with desk.store.writer() as database:
+        *_, erased, _ = audit.entries(database, account_id=1)
+    assert "erased subscriber 1" in erased.summary
+    assert ("35.31 was refunded" in erased.summary) == (money == "refund")
+
+
+def test_who_has_nothing_left_is_erased_without_a_word(desk: Desk) -> None:
+    """A donor, say: what was given goes on."""
+    desk.put("subscribers", subscriber_id=2, last_name="Bond")
+    assert erasure_settlement.erase(desk.store, 1, 2, by=ACTOR).ended == []
+    assert desk.subscription(1)["issues"] == 11
+
+
+@ON_SQLITE
+def test_a_restore_names_who_was_erased_and_has_issues_or_money_again(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """decisions, "Restored backups: the erased": what becomes of it is said once more."""
+
+    def advance(_done: int, _all: int) -> None:
+        pass
+
+    desk.put("subscribers", subscriber_id=2, last_name="Bond")
+    back_up(desk.store, tmp_path / "backup", advance=advance)
+    erasure_settlement.erase(desk.store, 1, 1, "earn", by=ACTOR)
+    erasure_settlement.erase(desk.store, 1, 2, by=ACTOR)
+    desk.store.close()
+    restored = restore_backup(desk.store, tmp_path / "backup", replace=True, advance=advance)
+    assert restored.erased == {1: [1, 2]}
+    assert restored.left == {1: [1]}
+    desk.store.open()
+    assert erasure_settlement.erase(desk.store, 1, 1, "earn", by=ACTOR).earned == 3300
