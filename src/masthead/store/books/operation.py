@@ -4,7 +4,7 @@ Killed at any point, it happened or it did not (circulation, "What must hold"). 
 are those of the store's clock; no command takes a date for now.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
@@ -86,6 +86,8 @@ class Operation(Reading):
             commit_id = commits.begin_commit(connection, account_id)
         self.commit_id = commit_id
         self.summary: str | None = None
+        self.touched = set[int]()
+        self._sentences = list[str]()
         self._pending = Pending(connection, account_id)
         self._memory: dict[str, dict[Any, Any]] = {}
         self._next_ids: dict[str, int] = {}
@@ -130,12 +132,27 @@ class Operation(Reading):
         """
         return self._memory.setdefault(name, {})
 
-    def say(self, summary: str) -> None:
-        """Set the text of the audit entry: what changed, without personal data but ids.
+    def touch(self, subscriptions: Iterable[int]) -> None:
+        """Have what is derived of these subscriptions, by their ids, brought up to date.
+
+        ``masthead.books`` does it at the end, once for all operations that ran together.
+        """
+        self.touched.update(subscriptions)
+
+    def say(self, sentence: str) -> None:
+        """Add a sentence to the audit entry: what changed, without personal data but ids.
 
         An operation that changes nothing says nothing, and gets no entry.
         """
-        self.summary = summary
+        self._sentences.append(sentence)
+
+    @property
+    def said(self) -> str | None:
+        """The text of the audit entry, None if nothing changed.
+
+        ``summary`` replaces the sentences, where one says it for many operations.
+        """
+        return self.summary or "; ".join(self._sentences) or None
 
 
 @contextmanager
@@ -167,8 +184,8 @@ def operation(
                 raise _DryRunError
             if not _has_rows(running):
                 commits.drop_commit(connection, account_id, running.commit_id)
-            if running.summary is not None:
-                audit.record(connection, actor, running.summary, account_id=account_id)
+            if running.said is not None:
+                audit.record(connection, actor, running.said, account_id=account_id)
         if not dry_run:
             commits.stamp_commits(store, account_id)
 

@@ -1,0 +1,13 @@
+"""The operations of the books: each is one call, the same for a clerk, a command and a file.
+
+``orders.place(books, order)`` opens the transaction, applies the rules, writes, brings what is
+derived up to date, writes the audit entry, and returns what was done with its sentence. Reading is
+here too, as typed records. ``books`` is a :class:`Books`: the account, and the person who works.
+
+A front end maps its input to an operation's arguments and shows the outcome. The statements are in
+``store.books``, the rules in ``circulation``.
+"""
+
+from masthead.books.account import Books, Outcome
+
+__all__ = ["Books", "Outcome"]
