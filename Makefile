@@ -16,6 +16,7 @@
 #   make release       the wheel and the sdist, checked and tried, in dist/
 #   make fix           mends what a tool can mend
 #   make docs          docs/reference.md anew
+#   make schema        the schema of both databases, from schema/start.sql
 #   make prove-tests   the long form of each test that has one, of which `make test` runs a short
 #                      one or none: 15 minutes
 #   make prove         prove-tests, and then hours of proofs: prove-every (the tests that both
@@ -42,10 +43,10 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Nothing is built and nothing comes unchecked: wheels only, each against its hash.
 LOCKED := $(PIP) install --require-hashes --only-binary :all:
-CODE = $(wildcard src tests benchmarks docs)
+CODE = $(wildcard src tests benchmarks docs schema)
 
-.PHONY: demo test lint format-check types imports lock-check docs docs-check tests test-system \
-        test-oldest test-pipelines test-citus prove-citus prove prove-tests prove-every \
+.PHONY: demo test lint format-check types imports lock-check docs schema docs-check tests \
+        test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests prove-every \
         prove-schedules prove-kills prove-endurance prove-leaving prove-asgi prove-hostile \
         prove-circulation prove-pipelines release fix bench audit lock install install-dev clean
 
@@ -85,6 +86,9 @@ lock-check: install-dev
 
 docs: install-dev
 	$(BIN)/python docs/generate.py
+
+schema: install-dev
+	$(BIN)/python schema/write.py
 
 docs-check: install-dev
 	$(BIN)/pytest tests/docs

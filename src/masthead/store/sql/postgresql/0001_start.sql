@@ -1,11 +1,12 @@
+-- Written by `make schema` from schema/start.sql: change that one.
 -- The schema of version 0.1: accounts, the tables of an account's data, and the staging tables.
 --
--- Every key begins with account_id, so that the tables can be distributed by it. The collation "C"
--- orders text by code points and lowers only ASCII letters, as SQLite does. A row of the change
--- feed's entities has the commit that last changed it (commit_id; custom_fields_commit_id for a
--- subscriber's record of custom fields). A missing value is NULL, never ''. Exact numbers and
--- decimals are text, as they were loaded and as SQLite has them. Times are microseconds since 1970
--- in UTC, unless the contract has them as text.
+-- Every key begins with account_id, so that the tables can be distributed by it. Text is ordered by
+-- code points, and only ASCII letters are lowered. A row of the change feed's entities has the
+-- commit that last changed it (commit_id; custom_fields_commit_id for a subscriber's record of
+-- custom fields). A missing value is NULL, never ''. Exact numbers and decimals are text, as they
+-- were loaded: SQLite has no decimals. Times are microseconds since 1970 in UTC, unless the
+-- contract has them as text.
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
 -- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
@@ -53,7 +54,8 @@ CREATE TABLE operators (
 );
 CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
 
--- The fingerprint of the right secret key. Its row is the lock of accounts and API secrets.
+-- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and API
+-- secrets.
 CREATE TABLE secret_key (fingerprint TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
 -- When a server last wrote to this database: by it a reader of a replica knows how far the replica
@@ -110,8 +112,8 @@ CREATE TABLE removed_accounts (
 );
 
 -- What a client of the change feed learned before epoch_at may be of a history that the database no
--- longer has: the client must start again. history: that of the server with the account's data
--- (history() below) when it was last looked at; another one means that a backup was restored or a
+-- longer has: the client must start again. history, on PostgreSQL: that of the server with the
+-- account's data when it was last looked at; another one means that a backup was restored or a
 -- replica promoted.
 CREATE TABLE epochs (
     account_id BIGINT NOT NULL PRIMARY KEY REFERENCES accounts (account_id),
@@ -248,12 +250,12 @@ CREATE TABLE issues (
         REFERENCES list_downloads (account_id, mailing_list_id)
 );
 
--- *_plain, last_name_end: other forms of names that have some (masthead.store.name_forms).
--- first_name_folded, last_name_folded: Unicode case folding, as Python has it. What is compared
--- without regard to ASCII letter case has a column of its own: under a policy no index on an
--- expression is used, because lower() is not known to keep what it reads to itself. removed_at: the
--- delete_date that a removal set, by which one is known that no file has. merged_into: of one who
--- was merged, the subscriber who is kept; that one was never merged.
+-- first_name_folded, last_name_folded: Unicode case folding, as Python has it. *_plain,
+-- last_name_end: other forms of names that have some (masthead.store.name_forms). What is compared
+-- without regard to ASCII letter case has a column of its own: under PostgreSQL's policies no index
+-- on an expression is used, because lower() is not known to keep what it reads to itself.
+-- removed_at: the delete_date that a removal set, by which one is known that no file has.
+-- merged_into: of one who was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     subscriber_id BIGINT NOT NULL,
@@ -334,11 +336,10 @@ CREATE INDEX addresses_by_place
     ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
 CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
 
--- kind: the values by which operation 7 filters, in one column, since no index finds a missing
--- value by comparing it with another row's. Of its parts only the type may be any text, so no two
+-- kind, on PostgreSQL: the values by which operation 7 filters, in one column, since no index finds
+-- a missing value by comparing it with another row's. Only the type may be any text, so no two
 -- kinds are the same. A list is merged from the kinds that match, each in the order of its ids: so
 -- it takes as long in a large account as in a small one.
-
 -- joined_into: of one that merging has joined, the subscription that has its terms.
 CREATE TABLE subscriptions (
     account_id BIGINT NOT NULL,
@@ -387,19 +388,20 @@ CREATE INDEX subscriptions_by_billing_address
     ON subscriptions (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 CREATE INDEX subscriptions_by_kind ON subscriptions (account_id, kind, subscription_id);
 
--- The kinds that an account's subscriptions have, or had: each once. A filter that no kind matches
--- selects nothing, and no subscription is read.
+-- The kinds that an account's subscriptions have, or had: each combination of the values by which
+-- operation 7 filters, once. A filter that no kind matches selects nothing, and no subscription is
+-- read.
 CREATE TABLE subscription_kinds (
     account_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,
     type TEXT COLLATE "C",
     copies BIGINT,
     issues BIGINT,
-    renew_campaign_active BIGINT NOT NULL,
     kind TEXT COLLATE "C" GENERATED ALWAYS AS (
         CAST(publication_id AS TEXT) || '|' || coalesce(type, '')
         || '|' || coalesce(CAST(copies AS TEXT), '') || '|' || coalesce(CAST(issues AS TEXT), '')
-        || '|' || CAST(renew_campaign_active AS TEXT)) STORED
+        || '|' || CAST(renew_campaign_active AS TEXT)) STORED,
+    renew_campaign_active BIGINT NOT NULL
 );
 CREATE INDEX subscription_kinds_by_account ON subscription_kinds (
     account_id, publication_id, type, copies, issues, renew_campaign_active);

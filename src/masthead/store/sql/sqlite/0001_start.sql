@@ -1,9 +1,12 @@
--- The schema of version 0.1: accounts, and the tables of an account's data.
+-- Written by `make schema` from schema/start.sql: change that one.
+-- The schema of version 0.1: accounts, the tables of an account's data, and the staging tables.
 --
--- Every key begins with account_id. A row of the change feed's entities has the commit that last
--- changed it (commit_id; custom_fields_commit_id for a subscriber's record of custom fields). A
--- missing value is NULL, never ''. Exact numbers and decimals are TEXT: SQLite has no decimals.
--- Times are microseconds since 1970 in UTC, unless the contract has them as text.
+-- Every key begins with account_id, so that the tables can be distributed by it. Text is ordered by
+-- code points, and only ASCII letters are lowered. A row of the change feed's entities has the
+-- commit that last changed it (commit_id; custom_fields_commit_id for a subscriber's record of
+-- custom fields). A missing value is NULL, never ''. Exact numbers and decimals are text, as they
+-- were loaded: SQLite has no decimals. Times are microseconds since 1970 in UTC, unless the
+-- contract has them as text.
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
 -- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
@@ -51,7 +54,8 @@ CREATE TABLE operators (
 ) STRICT;
 CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
 
--- The fingerprint of the right secret key.
+-- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and API
+-- secrets.
 CREATE TABLE secret_key (fingerprint TEXT NOT NULL PRIMARY KEY) STRICT;
 
 -- Who did what with the commands. account_id: 0 if it was no single account. It names accounts
@@ -63,13 +67,6 @@ CREATE TABLE audit (
     user_name TEXT NOT NULL,
     command TEXT NOT NULL,
     summary TEXT NOT NULL
-) STRICT;
-
--- The numbers of accounts that were removed, each with its newest stamp: an account that gets the
--- number again begins an epoch after it, whatever clients know of the former one.
-CREATE TABLE removed_accounts (
-    account_id INTEGER NOT NULL PRIMARY KEY,
-    newest_stamp INTEGER NOT NULL
 ) STRICT;
 
 -- The last loads of each account. files, counts: JSON. outcome: 'good' or 'refused'; NULL while it
@@ -90,8 +87,17 @@ CREATE TABLE loads (
     PRIMARY KEY (account_id, load_id)
 ) STRICT, WITHOUT ROWID;
 
+-- The numbers of accounts that were removed, each with its newest stamp: an account that gets the
+-- number again begins an epoch after it, whatever clients know of the former one.
+CREATE TABLE removed_accounts (
+    account_id INTEGER NOT NULL PRIMARY KEY,
+    newest_stamp INTEGER NOT NULL
+) STRICT;
+
 -- What a client of the change feed learned before epoch_at may be of a history that the database no
--- longer has: the client must start again. history: NULL, since `masthead restore` starts an epoch.
+-- longer has: the client must start again. history, on PostgreSQL: that of the server with the
+-- account's data when it was last looked at; another one means that a backup was restored or a
+-- replica promoted.
 CREATE TABLE epochs (
     account_id INTEGER NOT NULL PRIMARY KEY REFERENCES accounts (account_id),
     epoch_at INTEGER,
@@ -172,9 +178,10 @@ CREATE TABLE issues (
         REFERENCES list_downloads (account_id, mailing_list_id)
 ) STRICT, WITHOUT ROWID;
 
--- first_name_folded, last_name_folded: Unicode case folding, which SQLite itself does not know.
--- *_plain, last_name_end: other forms of names that have some (masthead.store.name_forms).
--- What is compared without regard to ASCII letter case has a column of its own, as on PostgreSQL.
+-- first_name_folded, last_name_folded: Unicode case folding, as Python has it. *_plain,
+-- last_name_end: other forms of names that have some (masthead.store.name_forms). What is compared
+-- without regard to ASCII letter case has a column of its own: under PostgreSQL's policies no index
+-- on an expression is used, because lower() is not known to keep what it reads to itself.
 -- removed_at: the delete_date that a removal set, by which one is known that no file has.
 -- merged_into: of one who was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
@@ -207,14 +214,19 @@ CREATE TABLE subscribers (
 CREATE UNIQUE INDEX subscribers_by_renewal_code ON subscribers (account_id, renewal_code_lower);
 CREATE INDEX subscribers_by_email ON subscribers (account_id, email_lower);
 CREATE INDEX subscribers_by_source ON subscribers (account_id, source_lower);
-CREATE INDEX subscribers_by_first_name ON subscribers (account_id, first_name_folded);
+CREATE INDEX subscribers_by_first_name
+    ON subscribers (account_id, first_name_folded);
 CREATE INDEX subscribers_by_last_name ON subscribers (account_id, last_name_folded);
-CREATE INDEX subscribers_by_name ON subscribers (account_id, last_name_folded, first_name_folded);
-CREATE INDEX subscribers_by_first_name_plain ON subscribers (account_id, first_name_plain)
+CREATE INDEX subscribers_by_name
+    ON subscribers (account_id, last_name_folded, first_name_folded);
+CREATE INDEX subscribers_by_first_name_plain
+    ON subscribers (account_id, first_name_plain)
     WHERE first_name_plain IS NOT NULL;
-CREATE INDEX subscribers_by_last_name_plain ON subscribers (account_id, last_name_plain)
+CREATE INDEX subscribers_by_last_name_plain
+    ON subscribers (account_id, last_name_plain)
     WHERE last_name_plain IS NOT NULL;
-CREATE INDEX subscribers_by_last_name_end ON subscribers (account_id, last_name_end)
+CREATE INDEX subscribers_by_last_name_end
+    ON subscribers (account_id, last_name_end)
     WHERE last_name_end IS NOT NULL;
 CREATE INDEX subscribers_by_delete_date
     ON subscribers (account_id, delete_date) WHERE delete_date IS NOT NULL;
@@ -252,6 +264,10 @@ CREATE INDEX addresses_by_place
     ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
 CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
 
+-- kind, on PostgreSQL: the values by which operation 7 filters, in one column, since no index finds
+-- a missing value by comparing it with another row's. Only the type may be any text, so no two
+-- kinds are the same. A list is merged from the kinds that match, each in the order of its ids: so
+-- it takes as long in a large account as in a small one.
 -- joined_into: of one that merging has joined, the subscription that has its terms.
 CREATE TABLE subscriptions (
     account_id INTEGER NOT NULL,
@@ -294,8 +310,6 @@ CREATE INDEX subscriptions_by_mailing_address
     ON subscriptions (account_id, mailing_address_id) WHERE mailing_address_id IS NOT NULL;
 CREATE INDEX subscriptions_by_billing_address
     ON subscriptions (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
--- A list of operation 7 is merged from the kinds that match, each in the order of its ids: so it
--- takes as long in a large account as in a small one.
 CREATE INDEX subscriptions_by_kind ON subscriptions (
     account_id, publication_id, type, copies, issues, renew_campaign_active);
 
@@ -414,7 +428,8 @@ CREATE TABLE orders (
     content_digest TEXT,
     paid_on TEXT,
     payment_type TEXT,
-    external_reference_lower TEXT GENERATED ALWAYS AS (lower(external_reference)) VIRTUAL,
+    external_reference_lower TEXT
+        GENERATED ALWAYS AS (lower(external_reference)) VIRTUAL,
     commit_id INTEGER NOT NULL,
     PRIMARY KEY (account_id, order_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
