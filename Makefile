@@ -46,9 +46,10 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs schema)
 
 .PHONY: demo test lint format-check types imports lock-check docs schema docs-check tests \
-        test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests prove-every \
-        prove-schedules prove-kills prove-endurance prove-leaving prove-asgi prove-hostile \
-        prove-circulation prove-pipelines release fix bench audit lock install install-dev clean
+        test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests \
+        prove-every prove-schedules prove-kills prove-endurance prove-leaving prove-asgi \
+        prove-hostile prove-circulation prove-pipelines release fix bench audit lock install \
+        install-dev clean
 
 # What `make test` leaves to targets of their own.
 APART = $(addprefix --ignore tests/,system citus release pipelines)

@@ -340,6 +340,7 @@ CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subsc
 -- a missing value by comparing it with another row's. Only the type may be any text, so no two
 -- kinds are the same. A list is merged from the kinds that match, each in the order of its ids: so
 -- it takes as long in a large account as in a small one.
+--
 -- joined_into: of one that merging has joined, the subscription that has its terms.
 CREATE TABLE subscriptions (
     account_id BIGINT NOT NULL,
