@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from masthead.books.account import Books
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store import accounts, open_store
 from masthead.store.audit import Actor
@@ -39,6 +40,8 @@ def moment(day: str) -> int:
 class Desk:
     """The account and its day; ``store`` is the open database."""
 
+    actor = ACTOR
+
     def __init__(self, url: str, account_id: int = 1) -> None:
         """Add the account, whose books are open since 2026-01-01."""
         self.account_id = account_id
@@ -46,6 +49,11 @@ class Desk:
         self.store: OpenStore = open_store(url, clock=self._clock)
         accounts.add_account(self.store, {"account_id": account_id})
         self.put("books", books_id=1, opened_on="2026-01-01", opened_at="2026-01-01 12:00:00")
+
+    @property
+    def books(self) -> Books:
+        """The account's books, in which ``actor`` works."""
+        return Books(self.store, self.account_id, self.actor)
 
     def _clock(self) -> int:
         self.now += 1

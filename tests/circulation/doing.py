@@ -50,6 +50,8 @@ BETWEEN_US = 1
 class Office(Desk):
     """The account; ``meanwhile`` is called at each reading of the clock, within operations too."""
 
+    actor = ADA
+
     def __init__(self, url: str) -> None:
         self.account_id = 1
         self.now = moment(f"{TODAY}")
