@@ -6,7 +6,7 @@ import click
 from click.core import ParameterSource
 
 from masthead.circulation.amounts import decimal
-from masthead.cli.books_options import Amount
+from masthead.cli.options import Amount
 from masthead.cli.users import user_name
 from masthead.contract.printable import printable
 from masthead.loading.limits import Limit

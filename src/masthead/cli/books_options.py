@@ -7,14 +7,15 @@ from typing import Any
 
 import click
 
-from masthead.circulation.amounts import cents_of
+from masthead.books import Books
+from masthead.cli.audit import actor
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.store import accounts
 from masthead.store.database import Connection
 
-__all__ = ["ID", "Amount", "Day", "account_of", "desk", "dry_run", "end_of", "reading"]
+__all__ = ["ID", "Day", "account_of", "books_of", "desk", "dry_run", "end_of", "reading"]
 
 ID = click.IntRange(0, 2**63 - 1)
 
@@ -22,23 +23,6 @@ dry_run = click.option(
     "--dry-run", is_flag=True, help="Say what would be done, and change nothing."
 )
 """The option of every command that writes."""
-
-
-class Amount(click.ParamType[int]):
-    """An amount of 0 or more with at most two decimals; its value is whole cents."""
-
-    name = "amount"
-
-    def convert(
-        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
-    ) -> int:
-        """Return the cents of an amount; raise BadUsage for one with three decimals."""
-        if isinstance(value, int):
-            return value
-        try:
-            return cents_of(str(value))
-        except ValueError as error:
-            raise BadUsage(str(error)) from None
 
 
 class Day(click.ParamType[str]):
@@ -69,6 +53,14 @@ def account_of(account: int | None) -> int:
     if account is None:
         raise BadUsage("say with --account whose subscribers and books these are")
     return account
+
+
+def books_of(account: int | None, database: str) -> Books:
+    """Return the books of the account, changed in the name of the user who runs the command.
+
+    Raises BadUsage if no account was named, and MastheadError if there is no database.
+    """
+    return Books(opened(database), account_of(account), actor())
 
 
 def end_of(*, dry_run: bool) -> None:

@@ -8,7 +8,8 @@ import click
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.copy_classes import FREE
 from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, Amount, account_of, desk, dry_run, end_of, reading
+from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.options import Amount
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage

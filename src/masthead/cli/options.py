@@ -1,4 +1,4 @@
-"""Options made from ``masthead.settings``: each is a flag and an environment variable."""
+"""Options made from ``masthead.settings``, each a flag and an environment variable; amounts."""
 
 import functools
 from collections.abc import Callable
@@ -6,12 +6,30 @@ from typing import Any, TypeVar
 
 import click
 
+from masthead.circulation.amounts import cents_of
 from masthead.errors import BadUsage
 from masthead.settings import SETTINGS, ServerSettings, Setting
 
-__all__ = ["credentials", "server_settings", "setting"]
+__all__ = ["Amount", "credentials", "server_settings", "setting"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Amount(click.ParamType[int]):
+    """An amount of 0 or more with at most two decimals; its value is whole cents."""
+
+    name = "amount"
+
+    def convert(
+        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
+    ) -> int:
+        """Return the cents of an amount; raise BadUsage for one with three decimals."""
+        if isinstance(value, int):
+            return value
+        try:
+            return cents_of(str(value))
+        except ValueError as error:
+            raise BadUsage(str(error)) from None
 
 
 def setting(

@@ -9,8 +9,8 @@ import click
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, Amount, account_of, desk, dry_run, end_of, reading
-from masthead.cli.options import Command
+from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.options import Amount, Command
 from masthead.cli.order_import import ENDED, import_
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable

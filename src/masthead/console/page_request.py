@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from masthead.books import Books
 from masthead.console.account_figures import Counted, Counting
 from masthead.console.roles import Action, may
 from masthead.console.templating import template
@@ -63,6 +64,15 @@ class PageRequest:
     def may_write(self, action: Action) -> bool:
         """Return whether the operator may do it, and the books are here."""
         return self.keeps_books and self.may(action)
+
+    @property
+    def books(self) -> Books:
+        """The books of the operator's account, to read them; a page has the time of a request."""
+        return Books(self.store, self.account_id, has_time_limit=True)
+
+    def books_for(self, what: str) -> Books:
+        """Return the books to change them under the operator's name (:meth:`actor`)."""
+        return Books(self.store, self.account_id, self.actor(what), has_time_limit=True)
 
     def actor(self, what: str) -> audit.Actor:
         """Return who does what for the audit log; ``what`` has no personal data but ids."""

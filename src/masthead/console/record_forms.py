@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 from starlette.responses import Response
 
+from masthead.books import Books
 from masthead.console.forms import (
     Change,
     Form,
@@ -23,8 +24,6 @@ from masthead.console.forms import (
 from masthead.console.page_request import Page, PageRequest, get, post
 from masthead.console.roles import Action
 from masthead.errors import MastheadError, NotFound
-from masthead.store import Connection
-from masthead.store.books.operation import Operation
 
 __all__ = ["Choices", "Field", "RecordForm", "pages_of"]
 
@@ -67,8 +66,8 @@ class RecordForm(NamedTuple):
     button: str
     action: Action
     fields: Sequence[Field]
-    state: Callable[[Connection, int, int], State]
-    apply: Callable[[Operation, int, Form], str]
+    state: Callable[[Books, int], State]
+    apply: Callable[[Books, int, Form], str]
     back: Callable[[int, State], str]
     subject: Callable[[int, State], str]
     about: str = ""
@@ -84,8 +83,8 @@ def pages_of(*record_forms: RecordForm) -> list[Page]:
 
 def _pages(record_form: RecordForm) -> list[Page]:
     def show(request: PageRequest) -> Response:
-        with request.reading() as connection:
-            state = record_form.state(connection, request.account_id, _id(request))
+        with request.books.snapshot() as inside:
+            state = record_form.state(inside, _id(request))
         start = (
             {}
             if record_form.starts_empty
@@ -105,20 +104,18 @@ def _pages(record_form: RecordForm) -> list[Page]:
 def _save(request: PageRequest, record_form: RecordForm) -> Response:
     form, key = Form(request.form), _id(request)
     is_sure = not record_form.confirms or bool(form["sure"])
+    books = request.books_for(record_form.title.lower())
     said, changes, is_as_shown = "", list[Change](), True
-    with request.reading() as connection:
-        state = record_form.state(connection, request.account_id, key)
+    with request.books.snapshot() as inside:
+        state = record_form.state(inside, key)
     for field in record_form.fields:
         if form[field.name] and field.action and not request.may(field.action):
             form.refuse(field.name, f"As {request.operator.role} you cannot {field.action.value}.")
             return _shown(request, record_form, form, state, status=403)
     try:
-        with (
-            form.refusing(),
-            request.operation(record_form.title.lower(), dry_run=not is_sure) as books,
-        ):
-            changed_since(form, record_form.state(books.connection, request.account_id, key))
-            said = record_form.apply(books, key, form)
+        with form.refusing(), books.together(dry_run=not is_sure) as inside:
+            changed_since(form, record_form.state(inside, key))
+            said = record_form.apply(inside, key, form)
             is_as_shown = not record_form.confirms or not is_sure or said == form["will"]
             if not form.is_good or not is_as_shown:
                 raise _RefusedError

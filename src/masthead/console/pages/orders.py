@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from masthead.books import Books
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
 from masthead.console.forms import Form, id_in, sentence
@@ -249,8 +250,9 @@ def show(request: PageRequest) -> Response:
     return request.page("order", order=found, key=int(request.ids["id"]))
 
 
-def _state(connection: Connection, account_id: int, key: int) -> State:
-    found = order_details.show_order(connection, account_id, key)
+def _state(books: Books, key: int) -> State:
+    with books.read() as reading:
+        found = order_details.show_order(reading.connection, reading.account_id, key)
     return {
         "paid_on": found.fields["paid_on"],
         "grand_total": found.fields["grand_total"],
@@ -262,36 +264,39 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
     }
 
 
-def _pay(books: Operation, key: int, form: Form) -> str:
-    paid = paying.pay(books, key, form["payment_type"] or None)
-    ordering.refresh_subscriptions(books, paid.subscriptions)
-    said = (
-        f"order {key} was paid: received {decimal(paid.cents)} without tax, earned "
-        f"{decimal(paid.earned)} of it at once"
-    )
-    books.say(said)
+def _pay(books: Books, key: int, form: Form) -> str:
+    with books.change() as change:
+        paid = paying.pay(change, key, form["payment_type"] or None)
+        ordering.refresh_subscriptions(change, paid.subscriptions)
+        said = (
+            f"order {key} was paid: received {decimal(paid.cents)} without tax, earned "
+            f"{decimal(paid.earned)} of it at once"
+        )
+        change.say(said)
     return sentence(said)
 
 
-def _refund(books: Operation, key: int, form: Form) -> str:
+def _refund(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    done = refunding.refund(books, key, item, amount)
-    ordering.refresh_subscriptions(books, done.subscriptions)
-    said = refunding.said(key, done)
-    books.say(said)
+    with books.change() as change:
+        done = refunding.refund(change, key, item, amount)
+        ordering.refresh_subscriptions(change, done.subscriptions)
+        said = refunding.said(key, done)
+        change.say(said)
     return f"{sentence(said)} The money itself you send."
 
 
-def _allow(books: Operation, key: int, form: Form) -> str:
+def _allow(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    done = allowances.allow(books, key, item, amount or 0)
-    ordering.refresh_subscriptions(books, done.subscriptions)
-    said = allowances.said(key, done)
-    books.say(said)
+    with books.change() as change:
+        done = allowances.allow(change, key, item, amount or 0)
+        ordering.refresh_subscriptions(change, done.subscriptions)
+        said = allowances.said(key, done)
+        change.say(said)
     return f"{sentence(said)} The money itself you send."
 
 

@@ -7,6 +7,7 @@ from typing import IO
 
 from starlette.responses import Response
 
+from masthead.books import Books
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
@@ -135,9 +136,10 @@ def _names(connection: Connection, account_id: int) -> dict[int, str]:
     return {row[0]: row[1] or f"Publication {row[0]}" for row in rows}
 
 
-def _state(connection: Connection, account_id: int, key: int) -> State:
-    renewing.check_publication(connection, account_id, key)
-    points = renewing.efforts(connection, account_id, key)
+def _state(books: Books, key: int) -> State:
+    with books.read() as reading:
+        renewing.check_publication(reading.connection, reading.account_id, key)
+        points = renewing.efforts(reading.connection, reading.account_id, key)
     return {
         "efforts": "; ".join(
             f"{each.effort} at {each.issues_left}"
@@ -148,7 +150,7 @@ def _state(connection: Connection, account_id: int, key: int) -> State:
     }
 
 
-def _set(books: Operation, key: int, form: Form) -> str:
+def _set(books: Books, key: int, form: Form) -> str:
     effort = form.number("effort", "The effort", at_least=1, at_most=1_000)
     left = form.number("issues_left", "Issues left", at_least=-1_000, at_most=1_000)
     bundle_id = form.number("bundle_id", "The bundle")
@@ -162,10 +164,13 @@ def _set(books: Operation, key: int, form: Form) -> str:
     if not form.is_good or effort is None:
         return ""
     if form["remove"]:
-        renewing.remove_effort(books, key, effort)
+        with books.change() as change:
+            renewing.remove_effort(change, key, effort)
         return f"Effort {effort} was removed."
     assert left is not None
-    renewing.set_effort(books, renewing.Point(key, effort, left, bundle_id, key_code or None))
+    point = renewing.Point(key, effort, left, bundle_id, key_code or None)
+    with books.change() as change:
+        renewing.set_effort(change, point)
     return f"Effort {effort} is due at {left} issues left."
 
 

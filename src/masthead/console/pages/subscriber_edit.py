@@ -1,5 +1,8 @@
 """Correcting a subscriber: name and email, an address where it stands, and two who are one."""
 
+from collections.abc import Callable
+
+from masthead.books import Books
 from masthead.console.forms import Form
 from masthead.console.pages.subscription import ADDRESS, address_in
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
@@ -68,6 +71,22 @@ def _name(key: int, state: State) -> str:
     return " ".join((*names, str(key)))
 
 
+def _in(apply: Callable[[Operation, int, Form], str]) -> Callable[[Books, int, Form], str]:
+    def applied(books: Books, key: int, form: Form) -> str:
+        with books.change() as change:
+            return apply(change, key, form)
+
+    return applied
+
+
+def _of(state: Callable[[Connection, int, int], State]) -> Callable[[Books, int], State]:
+    def found(books: Books, key: int) -> State:
+        with books.read() as reading:
+            return state(reading.connection, reading.account_id, key)
+
+    return found
+
+
 pages = pages_of(
     RecordForm(
         "/subscribers/{id:int}/edit",
@@ -79,8 +98,8 @@ pages = pages_of(
             Field("last_name", "Last name"),
             Field("email", "Email", "email"),
         ),
-        contact_details.names_of,
-        _edit,
+        _of(contact_details.names_of),
+        _in(_edit),
         _subscriber,
         _name,
         starts_empty=False,
@@ -91,8 +110,8 @@ pages = pages_of(
         "Save",
         Action.SERVE,
         ADDRESS,
-        _address,
-        _edit_address,
+        _of(_address),
+        _in(_edit_address),
         lambda _key, state: f"/subscribers/{state['subscriber_id']}",
         lambda key, state: f"address {key} of subscriber {state['subscriber_id']}",
         "Where it stands, for all that goes there. To move a subscription, give it a new address.",
@@ -112,8 +131,8 @@ pages = pages_of(
                 "Where both have one of the same publication and type, both go on.",
             ),
         ),
-        contact_details.names_of,
-        _merge,
+        _of(contact_details.names_of),
+        _in(_merge),
         _subscriber,
         _name,
         "Both are one person. Addresses, subscriptions, orders and answers move to the one who is "

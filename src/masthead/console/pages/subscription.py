@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from masthead.books import Books
 from masthead.circulation.amounts import decimal
 from masthead.console.forms import Form
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
@@ -222,6 +223,22 @@ def _go_back(books: Operation, key: int, form: Form) -> str:
     return f"The temporary address from {ending.span.first} {how}."
 
 
+def _in(apply: Callable[[Operation, int, Form], str]) -> Callable[[Books, int, Form], str]:
+    def applied(books: Books, key: int, form: Form) -> str:
+        with books.change() as change:
+            return apply(change, key, form)
+
+    return applied
+
+
+def _of(state: Callable[[Connection, int, int], State]) -> Callable[[Books, int], State]:
+    def found(books: Books, key: int) -> State:
+        with books.read() as reading:
+            return state(reading.connection, reading.account_id, key)
+
+    return found
+
+
 def _record_form(  # noqa: PLR0913 - the fields of a record form
     name: str,
     title: str,
@@ -242,8 +259,8 @@ def _record_form(  # noqa: PLR0913 - the fields of a record form
         button,
         Action.SERVE,
         fields,
-        state,
-        apply,
+        _of(state),
+        _in(apply),
         _back,
         _subject,
         about,
