@@ -266,7 +266,9 @@ FAULTS: dict[str, Plant] = {
         r"FROM (\1) AS v",
     ),
     "the months of an offer are those of its publication": _call(
-        item_pricing, "_lines", lambda right, *given: [(*line[:-1], None) for line in right(*given)]
+        item_pricing,
+        "_lines",
+        lambda right, *given: [line._replace(months=None) for line in right(*given)],
     ),
     "a delivery is booked to the issue's date, whenever it was mailed": _booked_to_the_date,
     "what is converted is spread over other parts": _sql(

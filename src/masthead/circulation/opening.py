@@ -8,9 +8,10 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["UNLIMITED", "Contradiction", "ContradictionError", "OpeningTerm", "opening_terms"]
+from masthead.contract.subscription_types import UNLIMITED
 
-UNLIMITED = -1
+__all__ = ["Contradiction", "ContradictionError", "OpeningTerm", "opening_terms"]
+
 _CENTS = 100
 
 

@@ -12,7 +12,6 @@ from masthead.errors import BadInput
 
 __all__ = [
     "NOBODY",
-    "UNLIMITED",
     "Item",
     "Order",
     "Person",
@@ -22,8 +21,6 @@ __all__ = [
     "grace_since",
     "kind_of",
 ]
-
-UNLIMITED = -1
 
 
 class RefusedOrder(BadInput):

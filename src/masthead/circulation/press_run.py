@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from masthead.circulation.copy_classes import ALL, GRACE, MAKE_GOOD, PAID
 from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
+from masthead.contract.subscription_types import PRINTED
 
 __all__ = ["Moves", "Served", "circulation", "press_run"]
 
-_TYPES = ("Print", "Both", "Digital")
-_PRINTED = ("Print", "Both")
+_TYPES = (*PRINTED, "Digital")
 _NONE = "(none)"
 _LABELS_MAX = 20
 
@@ -80,7 +80,7 @@ def press_run(title: str, served: Iterable[Served], notes: Sequence[str] = ()) -
     rows: tuple[Row, ...] = tuple(
         (*key, *(counts[*key, measure] for measure in measures)) for key in keys
     )
-    printed = sum(counts[*key, "copies"] for key in keys if key[0] in _PRINTED)
+    printed = sum(counts[*key, "copies"] for key in keys if key[0] in PRINTED)
     countries = _largest(
         {country: sum(counts[t, country, "copies"] for t in _TYPES) for _, country in keys}
     )

@@ -5,9 +5,9 @@ from datetime import date
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["Closing", "Reader", "Term", "Verdict", "next_term", "verdict"]
+from masthead.contract.subscription_types import PRINTED
 
-_PRINTED = {"Print", "Both"}
+__all__ = ["Closing", "Reader", "Term", "Verdict", "next_term", "verdict"]
 
 
 class Verdict(StrEnum):
@@ -102,6 +102,6 @@ def verdict(reader: Reader, closing: Closing) -> Verdict:
         return Verdict.PASSED
     elif reader.is_deleted or _is_beyond_credit(term, closing.credit_issues):
         return Verdict.DELETED if reader.is_deleted else Verdict.UNPAID
-    if reader.type in _PRINTED and not reader.has_address:
+    if reader.type in PRINTED and not reader.has_address:
         return Verdict.NO_ADDRESS
     return Verdict.GRACE if term is None else Verdict.SERVED

@@ -12,6 +12,7 @@ from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, re
 from masthead.cli.options import Amount
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
+from masthead.contract.subscription_types import TYPES, UNLIMITED
 from masthead.errors import BadUsage
 from masthead.store.books import catalogue
 from masthead.store.books.operation import Operation, operation
@@ -28,7 +29,6 @@ __all__ = [
     "written",
 ]
 
-_TYPES = ("Print", "Digital", "Both")
 _UNLIMITED = "unlimited"
 _COUNT_MAX, _MONTHS_MAX = 1_000_000, 1_200
 _LINE = "a line is publication:issues:type:price, such as 1:12:Print:36.00"
@@ -49,12 +49,12 @@ class BundleLine(click.ParamType[catalogue.Line]):
         if len(parts) not in (4, 5, 6):
             raise BadUsage(f"{value!r}: {_LINE}; copies and months may follow")
         publication, issues, kind, price, *more = parts
-        if kind.capitalize() not in _TYPES:
+        if kind.capitalize() not in TYPES:
             raise BadUsage(f"{value!r}: {kind!r} is no type: Print, Digital or Both")
         try:
             return catalogue.Line(
                 _count(publication, 0, 2**63 - 1),
-                -1 if issues == _UNLIMITED else _count(issues, 1, _COUNT_MAX),
+                UNLIMITED if issues == _UNLIMITED else _count(issues, 1, _COUNT_MAX),
                 kind.capitalize(),
                 _count(more[0], 1, _COUNT_MAX) if more else 1,
                 cents_of(price),

@@ -9,6 +9,7 @@ from masthead.cli.audit import actor
 from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.store import audit
 from masthead.store.books import details, merging_subscribers, subscriber_search
 from masthead.store.books.operation import operation
@@ -91,7 +92,7 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
         cancelled,
         joined_into,
     ) in found.subscriptions:
-        left = "unlimited" if issues == -1 else f"{issues or 0} issues left"
+        left = "unlimited" if issues == UNLIMITED else f"{issues or 0} issues left"
         until = f", until {last_day}" if last_day else ""
         ended = f", cancelled on {cancelled}" if cancelled else ""
         if joined_into is not None:

@@ -10,6 +10,7 @@ from masthead.cli.audit import actor
 from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
+from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadUsage
 from masthead.store.books import (
     cancelling,
@@ -93,7 +94,7 @@ def _copies(term: details.TermShown) -> str:
 @click.option(
     "--type",
     "type_",
-    type=click.Choice(["Print", "Digital", "Both"], case_sensitive=False),
+    type=click.Choice(TYPES, case_sensitive=False),
     metavar="[Print|Digital|Both]",
 )
 @click.option("--copies", type=_COUNT, help="How many copies of each issue, from the next on.")

@@ -5,7 +5,7 @@ Sending them is left to ``sync.py`` and ``asynchronous.py``.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct
 
@@ -30,6 +30,7 @@ from masthead.contract.shapes import (
     Subscriber,
     Subscription,
 )
+from masthead.contract.subscription_types import SubscriptionType
 from masthead.errors import BadInput
 
 __all__ = [
@@ -79,7 +80,7 @@ class SubscriptionFilters(TypedDict, total=False):
     min_issues_left: int
     publication_id: int
     subscriber_id: int
-    type: Literal["Print", "Digital", "Both"]
+    type: SubscriptionType
 
 
 class SubscriberFilters(TypedDict, total=False):

@@ -23,6 +23,7 @@ from masthead.contract.shapes import (
     Text50,
     TextOrNull,
 )
+from masthead.contract.subscription_types import TYPES, UNLIMITED
 
 __all__ = [
     "CENTS_MAX",
@@ -51,10 +52,10 @@ Cents = Annotated[int, kinds.Integer(0)]
 Count = Annotated[int, kinds.Integer()]
 Copies = Annotated[int, Range(1, 1_000_000, 1)]
 Price = Annotated[int, Range(0, CENTS_MAX, 0, unit="whole cents")]
-Issues = Annotated[int, Range(1, 1_000_000, instead=-1)]
+Issues = Annotated[int, Range(1, 1_000_000, instead=UNLIMITED)]
 MonthsOrNull = Annotated[int | None, Range(1, 1_200), Missing.NULL]
 ClassName = Annotated[str, kinds.Text(50, when_missing="paid")]
-Medium = Annotated[str, kinds.OneOf("Print", "Digital", "Both")]
+Medium = Annotated[str, kinds.OneOf(*TYPES)]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
 RequiredDate = Annotated[dt.date, kinds.Date()]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from masthead.contract import shapes
 from masthead.contract.kinds import Bool, Identifier, Integer, Kind, OneOf, Text
+from masthead.contract.subscription_types import TYPES
 
 __all__ = [
     "DELETIONS",
@@ -227,9 +228,7 @@ OPERATIONS = {
                     "publication_id", Identifier(), "Only subscriptions to this publication."
                 ),
                 Parameter("subscriber_id", Identifier(), "Only subscriptions of this subscriber."),
-                Parameter(
-                    "type", OneOf("Print", "Digital", "Both"), "Only subscriptions of this type."
-                ),
+                Parameter("type", OneOf(*TYPES), "Only subscriptions of this type."),
                 _AFTER,
             ),
         ),

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from masthead.contract import kinds
 from masthead.contract.kinds import Kind, Missing
+from masthead.contract.subscription_types import TYPES
 
 __all__ = [
     "Account",
@@ -71,7 +72,7 @@ Date = Annotated[dt.date | None, kinds.Date(), _EMPTY]
 DateOrNull = Annotated[dt.date | None, kinds.Date(), _NULL]
 DateTime = Annotated[dt.datetime | None, kinds.DateTime(), _EMPTY]
 DateTimeOrNull = Annotated[dt.datetime | None, kinds.DateTime(), _NULL]
-MediumType = Annotated[str | None, kinds.OneOf("Print", "Digital", "Both"), _EMPTY]
+MediumType = Annotated[str | None, kinds.OneOf(*TYPES), _EMPTY]
 FieldType = Annotated[str, kinds.OneOf("checkbox", "select", "radio", "text", "textarea")]
 
 

@@ -6,6 +6,7 @@ It depends neither on the seed nor on the number of readers. Bundle 12 is two ye
 
 from typing import NamedTuple
 
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.sample_data.generate_publisher import Publication, Row
 
 __all__ = ["PRODUCTS", "REASONS", "YEARS", "catalogue_rows", "price_of"]
@@ -33,7 +34,6 @@ _DIGITAL, _BOTH, _UNLIMITED = 4, 5, 6
 
 _PAIR, _TRIAL, _RETIRED = 61, 62, 69
 _TRIAL_ISSUES, _TRIAL_CENTS = 3, 990
-_UNLIMITED_ISSUES = -1
 _TAX = 700
 #: By issues per year: the issues left at which the letters are due.
 _EFFORTS = {52: (8, 4, 0, -4), 12: (3, 1, 0, -2), 6: (2, 1, 0, -1), 4: (1, 0, -1)}
@@ -96,7 +96,7 @@ def _add_bundles(rows: dict[str, list[Row]], publication: Publication) -> None:
     line = _Line(publication, a_year, "Both", price * 12 // 10)
     _add(rows, first + _BOTH, f"{name}, 1 year print and digital", [line])
     kind = "Digital" if has_digital else "Print"
-    line = _Line(publication, _UNLIMITED_ISSUES, kind, price * 2)
+    line = _Line(publication, UNLIMITED, kind, price * 2)
     _add(rows, first + _UNLIMITED, f"{name}, unlimited", [line])
 
 

@@ -5,6 +5,7 @@ They take seconds at a million subscriptions, so the console counts them beside 
 
 from typing import NamedTuple
 
+from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.store import loads
 from masthead.store.books import renewing
 from masthead.store.books.reports import counting
@@ -60,8 +61,8 @@ def figures_of(store: Store, account_id: int, today: str) -> Figures:
             account_id=account_id,
         ):
             run = runs.setdefault(publication_id, [0, 0])
-            run[0] += int(copies) if type_ in {"Print", "Both"} else 0
-            run[1] += int(copies) if type_ in {"Digital", "Both"} else 0
+            run[0] += int(copies) if type_ in PRINTED else 0
+            run[1] += int(copies) if type_ in DIGITAL else 0
         ((new, lost),) = connection.rows(
             """
             SELECT
@@ -104,12 +105,12 @@ def _without_address(connection: Connection, account_id: int) -> list[tuple[int,
     return [
         (row[0], row[1])
         for row in connection.rows(
-            """
+            f"""
             SELECT s.subscription_id, s.subscriber_id FROM subscriptions AS s
             LEFT JOIN addresses AS a
                 ON a.account_id = s.account_id AND a.address_id = s.mailing_address_id
             WHERE s.account_id = :account_id AND s.issues <> 0 AND s.cancelled_on IS NULL
-                AND s.type IN ('Print', 'Both') AND coalesce(a.address, '') = ''
+                AND s.type IN {PRINTED} AND coalesce(a.address, '') = ''
             """,
             account_id=account_id,
         )

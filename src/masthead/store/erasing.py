@@ -248,7 +248,7 @@ def _find_erased(staging: Staging) -> bool:
     if ERASURES.name in staging.tables:
         now = accounts.second_of(staging.connection, staging.account_id)
         staged = staging.rows_of(ERASURES.name)
-        count += staging.keep(
+        count += staging.extend(
             _ERASED,
             f"""
             SELECT subscriber_id AS key, coalesce(min(erased_at), '{now}') AS text

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from masthead.contract import shapes
 from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.database import Connection, Dialect, Row
 from masthead.store.search_filters import COLUMNS, Search, ascii_lower
 
@@ -34,15 +35,14 @@ __all__ = [
 
 Filters = Mapping[str, int | str]
 
-_UNLIMITED = -1
 _SUBSCRIPTION_FILTERS = {
     "campaign_active": ("renew_campaign_active", "renew_campaign_active = :campaign_active"),
     "copies": ("copies", "copies = :copies"),
     "issues_left": ("issues", "issues = :issues_left"),
     "max_copies": ("copies", "copies <= :max_copies"),
-    "max_issues_left": ("issues", f"issues <= :max_issues_left AND issues <> {_UNLIMITED}"),
+    "max_issues_left": ("issues", f"issues <= :max_issues_left AND issues <> {UNLIMITED}"),
     "min_copies": ("copies", "copies >= :min_copies"),
-    "min_issues_left": ("issues", f"(issues >= :min_issues_left OR issues = {_UNLIMITED})"),
+    "min_issues_left": ("issues", f"(issues >= :min_issues_left OR issues = {UNLIMITED})"),
     "publication_id": ("publication_id", "publication_id = :publication_id"),
     "subscriber_id": ("subscriber_id", "subscriber_id = :subscriber_id"),
     "type": ("type", "type = :type"),

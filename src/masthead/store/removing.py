@@ -77,7 +77,7 @@ class Removal:
     def add(self, table: Table, query: str) -> None:
         """Add the rows of ``table`` whose keys the query selects, as ``key`` and ``other``."""
         names = ("key", "other")[: len(table.key)]
-        if rows := self._staging.keep(_list(table), query, names):
+        if rows := self._staging.extend(_list(table), query, names):
             self.count(table, rows)
 
     def count(self, table: Table, rows: int) -> None:

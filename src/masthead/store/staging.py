@@ -16,6 +16,7 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Connection, Dialect, Row, Value
+from masthead.store.key_lists import KeyLists
 from masthead.store.name_forms import last_word, plain_of
 
 __all__ = [
@@ -47,8 +48,6 @@ _SQLITE_TABLES = """
     CREATE TEMP TABLE staged_problems (
         number INTEGER, file INTEGER, line INTEGER, "column" TEXT, sentence TEXT);
     CREATE INDEX staged_problems_by_row ON staged_problems (file, line);
-    CREATE TEMP TABLE staged_keys (list TEXT, key INTEGER, other INTEGER, text TEXT);
-    CREATE INDEX staged_keys_by_key ON staged_keys (list, key, other);
     CREATE TEMP TABLE staged_natural_keys (
         table_name TEXT, key_digest TEXT, record_id INTEGER, key_text TEXT);
     """
@@ -115,20 +114,18 @@ def staging_for(connection: Connection, account_id: int) -> Iterator["Staging"]:
             staging.discard_all()
 
 
-class Staging:
-    """The staged rows of one load into one account.
+class Staging(KeyLists):
+    """The staged rows of one load into one account, and its lists of keys.
 
     On SQLite they are in temporary tables. On PostgreSQL they are in permanent ones, with the rows
     of other loads: the queries name the account and the load, by :meth:`rows_of` and :meth:`own`.
     """
 
     def __init__(self, connection: Connection, account_id: int) -> None:
-        self.connection = connection
-        self.account_id = account_id
+        load_id = connection.now() * _IDS_PER_US + secrets.randbelow(_IDS_PER_US)
+        super().__init__(connection, account_id, load_id)
         self.tables: set[str] = set()
         self.mapped_tables: set[str] = set()
-        self._is_shared = connection.dialect == "postgresql"
-        self._load_id = connection.now() * _IDS_PER_US + secrets.randbelow(_IDS_PER_US)
         self._load_ids: dict[str, int] = {}
         self._numbers = itertools.count()
         self.first_without_key: tuple[int, int] | None = None
@@ -146,8 +143,7 @@ class Staging:
         table = f"staged_{name}"
         if not self._is_shared:
             return table
-        # A query in place of the number: PostgreSQL then expects as many rows as other loads have,
-        # and not none because its statistics have seen no row of this number.
+        # A query in place of the number, as in KeyLists.
         load_id = f"(SELECT {self._load_id_of(name)})"
         return f"(SELECT * FROM {table} WHERE account_id = :account_id AND load_id = {load_id})"
 
@@ -163,14 +159,11 @@ class Staging:
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes, with ``:account_id``; return how many rows it changed."""
-        return self.connection.change(sql, **self._used(sql), **values)
+        return self.connection.change(sql, **self.values, **values)
 
     def found(self, sql: str, /) -> list[Row]:
         """Return all rows of a query, with ``:account_id``."""
-        return self.connection.rows(sql, **self._used(sql))
-
-    def _used(self, sql: str) -> dict[str, Value]:
-        return self.values if ":account_id" in sql else {}
+        return self.connection.rows(sql, **self.values)
 
     def add(
         self,
@@ -209,9 +202,7 @@ class Staging:
     def _insert_many(
         self, table: str, names: Sequence[str], rows: Iterable[Sequence[Value]], **same: int
     ) -> None:
-        if self._is_shared:
-            same = {"account_id": self.account_id, "load_id": self._load_id, **same}
-        self.connection.insert_many(table, names, rows, **same)
+        self.connection.insert_many(table, names, rows, **self._same, **same)
 
     def _create(self, name: str, table: Table) -> None:
         columns = [f'"{column.name}" {column.kind.column}' for column in table.columns]
@@ -334,7 +325,7 @@ class Staging:
             SELECT file, line, "column", sentence FROM {self.rows_of("problems")} AS p
             ORDER BY file / {NUMBERS_PER_FILE}, line, number LIMIT :limit
             """
-        rows = self.connection.stream(sql, limit=limit, **self._used(sql))
+        rows = self.connection.stream(sql, limit=limit, **self.values)
         return (Problem(*row) for row in rows)
 
     def find(
@@ -352,31 +343,20 @@ class Staging:
         staging table as the source of ``s``. All of them may use ``:account_id``.
         """
         source = f"({rows})" if rows else self.rows_of(table.name)
-        self._insert(
-            "problems",
-            {
-                "number": str(next(self._numbers)),
-                "file": "s.file",
-                "line": "s.line",
-                '"column"': f"'{column}'",
-                "sentence": sentence,
-            },
-            f"{source} AS s WHERE {condition}",
+        values = {
+            **{name: str(value) for name, value in self._same.items()},
+            "number": str(next(self._numbers)),
+            "file": "s.file",
+            "line": "s.line",
+            '"column"': f"'{column}'",
+            "sentence": sentence,
+        }
+        self.change(
+            f"""
+            INSERT INTO staged_problems ({", ".join(values)})
+            SELECT {", ".join(values.values())} FROM {source} AS s WHERE {condition}
+            """
         )
-
-    def keep(self, name: str, query: str, columns: Sequence[str] = ("key",)) -> int:
-        """Store the list ``name`` of keys, the result of a query; return their number.
-
-        The list is read by :meth:`keys_in`. ``columns`` are those of the result: ``key``, and
-        ``other`` or ``text`` for what belongs to a key.
-        """
-        values = {"list": f"'{name}'", **{column: f"found.{column}" for column in columns}}
-        return self._insert("keys", values, f"({query}) AS found")
-
-    def keys_in(self, name: str) -> str:
-        """Return the FROM item with the keys of the list ``name``."""
-        own = self.own("keys")
-        return f"(SELECT key, other, text FROM staged_keys WHERE {own} AND list = '{name}')"
 
     def is_in(self, name: str, value: str, condition: str = "TRUE") -> str:
         """Return the condition that the list ``name`` has the key ``value``, in the row ``k``."""
@@ -391,17 +371,6 @@ class Staging:
         """
         found = f"SELECT 1 FROM staged_{name} AS {row} WHERE {self.own(name, row)} AND {condition}"
         return f"EXISTS ({found}{' OFFSET 0' if self._is_shared else ''})"
-
-    def _insert(self, name: str, values: dict[str, str], source: str) -> int:
-        """Insert rows of SQL expressions, by column, from a FROM item with its conditions."""
-        if self._is_shared:
-            values = {"account_id": ":account_id", "load_id": str(self._load_id), **values}
-        return self.change(
-            f"""
-            INSERT INTO staged_{name} ({", ".join(values)})
-            SELECT {", ".join(values.values())} FROM {source}
-            """
-        )
 
     def discard(self, table: Table) -> int:
         """Delete the staged rows of ``table`` that have a problem; return their number."""

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from masthead.checker.findings import NotTried
 from masthead.checker.service import SUCCESS, Record, Service, id_of, is_full, objects
 from masthead.contract.operations import OPERATIONS
+from masthead.contract.subscription_types import TYPES, UNLIMITED
 
 __all__ = ["CHECKS"]
 
 _SECTION = "Operation 7"
 _OPERATION = OPERATIONS["list_subscriptions"]
 _REQUEST = f"GET {_OPERATION.path}"
-_UNLIMITED = -1
-_TYPES = ("Print", "Digital", "Both")
 Fits = Callable[[Record], bool | None]
 """Tells whether a record fits a filter; None where the interface leaves it open."""
 
@@ -27,7 +26,7 @@ def filters_of_equality_are_kept(service: Service) -> None:
     for name, field in fields.items():
         for value in _values(service, field):
             _try(service, name, str(value), _is(field, str(value)))
-    for word in _TYPES:
+    for word in TYPES:
         _try(service, "type", word, _is("type", word))
 
 
@@ -107,7 +106,7 @@ def several_filters_are_all_kept(service: Service) -> None:
     """
     for one in _rows(service)[:1]:
         copies, word = _number(one, "copies"), one.get("type")
-        if copies is None or word not in _TYPES:
+        if copies is None or word not in TYPES:
             raise NotTried("the first subscription has no copies or no type")
         found = service.rows("list_subscriptions", {"copies": str(copies), "type": str(word)})
         if any((_number(row, "copies"), row.get("type")) != (copies, word) for row in found):
@@ -169,7 +168,7 @@ def _values(service: Service, field: str) -> Sequence[int]:
     rarest = min(counts, key=lambda number: (counts[number], number))
     if len(counts) == 1:
         return rarest, rarest + 17
-    return (rarest, _UNLIMITED) if counts[_UNLIMITED] and rarest != _UNLIMITED else (rarest,)
+    return (rarest, UNLIMITED) if counts[UNLIMITED] and rarest != UNLIMITED else (rarest,)
 
 
 def _is(field: str, text: str) -> Fits:
@@ -186,7 +185,7 @@ def _within(field: str, bound: int, direction: int) -> Fits:
 
     def fits(record: Record) -> bool | None:
         number = _number(record, field)
-        if number is None or number in {_UNLIMITED, bound}:
+        if number is None or number in {UNLIMITED, bound}:
             return None
         return (number - bound) * direction > 0
 

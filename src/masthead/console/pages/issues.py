@@ -1,6 +1,7 @@
 """Issues: closing one after a look at what it gives, its file, gap lists and reopening."""
 
 import datetime as dt
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from starlette.background import BackgroundTask
@@ -9,6 +10,7 @@ from starlette.responses import FileResponse, Response
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
+from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.store.books import closing
@@ -125,13 +127,13 @@ def _made(
         made=made,
         what=what,
         form=form,
-        printed=_copies(made, {"Print", "Both"}),
-        digital=_copies(made, {"Digital", "Both"}),
+        printed=_copies(made, PRINTED),
+        digital=_copies(made, DIGITAL),
         exceptions=made.exceptions[:_SHOWN],
     )
 
 
-def _copies(made: MailingList, types: set[str]) -> int:
+def _copies(made: MailingList, types: Sequence[str]) -> int:
     return sum(run.copies for run in made.runs if run.type in types)
 
 

@@ -132,8 +132,8 @@ def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, 
     return issues, _Asked(kind, key, day, day == today), ""
 
 
-def _issues(running: Reading) -> list[tuple[int, str]]:
-    closed = [each for each in issues_of(running) if each.closed_at and each.mailing_list_id]
+def _issues(books: Reading) -> list[tuple[int, str]]:
+    closed = [each for each in issues_of(books) if each.closed_at and each.mailing_list_id]
     closed.sort(key=lambda each: each.date, reverse=True)
     return [(each.issue_id, f"{each.publication} {each.name} ({each.date})") for each in closed]
 
@@ -153,17 +153,17 @@ def _count(request: PageRequest, asked: _Asked) -> Callable[[], Report | str]:
     store, account_id = request.store, request.account_id
 
     def count() -> Report | str:
-        with counting(store, account_id) as running:
+        with counting(store, account_id) as books:
             try:
-                return _made(running, asked)
+                return _made(books, asked)
             except (BadInput, NotFound) as error:
                 return sentence(error)
 
     return count
 
 
-def _made(running: Reading, asked: _Asked) -> Report:
-    account = (running.connection, running.account_id)
+def _made(books: Reading, asked: _Asked) -> Report:
+    account = (books.connection, books.account_id)
     if asked.issue_id is not None:
         of_issue = reports.press_run_of if asked.kind == "press-run" else reports.circulation_of
         return of_issue(*account, asked.issue_id, asked.day)

@@ -7,6 +7,7 @@ from masthead.circulation.amounts import decimal
 from masthead.console.forms import Form
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
+from masthead.contract.subscription_types import TYPES
 from masthead.store import Connection
 from masthead.store.books import (
     cancel_reasons,
@@ -24,7 +25,6 @@ from masthead.store.books.term_copies import How, set_copies
 
 __all__ = ["ADDRESS", "address_in", "pages"]
 
-_TYPES = ("Print", "Digital", "Both")
 _HOW: dict[str, tuple[How | None, str]] = {
     "": (None, "Do not change them"),
     "free": ("free", "Those that are more are free"),
@@ -88,7 +88,7 @@ def _subject(key: int, state: State) -> str:
 
 def _set(books: Operation, key: int, form: Form) -> str:
     copies = form.number("copies", "Copies", at_least=1, at_most=1_000_000)
-    type_ = form.choice("type", "Type", _TYPES)
+    type_ = form.choice("type", "Type", TYPES)
     if copies is None:
         form.refuse("copies", "Copies are needed.")
     if not form.is_good or copies is None:
@@ -284,7 +284,7 @@ pages = pages_of(
         "Change a subscription",
         "Save",
         (
-            Field("type", "Type", "choice", options=[(each, each) for each in _TYPES]),
+            Field("type", "Type", "choice", options=[(each, each) for each in TYPES]),
             Field("copies", "Copies of each issue", "number"),
             Field(
                 "how",

@@ -14,10 +14,10 @@ from masthead.store.books.cancel_reasons import reasons
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, find_issue
-from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, the_one
 from masthead.store.books.uncancelling import withdraw
+from masthead.store.key_lists import KeyLists
 
 __all__ = ["Cancelled", "cancel", "end_due"]
 
@@ -169,7 +169,7 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
     ``which`` is a condition on ``cancellations AS c`` and ``subscriptions AS s``.
     """
     connection, same = books.connection, {"account_id": books.account_id}
-    lists = Lists(books)
+    lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
         _ENDING,
         f"SELECT c.subscription_id AS key, c.is_refund AS other {_TO_COME.format(which=which)}",

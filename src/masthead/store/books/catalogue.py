@@ -104,7 +104,7 @@ def add(books: Operation, thing: Thing, values: Values) -> int:
     """Add a publication or a product; return its id. Raises BadInput for a name that is none."""
     _check_name(thing, values)
     key = next_ids(books.connection, books.account_id, f"{thing}s")
-    _insert(books, f"{thing}s", {f"{thing}_id": key, **values})
+    books.add(f"{thing}s", **{f"{thing}_id": key, **values})
     books.say(f"{thing} {key} was added")
     return key
 
@@ -189,7 +189,7 @@ def add_issue(books: Operation, values: Values) -> int:
     _check_name("issue", values)
     _check_date(books, publication_id, str(values["date"]))
     key = next_ids(books.connection, books.account_id, "issues")
-    _insert(books, "issues", {"issue_id": key, **values})
+    books.add("issues", issue_id=key, **values)
     _refresh(books, publication_id)
     books.say(f"issue {key} of publication {publication_id} was planned for {values['date']}")
     return key
@@ -257,7 +257,7 @@ def add_bundle(
     _check_name("bundle", {"name": name})
     price = _check_lines(books, lines, price)
     key = next_ids(books.connection, books.account_id, "bundles")
-    _insert(books, "bundles", {"bundle_id": key, "name": name, "price": price, "tax": tax})
+    books.add("bundles", bundle_id=key, name=name, price=price, tax=tax)
     _write_lines(books, key, lines)
     books.say(f"bundle {key} was added: {decimal(price)} and tax {decimal(tax)}")
     return key
@@ -397,11 +397,4 @@ def _refresh(books: Operation, publication_id: int) -> None:
         """SELECT s.subscription_id FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.publication_id = :publication_id""",
         publication_id=publication_id,
-    )
-
-
-def _insert(books: Operation, table: str, values: Values) -> None:
-    values = {"account_id": books.account_id, **values}
-    books.connection.change(
-        f"INSERT INTO {table} ({', '.join(values)}) VALUES (:{', :'.join(values)})", **values
     )

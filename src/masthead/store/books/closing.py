@@ -15,12 +15,12 @@ from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, find_issue, issues_of
-from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.served_subscriptions import Grace, Serving
 from masthead.store.books.stored_expiry_dates import calendar_of, forecast
 from masthead.store.books.uncancelling import finalize
 from masthead.store.database import Store
+from masthead.store.key_lists import KeyLists
 
 __all__ = ["Exception_", "Grace", "MailingList", "Run", "close_issue", "make_gap_list"]
 
@@ -84,14 +84,14 @@ def close_issue(
     grace = grace or Grace()
     if grace.issues and not grace.since:
         raise BadUsage("issues of grace need the date since when a last issue counts: --grace-from")
-    with operation(store, account_id, actor, dry_run=dry_run) as running:
-        issue = find_issue(running, issue_id)
-        _check_open(running, issue)
-        finalize(running, issue)
-        made = _Delivery(running, issue, grace, parent=None).run()
-        _forecast_after_closing(running, issue, made)
-        end_due(running, issue)
-        running.say(
+    with operation(store, account_id, actor, dry_run=dry_run) as books:
+        issue = find_issue(books, issue_id)
+        _check_open(books, issue)
+        finalize(books, issue)
+        made = _Delivery(books, issue, grace, parent=None).run()
+        _forecast_after_closing(books, issue, made)
+        end_due(books, issue)
+        books.say(
             f"closed issue {issue_id}: list {made.mailing_list_id} with {made.entries} entries, "
             f"{len(made.exceptions)} exceptions"
         )
@@ -111,14 +111,14 @@ def make_gap_list(
     Without any there is no list, and nothing changes (circulation, "Gap"). Raises what
     ``operation`` and ``find_issue`` do, and BadInput if the issue has no main list.
     """
-    with operation(store, account_id, actor, dry_run=dry_run) as running:
-        issue = find_issue(running, issue_id)
+    with operation(store, account_id, actor, dry_run=dry_run) as books:
+        issue = find_issue(books, issue_id)
         if issue.mailing_list_id is None:
             how = "was closed without one" if issue.closed_at else "is not closed"
             raise BadInput(f"{issue.title} {how}: a gap list needs the main list of its issue")
-        made = _Delivery(running, issue, Grace(), parent=issue.mailing_list_id).run()
+        made = _Delivery(books, issue, Grace(), parent=issue.mailing_list_id).run()
         if made.mailing_list_id is not None:
-            lists = Lists(running)
+            lists = KeyLists(books.connection, books.account_id, books.commit_id)
             lists.keep(
                 _CHANGED,
                 """SELECT e.subscription_id AS key FROM mailing_list_entries AS e
@@ -127,22 +127,22 @@ def make_gap_list(
                 account_id=account_id,
                 mailing_list_id=made.mailing_list_id,
             )
-            forecast(running, lists, lists.keys_in(_CHANGED))
+            forecast(books, lists, lists.keys_in(_CHANGED))
             lists.drop(_CHANGED)
-            end_due(running, issue)
-            running.say(
+            end_due(books, issue)
+            books.say(
                 f"gap list {made.mailing_list_id} of issue {issue_id} with {made.entries} entries, "
                 f"{len(made.exceptions)} exceptions"
             )
         return made
 
 
-def _check_open(running: Operation, issue: Issue) -> None:
+def _check_open(books: Operation, issue: Issue) -> None:
     """Raise BadInput unless the issue is the next one of its publication to be closed."""
     if issue.closed_at:
         which = f"with list {issue.mailing_list_id}" if issue.mailing_list_id else "without a list"
         raise BadInput(f"{issue.title} is closed already, {which}: nothing was changed")
-    for other in issues_of(running, issue.publication_id):
+    for other in issues_of(books, issue.publication_id):
         if other.issue_id == issue.issue_id:
             return
         if not other.closed_at and other.date:
@@ -155,16 +155,14 @@ def _check_open(running: Operation, issue: Issue) -> None:
 class _Delivery:
     """The delivery of an issue by one list; ``parent`` is the main list of a gap list."""
 
-    def __init__(
-        self, running: Operation, issue: Issue, grace: Grace, *, parent: int | None
-    ) -> None:
-        self._running = running
-        self._connection = running.connection
+    def __init__(self, books: Operation, issue: Issue, grace: Grace, *, parent: int | None) -> None:
+        self._books = books
+        self._connection = books.connection
         self._issue = issue
         self._grace = grace
         self._parent = parent
-        self._list_id = next_ids(running.connection, running.account_id, "list_downloads")
-        self._values = {"account_id": running.account_id, "mailing_list_id": self._list_id}
+        self._list_id = next_ids(books.connection, books.account_id, "list_downloads")
+        self._values = {"account_id": books.account_id, "mailing_list_id": self._list_id}
 
     def run(self) -> MailingList:
         """Deliver the issue, and write all that follows but the forecasts."""
@@ -174,7 +172,7 @@ class _Delivery:
         self._add_list()
         if self._parent is None:
             self._note_closing()
-        serving = Serving(self._running, self._issue, self._grace)
+        serving = Serving(self._books, self._issue, self._grace)
         count = serving.deliver(self._list_id)
         exceptions = [Exception_(*row) for row in serving.exceptions(self._list_id)]
         name = self._issue.list_name
@@ -187,8 +185,8 @@ class _Delivery:
             return MailingList(None, name, 0, [], exceptions)
         self._add_entries()
         self._use_up_terms()
-        earn_by_deliveries(self._running, self._issue, self._list_id)
-        earn_by_months(self._running, self._issue)
+        earn_by_deliveries(self._books, self._issue, self._list_id)
+        earn_by_months(self._books, self._issue)
         self._connection.change(
             """UPDATE list_downloads SET count = :count
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
@@ -196,12 +194,12 @@ class _Delivery:
             count=count,
         )
         renew_balances(
-            self._running,
+            self._books,
             """(SELECT e.subscription_id AS key FROM mailing_list_entries AS e
             WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id)""",
             mailing_list_id=self._list_id,
         )
-        add_kinds(self._running, self._issue.publication_id)
+        add_kinds(self._books, self._issue.publication_id)
         return MailingList(self._list_id, name, count, self._runs(), exceptions)
 
     def _add_list(self) -> None:
@@ -218,8 +216,8 @@ class _Delivery:
             since=self._grace.since,
             grace_issues=self._grace.issues,
             parent=self._parent,
-            created=self._running.now,
-            commit_id=self._running.commit_id,
+            created=self._books.now,
+            commit_id=self._books.commit_id,
         )
 
     def _note_closing(self) -> None:
@@ -230,7 +228,7 @@ class _Delivery:
             """,
             **self._values,
             issue_id=self._issue.issue_id,
-            now=self._running.now,
+            now=self._books.now,
         )
 
     def _add_entries(self) -> None:
@@ -289,21 +287,21 @@ class _Delivery:
         return [Run(*row) for row in rows]
 
 
-def _forecast_after_closing(running: Operation, issue: Issue, made: MailingList) -> None:
+def _forecast_after_closing(books: Operation, issue: Issue, made: MailingList) -> None:
     """Write anew the ``date_expired`` that closing has changed.
 
     One issue fewer is left and one fewer is to come, so mostly it is as before: what it is for so
     many issues left, without suspensions and issues missed. Only where it is not that now, and
     where an open suspension has passed over this issue, the forecast is made again.
     """
-    calendar = calendar_of(running, issue.publication_id)
-    kinds = running.connection.rows(
+    calendar = calendar_of(books, issue.publication_id)
+    kinds = books.connection.rows(
         """
         SELECT DISTINCT issues FROM subscription_kinds
         WHERE account_id = :account_id AND publication_id = :publication_id AND issues >= 0
         ORDER BY issues
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         publication_id=issue.publication_id,
     )
     dates = []
@@ -312,8 +310,8 @@ def _forecast_after_closing(running: Operation, issue: Issue, made: MailingList)
     for (left,) in kinds:
         day = coming[left] - timedelta(days=1) if left < len(coming) else date.max
         dates.append((left, f"{day}"))
-    lists = Lists(running)
-    lists.add(_DATES, ("key", "text"), dates)
+    lists = KeyLists(books.connection, books.account_id, books.commit_id)
+    lists.keep_rows(_DATES, ("key", "text"), dates)
     lists.keep(
         _CHANGED,
         f"""
@@ -330,10 +328,10 @@ def _forecast_after_closing(running: Operation, issue: Issue, made: MailingList)
             AND s.publication_id = :publication_id
         """,
         ("key",),
-        account_id=running.account_id,
+        account_id=books.account_id,
         mailing_list_id=made.mailing_list_id,
         publication_id=issue.publication_id,
         day=issue.date,
     )
-    forecast(running, lists, lists.keys_in(_CHANGED))
+    forecast(books, lists, lists.keys_in(_CHANGED))
     lists.drop(_CHANGED, _DATES)

@@ -5,11 +5,11 @@ Only rows in which one of them differs are written and get the operation's commi
 """
 
 from masthead.store.books.earned_share_sql import DELIVERED, earned
-from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation
 from masthead.store.books.served_subscriptions import IS_PASSED_OVER
 from masthead.store.books.stored_expiry_dates import forecast
 from masthead.store.database import Value
+from masthead.store.key_lists import KeyLists
 
 __all__ = ["add_kinds", "decimal_of", "refresh", "renew_balances"]
 
@@ -28,27 +28,27 @@ _UNEARNED = f"""
 what has been booked; an unlimited one by what has been booked."""
 
 
-def refresh(running: Operation, subscriptions: str, **values: Value) -> int:
+def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
     """Derive the values of subscriptions anew; return how many rows of balances were written.
 
     ``subscriptions`` is a query of one column, their ids; it may use ``:account_id`` and the
     parameters ``values``. ``subscription_kinds`` is complete afterwards, also for rows that the
-    operation changed itself, to which it gives ``running.commit_id``. So an operation calls this
+    operation changed itself, to which it gives ``books.commit_id``. So an operation calls this
     once, after everything else that it writes.
     """
-    lists = Lists(running)
+    lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
         _REFRESHED,
         f"WITH found (key) AS ({subscriptions}) SELECT DISTINCT key FROM found",
         ("key",),
-        account_id=running.account_id,
+        account_id=books.account_id,
         **values,
     )
     keys = lists.keys_in(_REFRESHED)
-    written = renew_balances(running, keys)
-    forecast(running, lists, keys)
+    written = renew_balances(books, keys)
+    forecast(books, lists, keys)
     lists.drop(_REFRESHED)
-    add_kinds(running)
+    add_kinds(books)
     return written
 
 
@@ -60,14 +60,14 @@ def decimal_of(cents: str) -> str:
     )
 
 
-def renew_balances(running: Operation, keys: str, **values: Value) -> int:
+def renew_balances(books: Operation, keys: str, **values: Value) -> int:
     """Write issues, paid issues, unearned revenue and copies of subscriptions where they differ.
 
     The copies are those of the term that is delivered next; without issues left they stay.
 
     ``keys`` is a FROM item whose column ``key`` has each id once. Returns how many were written.
     """
-    return running.connection.change(
+    return books.connection.change(
         f"""
         UPDATE subscriptions AS s SET issues = n.issues, paid_issues_left = n.paid,
             unearned_revenue = n.unearned, commit_id = :commit_id,
@@ -99,13 +99,13 @@ def renew_balances(running: Operation, keys: str, **values: Value) -> int:
                 OR s.unearned_revenue IS DISTINCT FROM n.unearned
                 OR (n.copies IS NOT NULL AND s.copies IS DISTINCT FROM n.copies))
         """,
-        account_id=running.account_id,
-        commit_id=running.commit_id,
+        account_id=books.account_id,
+        commit_id=books.commit_id,
         **values,
     )
 
 
-def add_kinds(running: Operation, publication_id: int | None = None) -> None:
+def add_kinds(books: Operation, publication_id: int | None = None) -> None:
     """Add the kinds that the operation's subscriptions have and that are not there yet.
 
     With ``publication_id``, those of all its subscriptions: an index has them, which is faster
@@ -113,17 +113,17 @@ def add_kinds(running: Operation, publication_id: int | None = None) -> None:
     """
     columns = "account_id, publication_id, type, copies, issues, renew_campaign_active"
     which, value = (
-        ("commit_id", running.commit_id)
+        ("commit_id", books.commit_id)
         if publication_id is None
         else ("publication_id", publication_id)
     )
-    running.connection.change(
+    books.connection.change(
         f"""
         INSERT INTO subscription_kinds ({columns})
         SELECT DISTINCT {columns} FROM subscriptions
         WHERE account_id = :account_id AND {which} = :{which}
         EXCEPT SELECT {columns} FROM subscription_kinds WHERE account_id = :account_id
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         **{which: value},
     )

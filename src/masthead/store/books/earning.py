@@ -32,13 +32,13 @@ _LATEST = """(
 """The revenue of the latest closed issue of the term ``t`` but this one; else of its payment."""
 
 
-def earn_by_deliveries(running: Operation, issue: Issue, mailing_list_id: int) -> None:
+def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> None:
     """Book the share of the delivery by a list, for each paid term with an end.
 
     ``issues_left`` has been changed already. Nothing is booked before a term was paid.
     """
     cents = f"({earned(DELIVERED)} - {earned(f'({DELIVERED} - 1)')})"
-    running.connection.change(
+    books.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT t.account_id, :first_id + row_number() OVER (ORDER BY d.subscription_id) - 1,
@@ -48,23 +48,23 @@ def earn_by_deliveries(running: Operation, issue: Issue, mailing_list_id: int) -
             AND t.account_id = :account_id AND t.term_id = d.term_id
             AND t.issues > 0 AND {_IS_PAID} AND {cents} <> 0
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         issue_id=issue.issue_id,
         mailing_list_id=mailing_list_id,
-        day=open_day(issue.booked_on, running.today),
-        first_id=next_ids(running.connection, running.account_id, "revenue"),
+        day=open_day(issue.booked_on, books.today),
+        first_id=next_ids(books.connection, books.account_id, "revenue"),
     )
 
 
-def earn_by_months(running: Operation, issue: Issue) -> None:
+def earn_by_months(books: Operation, issue: Issue) -> None:
     """Book what a publication's unlimited terms have earned by now, and renew their balances.
 
     That is up to its newest issue with a list, and nothing without any. It is booked for ``issue``;
     what is less than before is taken back where the latest was booked.
     """
-    months = months_served(listed_issues(running, issue.publication_id))
+    months = months_served(listed_issues(books, issue.publication_id))
     first_id = _settle(
-        running,
+        books,
         issue,
         f"""
         (WITH unlimited AS MATERIALIZED (
@@ -79,13 +79,13 @@ def earn_by_months(running: Operation, issue: Issue) -> None:
         publication_id=issue.publication_id,
     )
     if first_id is not None:
-        _renew_balances_since(running, first_id)
+        _renew_balances_since(books, first_id)
 
 
-def _renew_balances_since(running: Operation, first_id: int) -> None:
+def _renew_balances_since(books: Operation, first_id: int) -> None:
     """Renew the balances of all that has revenue from this id on."""
     renew_balances(
-        running,
+        books,
         """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
         WHERE m.account_id = :account_id AND m.term_id IN (
             SELECT r.term_id FROM revenue AS r
@@ -94,15 +94,15 @@ def _renew_balances_since(running: Operation, first_id: int) -> None:
     )
 
 
-def take_back(running: Operation, issue: Issue, terms: str) -> None:
+def take_back(books: Operation, issue: Issue, terms: str) -> None:
     """Take back what an issue earned, on the days on which that was booked, or today.
 
     ``terms`` is a FROM item of the terms with an end out of which it came, in a column ``key``;
     they have got the issue back already. Where an earlier issue came later, their shares have
     moved: the cents between are booked where the latest of them was.
     """
-    first_id = next_ids(running.connection, running.account_id, "revenue")
-    running.connection.change(
+    first_id = next_ids(books.connection, books.account_id, "revenue")
+    books.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT b.account_id, :first_id + row_number() OVER (ORDER BY b.term_id, b.booked_on) - 1,
@@ -117,14 +117,14 @@ def take_back(running: Operation, issue: Issue, terms: str) -> None:
             GROUP BY 1, 2, 3) AS b
         WHERE b.cents <> 0
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         issue_id=issue.issue_id,
-        today=running.today,
-        month=running.today[:_MONTH],
+        today=books.today,
+        month=books.today[:_MONTH],
         first_id=first_id,
     )
     _settle(
-        running,
+        books,
         issue,
         f"""
         (SELECT o.* FROM {terms} AS k JOIN terms AS o
@@ -133,28 +133,26 @@ def take_back(running: Operation, issue: Issue, terms: str) -> None:
         """,
         earned(DELIVERED),
     )
-    _renew_balances_since(running, first_id)
+    _renew_balances_since(books, first_id)
 
 
-def listed_issues(running: Reading, publication_id: int) -> list[tuple[int, str]]:
+def listed_issues(books: Reading, publication_id: int) -> list[tuple[int, str]]:
     """Return id and date of the issues of a publication that have a list, by their dates."""
     return [
         (each.issue_id, each.date)
-        for each in issues_of(running, publication_id)
+        for each in issues_of(books, publication_id)
         if each.mailing_list_id is not None
     ]
 
 
-def _settle(
-    running: Operation, issue: Issue, terms: str, target: str, **values: Value
-) -> int | None:
+def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: Value) -> int | None:
     """Book what the terms ``t`` should have earned; return the first id of revenue, if any.
 
     What is more than before is booked for the issue, what is less where the latest was booked.
     """
-    first_id = next_ids(running.connection, running.account_id, "revenue")
+    first_id = next_ids(books.connection, books.account_id, "revenue")
     taken_back_on = _OPEN_DAY.format(day="coalesce(o.booked_on, e.paid_on)")
-    booked = running.connection.change(
+    booked = books.connection.change(
         f"""
         INSERT INTO {_INTO}
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
@@ -170,11 +168,11 @@ def _settle(
             FROM due AS t WHERE t.cents <> 0) AS e
         LEFT JOIN revenue AS o ON o.account_id = :account_id AND o.revenue_id = e.latest
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         issue_id=issue.issue_id,
-        day=open_day(issue.booked_on, running.today),
-        today=running.today,
-        month=running.today[:_MONTH],
+        day=open_day(issue.booked_on, books.today),
+        today=books.today,
+        month=books.today[:_MONTH],
         first_id=first_id,
         **values,
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from masthead.circulation.ordering import RefusedOrder
-from masthead.store.books.item_pricing import Line, Offer
+from masthead.store.books.catalogue import Line
+from masthead.store.books.item_pricing import Offer
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record

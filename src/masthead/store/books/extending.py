@@ -5,6 +5,7 @@ The function runs in an operation (``store.books.operation``) and says what it d
 
 from masthead.circulation.copy_classes import COMPLIMENTARY
 from masthead.circulation.first_day import begins_on
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
@@ -13,8 +14,6 @@ from masthead.store.books.subscription import Held, changeable, the_one
 from masthead.store.books.term_copies import next_term
 
 __all__ = ["extend"]
-
-_UNLIMITED = -1
 
 
 def extend(
@@ -28,7 +27,7 @@ def extend(
     class.
     """
     found = changeable(books, subscription_id)
-    if found.issues == _UNLIMITED:
+    if found.issues == UNLIMITED:
         raise BadInput(f"subscription {subscription_id} is unlimited: it needs no extension")
     of_class = check_class(books, of_class)
     term = next_term(books, subscription_id)

@@ -55,16 +55,16 @@ class Issue(NamedTuple):
         return f"{self.publication} {self.name}"
 
 
-def find_issue(running: Reading, issue_id: int) -> Issue:
+def find_issue(books: Reading, issue_id: int) -> Issue:
     """Return an issue. Raises NotFound if there is none, BadInput if it has no date."""
-    row = running.connection.row(
+    row = books.connection.row(
         f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id",
-        account_id=running.account_id,
+        account_id=books.account_id,
         issue_id=issue_id,
     )
     if row is None:
         raise NotFound(
-            f"account {running.account_id} has no issue {issue_id}: `masthead issue list` shows "
+            f"account {books.account_id} has no issue {issue_id}: `masthead issue list` shows "
             "them all"
         )
     found = _issue(row)
@@ -73,21 +73,21 @@ def find_issue(running: Reading, issue_id: int) -> Issue:
     return found
 
 
-def issues_of(running: Reading, publication_id: int | None = None) -> list[Issue]:
+def issues_of(books: Reading, publication_id: int | None = None) -> list[Issue]:
     """Return the issues of the account, or of a publication, by publication and date."""
     of_publication = "" if publication_id is None else "AND i.publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
-    rows = running.connection.rows(
+    rows = books.connection.rows(
         f"SELECT {_COLUMNS} {_FROM} {of_publication} ORDER BY i.publication_id, i.date, i.issue_id",
-        account_id=running.account_id,
+        account_id=books.account_id,
         **values,
     )
     return [_issue(row) for row in rows]
 
 
-def newest_closed(running: Reading, publication_id: int) -> Issue | None:
+def newest_closed(books: Reading, publication_id: int) -> Issue | None:
     """Return the closed issue of a publication with the latest date, or None."""
-    closed = [each for each in issues_of(running, publication_id) if each.closed_at]
+    closed = [each for each in issues_of(books, publication_id) if each.closed_at]
     return closed[-1] if closed else None
 
 

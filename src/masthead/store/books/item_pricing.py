@@ -9,29 +9,19 @@ from typing import NamedTuple
 from masthead.circulation.amounts import CENTS_MAX, decimal, spread
 from masthead.circulation.ordering import Item, RefusedOrder
 from masthead.errors import BadInput
+from masthead.store.books.catalogue import Line, lines_of
 from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
 from masthead.store.database import Row
 
-__all__ = ["Line", "Offer", "offer_of"]
-
-
-class Line(NamedTuple):
-    """What an item gives of one publication; ``price`` is that of this order.
-
-    ``months``: over how many an unlimited line is earned; None for the publication's.
-    """
-
-    publication_id: int
-    issues: int
-    type: str
-    copies: int
-    price: int
-    months: int | None
+__all__ = ["Offer", "offer_of"]
 
 
 class Offer(NamedTuple):
-    """An item with its net price and tax, and its lines; a product has none."""
+    """An item with its net price and tax, and its lines, whose prices are those of this order.
+
+    A product has no lines.
+    """
 
     item: Item
     net: int
@@ -76,17 +66,12 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
     lines = _lines(books, wanted)
     if not lines:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
-    prices = spread(net, [line[4] for line in lines])
+    prices = spread(net, [line.price for line in lines])
     return Offer(
         _with_class(books, number, item, prices),
         net,
         tax,
-        [
-            Line(publication_id, issues, type_, copies, part, months)
-            for (publication_id, issues, type_, copies, _, months), part in zip(
-                lines, prices, strict=True
-            )
-        ],
+        [line._replace(price=part) for line, part in zip(lines, prices, strict=True)],
     )
 
 
@@ -119,16 +104,9 @@ def _row(books: Operation, what: str, wanted: int) -> Row | None:
     return found
 
 
-def _lines(books: Operation, bundle_id: int) -> Sequence[Row]:
+def _lines(books: Operation, bundle_id: int) -> Sequence[Line]:
     memory = books.memory("bundle_lines")
     if bundle_id not in memory:
-        memory[bundle_id] = books.direct.rows(
-            """
-            SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
-            WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
-            """,
-            account_id=books.account_id,
-            bundle_id=bundle_id,
-        )
-    found: Sequence[Row] = memory[bundle_id]
+        memory[bundle_id] = lines_of(books.direct, books.account_id, bundle_id)
+    found: Sequence[Line] = memory[bundle_id]
     return found

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from masthead.contract.subscription_types import PRINTED as PRINTED_TYPES
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.books.issue import find_issue
@@ -75,13 +76,13 @@ def mark_written(
     that no file is of deliveries which were undone; and the audit log has each time. Raises what
     ``operation`` and ``find_issue`` do, and BadInput if the issue has no such list.
     """
-    with operation(store, account_id, actor, dry_run=dry_run) as running:
-        issue = find_issue(running, issue_id)
+    with operation(store, account_id, actor, dry_run=dry_run) as books:
+        issue = find_issue(books, issue_id)
         if issue.mailing_list_id is None:
             how = "was closed without one" if issue.closed_at else "is not closed"
             raise BadInput(f"{issue.title} {how}: a file is of a mailing list")
         which = issue.mailing_list_id if mailing_list_id is None else mailing_list_id
-        row = running.connection.row(
+        row = books.connection.row(
             """
             SELECT name FROM list_downloads WHERE account_id = :account_id
                 AND mailing_list_id = :which AND :main IN (mailing_list_id, parent_mailing_list_id)
@@ -92,16 +93,16 @@ def mark_written(
         )
         if row is None:
             raise BadInput(f"list {which} is none of {issue.title}")
-        running.connection.change(
+        books.connection.change(
             """
             UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
             WHERE account_id = :account_id AND issue_id = :issue_id
             """,
             account_id=account_id,
             issue_id=issue_id,
-            now=running.now,
+            now=books.now,
         )
-        running.say(f"the file of list {which} of issue {issue_id} was written out")
+        books.say(f"the file of list {which} of issue {issue_id} was written out")
         return Written(which, str(row[0] or ""))
 
 
@@ -120,7 +121,7 @@ def rows_of(
             SELECT {_KEYLINE}, e.copies, r.email, r.first_name, r.last_name {_FROM}
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-            {_OF_LIST} AND (e.type IN ('Print', 'Both')) IS NOT TRUE
+            {_OF_LIST} AND (e.type IN {PRINTED_TYPES}) IS NOT TRUE
             ORDER BY e.subscription_id
             """
     else:
@@ -134,7 +135,7 @@ def rows_of(
                 AND d.issue_id = :issue_id AND d.subscription_id = {RECEIVED_BY}
             LEFT JOIN addresses AS a
                 ON a.account_id = :account_id AND a.address_id = d.address_id
-            {_OF_LIST} AND e.type IN ('Print', 'Both')
+            {_OF_LIST} AND e.type IN {PRINTED_TYPES}
             ORDER BY coalesce(a.country_name, ''), coalesce(a.zip_code, ''), e.subscription_id
             """
     values = {"account_id": account_id, "mailing_list_id": written.mailing_list_id}

@@ -6,8 +6,8 @@ All that one has goes to the other (circulation, "Merging"). The functions run i
 
 from typing import NamedTuple
 
-from masthead.circulation.ordering import UNLIMITED
 from masthead.circulation.spans import uncovered
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books.extendable_subscriptions import look_up, running
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation

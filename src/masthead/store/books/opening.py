@@ -11,12 +11,12 @@ from typing import NamedTuple
 from masthead.circulation.amounts import decimal
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.circulation.opening import (
-    UNLIMITED,
     Contradiction,
     ContradictionError,
     OpeningTerm,
     opening_terms,
 )
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.books.derived_values import refresh
@@ -90,27 +90,27 @@ def open_books(
     Raises BadInput, which says each kind of contradiction with examples, NotFound if there is no
     such account, MastheadError if its books are open already.
     """
-    with operation(store, account_id, by, dry_run=dry_run, mode="elsewhere") as running:
-        problems = _without_date(running)
-        running.connection.change(
+    with operation(store, account_id, by, dry_run=dry_run, mode="elsewhere") as books:
+        problems = _without_date(books)
+        books.connection.change(
             """
             INSERT INTO books (account_id, books_id, opened_on, opened_at, last_order_before)
             SELECT :account_id, 1, :today, :now, max(order_id) FROM orders
             WHERE account_id = :account_id
             """,
             account_id=account_id,
-            today=running.today,
-            now=running.now,
+            today=books.today,
+            now=books.now,
         )
-        closed = _close_past(running)
-        _add_terms(running, problems)
-        to_renew = 0 if renew_since is None else _add_empty_terms(running, renew_since)
-        _begin(running)
+        closed = _close_past(books)
+        _add_terms(books, problems)
+        to_renew = 0 if renew_since is None else _add_empty_terms(books, renew_since)
+        _begin(books)
         # Also those without a term: what the files say of their end is not asked from now on.
-        refresh(running, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
-        balances = _balances(running)
+        refresh(books, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
+        balances = _balances(books)
         unearned = sum(each.unearned for each in balances)
-        running.say(
+        books.say(
             f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
             f"issues left, {decimal(unearned)} unearned, {closed} issues closed"
             + ("" if renew_since is None else f", {to_renew} to renew since {renew_since}")
@@ -123,14 +123,14 @@ def open_books(
     return Opened(balances, closed, to_renew)
 
 
-def _without_date(running: Operation) -> list[str]:
+def _without_date(books: Operation) -> list[str]:
     """Return a sentence about issues without a date: they have no place in the order of closing."""
-    found = running.connection.rows(
+    found = books.connection.rows(
         """
         SELECT issue_id FROM issues WHERE account_id = :account_id AND date IS NULL
         ORDER BY issue_id
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
     )
     if not found:
         return []
@@ -139,9 +139,9 @@ def _without_date(running: Operation) -> list[str]:
     return [f"date is empty, and issues close in its order: {count}, such as {named}"]
 
 
-def _close_past(running: Operation) -> int:
+def _close_past(books: Operation) -> int:
     """Close the issues that are out; return their number. They have no list."""
-    return running.connection.change(
+    return books.connection.change(
         """
         UPDATE issues SET closed_at = coalesce(closed_at, :now)
         WHERE account_id = :account_id AND date <= (
@@ -151,22 +151,22 @@ def _close_past(running: Operation) -> int:
                     SELECT 1 FROM subscription_issues AS r
                     WHERE r.account_id = :account_id AND r.issue_id = o.issue_id)))
         """,
-        account_id=running.account_id,
-        now=running.now,
-        today=running.today,
+        account_id=books.account_id,
+        now=books.now,
+        today=books.today,
     )
 
 
-def _add_terms(running: Operation, problems: list[str]) -> None:
+def _add_terms(books: Operation, problems: list[str]) -> None:
     """Add the opening terms of all subscriptions, and what of them was received.
 
     Raises BadInput for ``problems``, and for numbers of subscriptions that contradict each other, a
     sentence for each kind.
     """
-    term_id = next_ids(running.connection, running.account_id, "terms")
-    revenue_id = next_ids(running.connection, running.account_id, "revenue")
+    term_id = next_ids(books.connection, books.account_id, "terms")
+    revenue_id = next_ids(books.connection, books.account_id, "revenue")
     contradictions: dict[Contradiction, list[str]] = {}
-    for batch in _batches(running):
+    for batch in _batches(books):
         terms: list[tuple[int | str | None, ...]] = []
         revenue: list[tuple[int | str | None, ...]] = []
         for subscription_id, issues, copies, paid, unearned, months in batch:
@@ -182,21 +182,21 @@ def _add_terms(running: Operation, problems: list[str]) -> None:
                         part.issues,
                         max(copies or 1, 1),
                         part.price,
-                        running.today if is_paid else None,
+                        books.today if is_paid else None,
                         "opening",
                         PAID if is_paid else COMPLIMENTARY,
                         months if is_unlimited else None,
-                        running.today if is_unlimited else None,
+                        books.today if is_unlimited else None,
                     )
                 )
                 if part.price:
-                    revenue.append((revenue_id, term_id, "received", part.price, running.today))
+                    revenue.append((revenue_id, term_id, "received", part.price, books.today))
                     revenue_id += 1
                 term_id += 1
         if not contradictions:
-            same = {"account_id": running.account_id}
-            running.connection.insert_many("terms", _TERM, terms, **same)
-            running.connection.insert_many("revenue", _REVENUE, revenue, **same)
+            same = {"account_id": books.account_id}
+            books.connection.insert_many("terms", _TERM, terms, **same)
+            books.connection.insert_many("revenue", _REVENUE, revenue, **same)
     if contradictions:
         problems += [_told(kind, named) for kind, named in contradictions.items()]
     if problems:
@@ -215,12 +215,12 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _add_empty_terms(running: Operation, since: str) -> int:
+def _add_empty_terms(books: Operation, since: str) -> int:
     """Add a term without issues for each reader whose last issue was not long ago; return how many.
 
     Letters of renewal are sent for a term, and so these readers get them.
     """
-    return running.connection.change(
+    return books.connection.change(
         f"""
         INSERT INTO terms ({", ".join(("account_id", *_TERM))})
         SELECT s.account_id, :first_id + row_number() OVER (ORDER BY s.subscription_id) - 1,
@@ -236,17 +236,17 @@ def _add_empty_terms(running: Operation, since: str) -> int:
                 WHERE g.account_id = :account_id
                     AND g.subscription_id = s.subscription_id) >= :since
         """,
-        account_id=running.account_id,
-        first_id=next_ids(running.connection, running.account_id, "terms"),
+        account_id=books.account_id,
+        first_id=next_ids(books.connection, books.account_id, "terms"),
         since=since,
         **{"class": COMPLIMENTARY},
     )
 
 
-def _batches(running: Operation) -> Iterator[list[Row]]:
+def _batches(books: Operation) -> Iterator[list[Row]]:
     """Yield the subscriptions' numbers by ascending id, in lists of 5,000 rows."""
     last = -1
-    while rows := running.connection.rows(
+    while rows := books.connection.rows(
         """
         SELECT s.subscription_id, s.issues, s.copies, s.paid_issues_left, s.unearned_revenue,
             p.unlimited_term_months
@@ -256,7 +256,7 @@ def _batches(running: Operation) -> Iterator[list[Row]]:
         WHERE s.account_id = :account_id AND s.subscription_id > :last
         ORDER BY s.subscription_id LIMIT :limit
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         last=last,
         limit=_BATCH_ROWS,
     ):
@@ -281,24 +281,24 @@ def _parts(
         return []
 
 
-def _begin(running: Operation) -> None:
+def _begin(books: Operation) -> None:
     """Let each subscription with issues left begin on the day after the newest closed issue."""
-    found = running.connection.rows(
+    found = books.connection.rows(
         f"""
         SELECT p.publication_id, {_CLOSED_DAY.format(publication="p.publication_id")}
         FROM publications AS p WHERE p.account_id = :account_id ORDER BY p.publication_id
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
     )
     for publication_id, closed_on in found:
-        running.connection.change(
+        books.connection.change(
             """
             UPDATE subscriptions SET begins_on = :begins_on
             WHERE account_id = :account_id AND publication_id = :publication_id AND issues <> 0
             """,
-            account_id=running.account_id,
+            account_id=books.account_id,
             publication_id=publication_id,
-            begins_on=_day_after(closed_on) if closed_on else running.today,
+            begins_on=_day_after(closed_on) if closed_on else books.today,
         )
 
 
@@ -306,10 +306,10 @@ def _day_after(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
-def _balances(running: Operation) -> list[Balance]:
+def _balances(books: Operation) -> list[Balance]:
     return [
         Balance._make(row)
-        for row in running.connection.rows(
+        for row in books.connection.rows(
             """
             SELECT p.publication_id, coalesce(p.name, ''),
                 count(DISTINCT CASE WHEN t.issues <> 0 THEN t.subscription_id END),
@@ -326,6 +326,6 @@ def _balances(running: Operation) -> list[Balance]:
             WHERE p.account_id = :account_id
             GROUP BY p.publication_id, p.name ORDER BY p.publication_id
             """,
-            account_id=running.account_id,
+            account_id=books.account_id,
         )
     ]

@@ -176,16 +176,16 @@ def operation(
             connection.lock_account(account_id)
             store.check_schema(connection)
             check_mode(connection, account_id, mode)
-            running = Operation(store, connection, account_id)
-            yield running
+            books = Operation(store, connection, account_id)
+            yield books
             # Also in a dry run, so that it is refused whatever the database refuses.
-            running.write()
+            books.write()
             if dry_run:
                 raise _DryRunError
-            if not _has_rows(running):
-                commits.drop_commit(connection, account_id, running.commit_id)
-            if running.said is not None:
-                audit.record(connection, actor, running.said, account_id=account_id)
+            if not _has_rows(books):
+                commits.drop_commit(connection, account_id, books.commit_id)
+            if books.said is not None:
+                audit.record(connection, actor, books.said, account_id=account_id)
         if not dry_run:
             commits.stamp_commits(store, account_id)
 
@@ -203,7 +203,7 @@ def reading(store: Store, account_id: int) -> Iterator[Reading]:
             yield Reading(store, connection, account_id)
 
 
-def _has_rows(running: Operation) -> bool:
+def _has_rows(books: Operation) -> bool:
     """Return whether any row of the feed got the operation's commit."""
     own = "WHERE account_id = :account_id"
     queries = [f"SELECT 1 FROM {name} {own} AND commit_id = :commit_id" for name in _WITH_COMMIT]
@@ -214,8 +214,8 @@ def _has_rows(running: Operation) -> bool:
         for entity in deletions.REMOVABLE
     ]
     return any(
-        running.connection.row(
-            f"{query} LIMIT 1", account_id=running.account_id, commit_id=running.commit_id
+        books.connection.row(
+            f"{query} LIMIT 1", account_id=books.account_id, commit_id=books.commit_id
         )
         for query in queries
     )

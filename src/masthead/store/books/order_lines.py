@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.circulation.first_day import begins_on
 from masthead.circulation.ordering import (
-    UNLIMITED,
     RefusedOrder,
     covered,
     grace_since,
     kind_of,
 )
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books import paying
+from masthead.store.books.catalogue import Line
 from masthead.store.books.extendable_subscriptions import (
     Delivery,
     Extendable,
@@ -27,7 +28,7 @@ from masthead.store.books.extendable_subscriptions import (
     named,
     running,
 )
-from masthead.store.books.item_pricing import Line, Offer
+from masthead.store.books.item_pricing import Offer
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_people import Resolved
 

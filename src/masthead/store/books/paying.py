@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.circulation.earned_share import EVENLY, Spread, earned
-from masthead.circulation.ordering import UNLIMITED
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.earlier_orders import check_bookable
 from masthead.store.books.earned_share_sql import months_served

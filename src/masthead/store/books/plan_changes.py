@@ -87,13 +87,13 @@ def bring_up_to_date(
     assert now
     if now == before:
         return
-    running = Operation(store, connection, account_id, commit_id=commit_id)
+    books = Operation(store, connection, account_id, commit_id=commit_id)
     for publication_id in now.publications:
         if now.of_publication(publication_id) != before.of_publication(publication_id):
             refresh(
-                running,
+                books,
                 """SELECT s.subscription_id FROM subscriptions AS s
                 WHERE s.account_id = :account_id AND s.publication_id = :publication_id""",
                 publication_id=publication_id,
             )
-    running.write()
+    books.write()

@@ -7,11 +7,11 @@ from masthead.store import audit, deletions
 from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.issue import Issue, find_issue, newest_closed
-from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.stored_expiry_dates import forecast
 from masthead.store.books.uncancelling import go_back
 from masthead.store.database import Store
+from masthead.store.key_lists import KeyLists
 
 __all__ = ["Reopened", "reopen_issue"]
 
@@ -45,28 +45,28 @@ def reopen_issue(
     issues with this one, begins with it again. Raises what ``operation`` and ``find_issue`` do, and
     BadInput where that cannot be (circulation, "Reopen").
     """
-    with operation(store, account_id, actor, dry_run=dry_run) as running:
-        issue = find_issue(running, issue_id)
-        _check(running, issue)
+    with operation(store, account_id, actor, dry_run=dry_run) as books:
+        issue = find_issue(books, issue_id)
+        _check(books, issue)
         assert issue.mailing_list_id is not None
-        go_back(running, issue)
-        undoing = _Undoing(running, issue, issue.mailing_list_id)
+        go_back(books, issue)
+        undoing = _Undoing(books, issue, issue.mailing_list_id)
         undoing.check_terms()
         done = undoing.run()
-        running.say(
+        books.say(
             f"issue {issue_id} was reopened: deliveries undone: {done.deliveries}; "
             f"lists removed: {done.lists}"
         )
         return done
 
 
-def _check(running: Operation, issue: Issue) -> None:
+def _check(books: Operation, issue: Issue) -> None:
     """Raise BadInput unless the issue is the latest closed one, has a list, and no file."""
     if not issue.closed_at:
         raise BadInput(f"{issue.title} is not closed: there is nothing to undo")
     if issue.mailing_list_id is None:
         raise BadInput(f"{issue.title} was closed when the books were opened: it has no list")
-    newest = newest_closed(running, issue.publication_id)
+    newest = newest_closed(books, issue.publication_id)
     if newest is not None and newest.issue_id != issue.issue_id:
         raise BadInput(f"{issue.title} is not the latest closed issue: that is {newest.title}")
     if issue.file_written_at:
@@ -78,12 +78,12 @@ def _check(running: Operation, issue: Issue) -> None:
 class _Undoing:
     """The deliveries of an issue that are undone."""
 
-    def __init__(self, running: Operation, issue: Issue, main_list_id: int) -> None:
-        self._running = running
-        self._connection = running.connection
+    def __init__(self, books: Operation, issue: Issue, main_list_id: int) -> None:
+        self._books = books
+        self._connection = books.connection
         self._issue = issue
-        self._lists = Lists(running)
-        self._values = {"account_id": running.account_id, "main_list_id": main_list_id}
+        self._lists = KeyLists(books.connection, books.account_id, books.commit_id)
+        self._values = {"account_id": books.account_id, "main_list_id": main_list_id}
         self._deliveries = self._lists.keep(
             _UNDONE,
             f"""
@@ -144,10 +144,10 @@ class _Undoing:
         self._remove_deliveries()
         self._begin_terms_again()
         lists = self._remove_lists()
-        earn_by_months(self._running, self._issue)
-        renew_balances(self._running, self._keys)
+        earn_by_months(self._books, self._issue)
+        renew_balances(self._books, self._keys)
         self._forecast()
-        add_kinds(self._running)
+        add_kinds(self._books)
         self._lists.drop(_UNDONE)
         return Reopened(self._deliveries, lists)
 
@@ -165,7 +165,7 @@ class _Undoing:
                 AND (issues <> 0 OR subscription_id IN (
                     SELECT k.key FROM {self._keys} AS k WHERE k.other IS NOT NULL))
             """,
-            account_id=self._running.account_id,
+            account_id=self._books.account_id,
             day=self._issue.date,
         )
 
@@ -175,10 +175,10 @@ class _Undoing:
             UPDATE terms AS t SET issues_left = t.issues_left + 1 FROM {self._keys} AS k
             WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues > 0
             """,
-            account_id=self._running.account_id,
+            account_id=self._books.account_id,
         )
         take_back(
-            self._running,
+            self._books,
             self._issue,
             f"(SELECT k.other AS key FROM {self._keys} AS k WHERE k.other IS NOT NULL)",
         )
@@ -203,7 +203,7 @@ class _Undoing:
             WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues < 0
                 AND t.kind <> 'opening'
             """,
-            account_id=self._running.account_id,
+            account_id=self._books.account_id,
         )
 
     def _remove_lists(self) -> int:
@@ -213,13 +213,13 @@ class _Undoing:
             UPDATE issues SET closed_at = NULL, mailing_list_id = NULL
             WHERE account_id = :account_id AND issue_id = :issue_id
             """,
-            account_id=self._running.account_id,
+            account_id=self._books.account_id,
             issue_id=self._issue.issue_id,
         )
         removed = deletions.note(
             self._connection,
-            self._running.account_id,
-            self._running.commit_id,
+            self._books.account_id,
+            self._books.commit_id,
             "listdownloads",
             f"""SELECT o.account_id, o.mailing_list_id AS record_id FROM list_downloads AS o
             WHERE o.account_id = :account_id AND o.mailing_list_id IN ({_LISTS})""",
@@ -247,9 +247,9 @@ class _Undoing:
                 AND s.publication_id = :publication_id
             """,
             ("key",),
-            account_id=self._running.account_id,
+            account_id=self._books.account_id,
             day=self._issue.date,
             publication_id=self._issue.publication_id,
         )
-        forecast(self._running, self._lists, self._lists.keys_in(forecasts))
+        forecast(self._books, self._lists, self._lists.keys_in(forecasts))
         self._lists.drop(forecasts)

@@ -5,6 +5,7 @@
 
 from typing import NamedTuple
 
+from masthead.contract.subscription_types import PRINTED
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
 from masthead.store.database import Row, Value
@@ -112,8 +113,8 @@ _OLDEST_ON_CREDIT = f"""
         AND o.subscription_id = s.subscription_id AND o.issues_left <> 0
         AND NOT {is_beyond_credit("o", ":credit")})
     """
-_HAS_NOWHERE_TO_GO = """
-    (c.type IN ('Print', 'Both') AND NOT EXISTS (
+_HAS_NOWHERE_TO_GO = f"""
+    (c.type IN {PRINTED} AND NOT EXISTS (
         SELECT 1 FROM addresses AS p WHERE p.account_id = :account_id
         AND p.address_id = c.address_id AND p.address <> ''))
     """
@@ -127,10 +128,10 @@ class Serving:
     has its oldest term as ``t`` too. Both have also those who cannot be served.
     """
 
-    def __init__(self, running: Operation, issue: Issue, grace: Grace) -> None:
-        self._running = running
+    def __init__(self, books: Operation, issue: Issue, grace: Grace) -> None:
+        self._books = books
         self.values: dict[str, Value] = {
-            "account_id": running.account_id,
+            "account_id": books.account_id,
             "publication_id": issue.publication_id,
             "issue_id": issue.issue_id,
             "day": issue.date,
@@ -172,24 +173,24 @@ class Serving:
     def _has_any(self, table: str) -> bool:
         """Return whether any row of ranges has the issue's date: mostly, none needs be asked."""
         return bool(
-            self._running.connection.row(
+            self._books.connection.row(
                 f"""
                 SELECT 1 FROM {table} WHERE account_id = :account_id AND from_date <= :day
                     AND (to_date IS NULL OR to_date >= :day) LIMIT 1
                 """,
-                account_id=self._running.account_id,
+                account_id=self._books.account_id,
                 day=self.values["day"],
             )
         )
 
     def _has_been_delivered(self) -> bool:
         return bool(
-            self._running.connection.row(
+            self._books.connection.row(
                 """
                 SELECT 1 FROM subscription_issues
                 WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1
                 """,
-                account_id=self._running.account_id,
+                account_id=self._books.account_id,
                 issue_id=self.values["issue_id"],
             )
         )
@@ -202,7 +203,7 @@ class Serving:
         """
         columns = """account_id, subscription_id, issue_id, mailing_list_id, term_id, is_grace,
             address_id"""
-        delivered = self._running.connection.change(
+        delivered = self._books.connection.change(
             f"""
             INSERT INTO subscription_issues ({columns})
             SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
@@ -215,7 +216,7 @@ class Serving:
             mailing_list_id=mailing_list_id,
         )
         more = self._with_what_is_new()
-        delivered += self._running.connection.change(
+        delivered += self._books.connection.change(
             f"""
             INSERT INTO subscription_issues ({columns})
             SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
@@ -228,7 +229,7 @@ class Serving:
             mailing_list_id=mailing_list_id,
         )
         if self._has_grace:
-            delivered += self._running.connection.change(
+            delivered += self._books.connection.change(
                 f"""
                 INSERT INTO subscription_issues ({columns})
                 SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, NULL, 1,
@@ -250,7 +251,7 @@ class Serving:
         is done, but ``issues_left`` has not been changed yet.
         """
         more = self._with_what_is_new()
-        found = self._running.connection.rows(
+        found = self._books.connection.rows(
             f"""
             SELECT c.subscription_id, c.subscriber_id,
                 CASE WHEN {_IS_UNPAID} AND NOT {_HAS_PAID.format(row="c")} THEN '{UNPAID}'
@@ -260,7 +261,7 @@ class Serving:
             **self.values,
         )
         if self._has_grace:
-            found += self._running.connection.rows(
+            found += self._books.connection.rows(
                 f"""
                 SELECT c.subscription_id, c.subscriber_id, '{NO_ADDRESS}'
                 FROM {self._grace.format(more=more)}
@@ -268,7 +269,7 @@ class Serving:
                 """,
                 **self.values,
             )
-        found += self._running.connection.rows(
+        found += self._books.connection.rows(
             f"""
             SELECT s.subscription_id, s.subscriber_id, '{DELETED}'
             FROM subscribers AS r JOIN subscriptions AS s
@@ -279,7 +280,7 @@ class Serving:
             """,
             **self.values,
         )
-        found += self._running.connection.rows(
+        found += self._books.connection.rows(
             f"""
             SELECT DISTINCT d.subscription_id, s.subscriber_id, '{PASSED_OVER}'
             FROM terms AS t

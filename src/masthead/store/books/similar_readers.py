@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from masthead.circulation.ordering import Person
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.reader_lookup import (
@@ -141,7 +142,7 @@ def described(books: Operation, ids: Iterable[int]) -> dict[int, str]:
     )
     has: dict[int, list[str]] = {}
     for subscriber_id, key, publication, type_, issues, last_day in subscriptions:
-        left = "unlimited" if issues == -1 else f"{issues or 0} issues left"
+        left = "unlimited" if issues == UNLIMITED else f"{issues or 0} issues left"
         until = f", until {last_day}" if last_day else ""
         has.setdefault(subscriber_id, []).append(
             f"subscription {key}, {publication or ''}, {type_ or ''}, {left}{until}"

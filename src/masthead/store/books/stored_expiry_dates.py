@@ -10,9 +10,9 @@ from itertools import groupby, islice
 from operator import itemgetter
 
 from masthead.circulation.expiry_dates import Calendar, Range, day_before_next, with_issues_left
-from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.database import Row, Value
+from masthead.store.key_lists import KeyLists
 
 __all__ = ["calendar_of", "forecast"]
 
@@ -21,9 +21,9 @@ _LAST = "books_last"
 _DAY = timedelta(days=1)
 
 
-def calendar_of(running: Reading, publication_id: int) -> Calendar:
+def calendar_of(books: Reading, publication_id: int) -> Calendar:
     """Return the dates of a publication's issues."""
-    rows = running.connection.rows(
+    rows = books.connection.rows(
         """
         SELECT i.date, i.closed_at IS NOT NULL, i.mailing_list_id IS NOT NULL, p.issues_per_year
         FROM publications AS p JOIN issues AS i
@@ -32,7 +32,7 @@ def calendar_of(running: Reading, publication_id: int) -> Calendar:
             AND i.date IS NOT NULL
         ORDER BY i.date, i.issue_id
         """,
-        account_id=running.account_id,
+        account_id=books.account_id,
         publication_id=publication_id,
     )
     days = [(date.fromisoformat(day), is_closed, has_list) for day, is_closed, has_list, _ in rows]
@@ -44,12 +44,12 @@ def calendar_of(running: Reading, publication_id: int) -> Calendar:
     )
 
 
-def forecast(running: Operation, lists: Lists, keys: str) -> None:
+def forecast(books: Operation, lists: KeyLists, keys: str) -> None:
     """Write ``date_expired`` of subscriptions where it differs; ``keys`` has each ``key`` once.
 
     A subscription of which it cannot be told keeps its date (``circulation.expiry_dates``).
     """
-    connection, account_id = running.connection, running.account_id
+    connection, account_id = books.connection, books.account_id
     connection.change(
         f"""
         UPDATE subscriptions SET date_expired = NULL, commit_id = :commit_id
@@ -60,7 +60,7 @@ def forecast(running: Operation, lists: Lists, keys: str) -> None:
                     AND c.after_issue_id IS NOT NULL)
         """,
         account_id=account_id,
-        commit_id=running.commit_id,
+        commit_id=books.commit_id,
     )
     publications = connection.rows(
         f"""
@@ -71,9 +71,9 @@ def forecast(running: Operation, lists: Lists, keys: str) -> None:
         account_id=account_id,
     )
     for (publication_id,) in publications:
-        calendar = calendar_of(running, publication_id)
+        calendar = calendar_of(books, publication_id)
         if calendar.dates:
-            _Forecast(running, lists, keys, publication_id, calendar).run()
+            _Forecast(books, lists, keys, publication_id, calendar).run()
 
 
 class _Forecast:
@@ -81,18 +81,18 @@ class _Forecast:
 
     def __init__(
         self,
-        running: Operation,
-        lists: Lists,
+        books: Operation,
+        lists: KeyLists,
         keys: str,
         publication_id: int,
         calendar: Calendar,
     ) -> None:
-        self._running = running
+        self._books = books
         self._lists = lists
         self._calendar = calendar
         self._first = f"{next(calendar.after_closed(), date.max)}"
         self._values: dict[str, Value] = {
-            "account_id": running.account_id,
+            "account_id": books.account_id,
             "publication_id": publication_id,
         }
         self._source = f"""
@@ -147,7 +147,7 @@ class _Forecast:
 
     def _keep_last(self) -> int:
         """Store the days after which those get nothing who were cancelled after an issue."""
-        rows = self._running.connection.rows(
+        rows = self._books.connection.rows(
             f"""
             SELECT s.subscription_id, i.date {self._source}
             JOIN cancellations AS c ON c.account_id = :account_id
@@ -158,7 +158,7 @@ class _Forecast:
             **self._values,
         )
         days = {day: day_before_next(self._calendar, date.fromisoformat(day)) for _, day in rows}
-        self._lists.add(_LAST, ("key", "text"), [(key, f"{days[day]}") for key, day in rows])
+        self._lists.keep_rows(_LAST, ("key", "text"), [(key, f"{days[day]}") for key, day in rows])
         return len(rows)
 
     def _keep_missed(self) -> int:
@@ -185,10 +185,10 @@ class _Forecast:
 
     def _write_ends(self) -> None:
         """Give each subscription the date that belongs to its number."""
-        numbers = self._running.connection.rows(
+        numbers = self._books.connection.rows(
             f"SELECT DISTINCT e.other FROM {self._lists.keys_in(_ENDS)} AS e"
         )
-        self._lists.add(
+        self._lists.keep_rows(
             _DATES, ("key", "text"), [(number, self._date_of(number)) for (number,) in numbers]
         )
         self._write(
@@ -209,7 +209,7 @@ class _Forecast:
 
     def _write_alone(self, alone: str) -> None:
         """Reckon those that have a suspension ahead, and the like, one by one."""
-        rows = self._running.connection.rows(
+        rows = self._books.connection.rows(
             f"""
             SELECT s.subscription_id, s.issues, s.begins_on {self._source}
             WHERE {self._of_publication} AND s.issues > 0 AND s.begins_on IS NOT NULL AND {alone}
@@ -219,7 +219,7 @@ class _Forecast:
         )
         if not rows:
             return
-        self._lists.add(_ALONE, ("key",), [row[:1] for row in rows])
+        self._lists.keep_rows(_ALONE, ("key",), [row[:1] for row in rows])
         missed = self._by_key(
             f"""SELECT m.key, m.text FROM {self._lists.keys_in(_ALONE)} AS l
             JOIN {self._lists.keys_in(_MISSED)} AS m ON m.key = l.key ORDER BY m.key, m.text"""
@@ -242,12 +242,12 @@ class _Forecast:
             )
             for key, left, begins_on in rows
         ]
-        self._lists.add(_ALONE, ("key", "text"), [(key, f"{day}") for key, day in found])
+        self._lists.keep_rows(_ALONE, ("key", "text"), [(key, f"{day}") for key, day in found])
         self._write(f"SELECT l.key, l.text FROM {self._lists.keys_in(_ALONE)} AS l")
 
     def _by_key(self, sql: str) -> dict[int, list[Row]]:
         values = {name: value for name, value in self._values.items() if f":{name}" in sql}
-        rows = self._running.connection.rows(sql, **values)
+        rows = self._books.connection.rows(sql, **values)
         return {key: [row[1:] for row in group] for key, group in groupby(rows, itemgetter(0))}
 
     def _write(self, found: str) -> None:
@@ -255,13 +255,13 @@ class _Forecast:
             found = f"""SELECT w.key, CASE WHEN l.text < w.text THEN l.text ELSE w.text END AS text
                 FROM ({found}) AS w
                 LEFT JOIN {self._lists.keys_in(_LAST)} AS l ON l.key = w.key"""
-        self._running.connection.change(
+        self._books.connection.change(
             f"""
             UPDATE subscriptions AS s SET date_expired = f.text, commit_id = :commit_id
             FROM ({found}) AS f
             WHERE s.account_id = :account_id AND s.subscription_id = f.key
                 AND s.date_expired IS DISTINCT FROM f.text
             """,
-            account_id=self._running.account_id,
-            commit_id=self._running.commit_id,
+            account_id=self._books.account_id,
+            commit_id=self._books.commit_id,
         )

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from masthead.circulation.amounts import decimal
 from masthead.circulation.copy_classes import COMPLIMENTARY
 from masthead.circulation.earned_share import Spread, earned
-from masthead.circulation.ordering import UNLIMITED
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class

@@ -11,9 +11,9 @@ from masthead.errors import BadInput
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
-from masthead.store.books.key_lists import Lists
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import held, the_one
+from masthead.store.key_lists import KeyLists
 
 __all__ = ["finalize", "go_back", "uncancel", "withdraw"]
 
@@ -166,7 +166,7 @@ def _revive(books: Operation, which: str, **values: int) -> None:
     ``which`` is a condition on ``cancellations AS c``.
     """
     connection, same = books.connection, {"account_id": books.account_id}
-    lists = Lists(books)
+    lists = KeyLists(books.connection, books.account_id, books.commit_id)
     if not lists.keep(
         _REVIVED,
         f"""SELECT c.subscription_id AS key FROM cancellations AS c

@@ -1,0 +1,14 @@
+"""The types of a subscription, and the number that stands for unlimited issues."""
+
+from typing import Literal, get_args
+
+__all__ = ["DIGITAL", "PRINTED", "TYPES", "UNLIMITED", "SubscriptionType"]
+
+SubscriptionType = Literal["Print", "Digital", "Both"]
+TYPES: tuple[SubscriptionType, ...] = get_args(SubscriptionType)
+PRINTED: tuple[SubscriptionType, ...] = ("Print", "Both")
+"""The types with a printed copy. Within an f-string, this is the list of an SQL ``IN``."""
+
+DIGITAL: tuple[SubscriptionType, ...] = ("Digital", "Both")
+UNLIMITED = -1
+"""The number of issues of a subscription, term or line that has no limit."""

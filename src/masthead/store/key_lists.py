@@ -1,0 +1,83 @@
+"""Lists of keys that one statement of a load or an operation finds and later ones use.
+
+They are rows of ``staged_keys``: on SQLite a temporary table, on PostgreSQL a permanent one, where
+the rows have the id of the load, or of the operation's commit, as their load.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from masthead.store.database import Connection, Row, Value
+
+__all__ = ["KeyLists"]
+
+_SQLITE_TABLE = """
+    CREATE TEMP TABLE IF NOT EXISTS staged_keys (
+        list TEXT, key INTEGER, other INTEGER, text TEXT);
+    CREATE INDEX IF NOT EXISTS temp.staged_keys_by_key ON staged_keys (list, key, other);
+    """
+
+
+class KeyLists:
+    """The lists of one load or operation.
+
+    An operation drops its lists in its transaction, a load after it (``Staging.discard_all``).
+    """
+
+    def __init__(self, connection: Connection, account_id: int, load_id: int) -> None:
+        self.connection = connection
+        self.account_id = account_id
+        self._load_id = load_id
+        self._is_shared = connection.dialect == "postgresql"
+        self._same: dict[str, int] = {}
+        self._own_keys = "TRUE"
+        if self._is_shared:
+            self._same = {"account_id": account_id, "load_id": load_id}
+            # A query in place of the number: PostgreSQL then expects as many rows as other loads
+            # have, and not none because its statistics have seen no row of this number.
+            self._own_keys = f"account_id = {account_id:d} AND load_id = (SELECT {load_id:d})"
+        else:
+            connection.script(_SQLITE_TABLE)
+
+    def keep(
+        self, name: str, query: str, columns: Sequence[str] = ("key",), **values: Value
+    ) -> int:
+        """Store the result of a query as the list ``name``; return how many rows it has.
+
+        ``columns`` are those of the result: ``key``, and ``other`` or ``text`` for what belongs to
+        a key. The query may use ``:account_id``.
+        """
+        self.drop(name)
+        return self.extend(name, query, columns, **values)
+
+    def extend(
+        self, name: str, query: str, columns: Sequence[str] = ("key",), **values: Value
+    ) -> int:
+        """Add the result of a query to a list; return how many rows were added."""
+        into = [*self._same, "list", *columns]
+        chosen = [*map(str, self._same.values()), f"'{name}'", *(f"q.{each}" for each in columns)]
+        return self.connection.change(
+            f"""
+            INSERT INTO staged_keys ({", ".join(into)})
+            SELECT {", ".join(chosen)} FROM ({query}) AS q
+            """,
+            **{"account_id": self.account_id, **values},
+        )
+
+    def keep_rows(self, name: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
+        """Store rows of these columns as the list ``name``."""
+        self.drop(name)
+        named = ((name, *row) for row in rows)
+        self.connection.insert_many("staged_keys", ("list", *columns), named, **self._same)
+
+    def keys_in(self, name: str) -> str:
+        """Return the FROM item with the rows of a list: ``key``, ``other`` and ``text``."""
+        return (
+            f"(SELECT key, other, text FROM staged_keys WHERE {self._own_keys} AND list = '{name}')"
+        )
+
+    def drop(self, *names: str) -> None:
+        """Delete lists."""
+        for name in names:
+            self.connection.change(
+                f"DELETE FROM staged_keys WHERE {self._own_keys} AND list = '{name}'"
+            )
