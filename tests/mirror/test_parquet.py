@@ -6,14 +6,17 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-from masthead.databases.parquet import OLD_VERSIONS_STAY_S
+from masthead import Client
+from masthead.databases.connection import DatabaseUnavailable
 from masthead.errors import BadUsage, StoreUnavailable
-from masthead.mirror import open_copy
+from masthead.mirror import Mirror, open_copy
+from masthead.mirror.parquet import OLD_VERSIONS_STAY_S
 from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
@@ -83,8 +86,36 @@ def test_whatever_step_it_is_killed_at_the_copy_is_the_old_one_or_the_new_one(
     assert step >= 3
     # The pass that came to its end has removed what the others left.
     assert kept.column("SELECT city FROM addresses WHERE address_id = 1") == ["Elsewhere"]
-    assert left_in(kept) == {".lock", ".versions", "current"}
+    assert left_in(kept) == {".versions", ".work", "current"}
     assert versions_of(kept) == [*numbers, numbers[-1] + 1]
+    assert kept.differences(publisher) == []
+
+
+def test_files_that_the_working_database_does_not_know_are_the_copy(
+    publisher: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Mirror: Parquet": killed between the rename and the commit, it goes on there."""
+    kept.update(publisher)
+    publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
+    with closing(open_copy(kept.url)) as copy:
+        script = copy._connection.script
+
+        def failing(sql: str) -> None:
+            if sql == "COMMIT":
+                raise DatabaseUnavailable("the database does not answer", "it was killed")
+            script(sql)
+
+        monkeypatch.setattr(copy._connection, "script", failing)
+        with Client(publisher.url, publisher.key, publisher.login) as client:
+            mirror = Mirror(client, publisher.url, publisher.key, copy)
+            with pytest.raises(StoreUnavailable, match="it was killed"):
+                mirror.run()
+    written = kept.everything()
+    assert kept.column("SELECT city FROM addresses WHERE address_id = 1") == ["Elsewhere"]
+    assert kept.update(publisher).records == 0
+    assert kept.everything() == written
+    (kept.path / ".work" / "copy.duckdb").unlink()
+    assert kept.update(publisher).records == 0
     assert kept.differences(publisher) == []
 
 

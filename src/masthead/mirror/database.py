@@ -25,6 +25,7 @@ from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.extras import install
 from masthead.mirror import amounts
 from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
+from masthead.mirror.parquet import ParquetFiles
 from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
 
 __all__ = ["Copy", "State", "Tell", "open_copy"]
@@ -72,12 +73,12 @@ def open_copy(url: str, *, must_exist: bool = False) -> "Copy":
     try:
         if must_exist and path and not _is_there(url, path):
             raise _no_copy(path)
-        connection = _open_path(url, path) if path else _open_server(url)
+        copy = _open_path(url, path) if path else Copy(_open_server(url))
     except DatabaseUnavailable as error:
         name = f"the copy {path}" if path else "the copy"
         raise StoreUnavailable(f"{name} cannot be opened: {error.reason}") from error
-    copy = Copy(connection)
     try:
+        copy.load_files(always=must_exist)
         if must_exist and not copy.has_begun():
             raise _no_copy(path)
         copy.prepare()
@@ -97,7 +98,7 @@ def _no_copy(path: Path | None) -> BadInput:
     return BadInput(f"there is no copy {where}: `masthead mirror` with the same --to makes one")
 
 
-def _open_path(url: str, path: Path) -> Connection:
+def _open_path(url: str, path: Path) -> "Copy":
     folder = path.absolute().parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"{path} cannot be opened", f"there is no folder {folder}")
@@ -106,13 +107,13 @@ def _open_path(url: str, path: Path) -> Connection:
     create_file(path)
     connection = SqliteConnection(path)
     connection.set_lock_timeout(LOCK_TIMEOUT_S)
-    return connection
+    return Copy(connection)
 
 
-def _open_duckdb(url: str, path: Path) -> Connection:
+def _open_duckdb(url: str, path: Path) -> "Copy":
     try:
         # Imported only here, since only an extra brings DuckDB.
-        from masthead.databases import duckdb, parquet  # noqa: PLC0415
+        from masthead.databases import duckdb  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "duckdb":
             raise
@@ -120,10 +121,10 @@ def _open_duckdb(url: str, path: Path) -> Connection:
             "a copy in DuckDB or Parquet needs the extra duckdb: with the file of the release, "
             f"{install('duckdb')} brings it"
         ) from None
-    if parquet_folder(url):
-        return parquet.ParquetConnection(path, LOCK_TIMEOUT_S)
-    duckdb.create_file(path)
-    return duckdb.DuckdbConnection(path, LOCK_TIMEOUT_S)
+    files = ParquetFiles(path) if parquet_folder(url) else None
+    database = files.database if files else path
+    duckdb.create_file(database)
+    return Copy(duckdb.DuckdbConnection(database, LOCK_TIMEOUT_S), files)
 
 
 def _open_server(url: str) -> Connection:
@@ -148,12 +149,22 @@ def _open_server(url: str) -> Connection:
 class Copy:
     """A copy. Its state and rows are read and written in a block of ``writing`` or ``reading``.
 
-    The block raises StoreUnavailable if the database cannot be used.
+    The block raises StoreUnavailable if the database cannot be used. ``files`` are those of a copy
+    in Parquet.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, files: ParquetFiles | None = None) -> None:
         self._connection = connection
         self._dialect = DIALECTS[connection.dialect]
+        self._files = files
+        self._changed: set[str] = set()
+        """The tables that the transaction has changed."""
+
+    def load_files(self, *, always: bool) -> None:
+        """Fill the database of a copy in Parquet from the files, if they differ or ``always``."""
+        if self._files:
+            with self._explaining(), self._connection.transaction():
+                self._files.load(self._connection, always=always)
 
     def prepare(self) -> None:
         """Create the tables that are missing. Raises BadUsage if other tables have their names."""
@@ -196,7 +207,12 @@ class Copy:
         with self._explaining(), self._connection.transaction():
             if self._dialect.lock:
                 self._connection.script(self._dialect.lock)
+            if self._files:
+                self._files.load(self._connection)
+            self._changed.clear()
             yield
+            if self._files:
+                self._files.write(self._connection, self._changed)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -227,6 +243,7 @@ class Copy:
         """Write the state."""
         self._connection.change(f"DELETE FROM {_STATE_TABLE}")
         self._connection.insert_many(_STATE_TABLE, State._fields, [state], id=1)
+        self._changed.add(_STATE_TABLE)
 
     def clear(self) -> None:
         """Remove all rows of all tables."""
@@ -254,7 +271,9 @@ class Copy:
             kept = found
             if self._dialect.has_amounts:
                 kept = [amounts.with_decimals(table.columns, row) for row in found]
-            self._connection.insert_many(table.name, self._columns(table), kept)
+            if kept:
+                self._connection.insert_many(table.name, self._columns(table), kept)
+                self._changed.add(table.name)
         except ValueError:
             raise _not_kept(table, found) from None
 
@@ -267,15 +286,22 @@ class Copy:
         *shared, last = (column.name for column in table.columns[: len(within) + 1])
         conditions = [f"{name} = :{name}" for name in shared]
         conditions.append(self._dialect.is_among.format(column=last))
-        return self._connection.change(
-            f"DELETE FROM {table.name} WHERE {' AND '.join(conditions)}",
+        return self._delete(
+            table,
+            f"WHERE {' AND '.join(conditions)}",
             **dict(zip(shared, within, strict=True)),
             keys=self._dialect.keys(keys),
         )
 
     def remove_all(self, table: Table) -> None:
         """Remove all rows of a table."""
-        self._connection.change(f"DELETE FROM {table.name}")
+        self._delete(table)
+
+    def _delete(self, table: Table, where: str = "", **values: int | str) -> int:
+        removed = self._connection.change(f"DELETE FROM {table.name} {where}", **values)
+        if removed:
+            self._changed.add(table.name)
+        return removed
 
     def make_indexes(self) -> None:
         """Create the indexes that are missing. Cheaper after the rows are there."""

@@ -1,0 +1,173 @@
+"""A copy as a folder of Parquet files, one for each table, written by DuckDB.
+
+The mirror works in a database of DuckDB inside the folder. At the end of a transaction the tables
+that changed are written to the files of a new version, and ``current``, a link to the newest
+version, is replaced by one rename. Files of other tables are hard links to those of the version
+before. So whoever reads a version sees all of a pass or nothing, wherever the mirror is killed.
+
+The files are the copy. Where they are not those that the database has last written, as after a
+kill, the database is filled from them.
+
+Who may read the folder may read all that a version has, whatever the umask: others than its owner
+only where somebody has changed the folder's mode (decisions, "Who may read the files").
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from masthead.databases.connection import Connection, DatabaseUnavailable
+from masthead.databases.urls import PARQUET_CURRENT
+from masthead.errors import BadUsage
+from masthead.private_files import make_folder, share, sync
+
+__all__ = ["OLD_VERSIONS_STAY_S", "ParquetFiles"]
+
+OLD_VERSIONS_STAY_S = 600
+"""For so long after it was replaced, those who have resolved the link find all of a version."""
+
+_VERSIONS = ".versions"
+_WORK = ".work"
+_ENDING = ".parquet"
+
+
+class ParquetFiles:
+    """The files of a copy, and where the database is from which they are written.
+
+    Creates the folder, readable by its owner only, if there is none. Raises BadUsage for a folder
+    with other files, DatabaseUnavailable if it cannot be used.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.absolute()
+        self._work = self._folder / _WORK
+        self._current = self._folder / PARQUET_CURRENT
+        self.database = self._work / "copy.duckdb"
+        with self._explaining():
+            self._folder.mkdir(0o700, exist_ok=True)
+            # In this order: another mirror that begins now makes this folder before all else.
+            if any(self._folder.iterdir()) and not self._work.exists():
+                raise BadUsage(f"the folder {folder} holds other files: name a new one for a copy")
+            make_folder(self._work)
+
+    def load(self, connection: Connection, *, always: bool = False) -> None:
+        """Fill the database from the files, if they are not those that it has last written.
+
+        Call it in a transaction, in which nobody else uses the database. ``always`` fills it in
+        any case.
+        """
+        connection.script(
+            "CREATE SCHEMA IF NOT EXISTS written; "
+            "CREATE TABLE IF NOT EXISTS written.files (description TEXT)"
+        )
+        with self._explaining():
+            description = self._description()
+        if not always and connection.rows("FROM written.files") == [(description,)]:
+            return
+        for table in _tables(connection):
+            connection.script(f"DROP TABLE {_name(table)}")
+        for table, path in self._files().items():
+            connection.script(f"CREATE TABLE {_name(table)} AS FROM read_parquet({_text(path)})")
+        self._note(connection, description)
+
+    def write(self, connection: Connection, changed: Collection[str]) -> None:
+        """Write the next version if a table is new or ``changed``; the rename commits it.
+
+        Call it at the end of the transaction that changed the tables. If the transaction is not
+        committed after that, the next one loads the files.
+        """
+        with self._explaining():
+            number = self._remove_old()
+            files = self._files()
+            tables = _tables(connection)
+            if not changed and set(tables) == set(files):
+                return
+            made = self._work / "version"
+            shutil.rmtree(made, ignore_errors=True)
+            make_folder(made)
+            for table in tables:
+                path = made / f"{table}{_ENDING}"
+                if table in files and table not in changed:
+                    os.link(files[table], path)
+                else:
+                    connection.script(
+                        f"COPY (FROM {_name(table)} ORDER BY ALL) TO {_text(path)} "
+                        "(FORMAT parquet, COMPRESSION zstd)"
+                    )
+                    sync(path)
+            self._publish(made, number + 1)
+            self._note(connection, self._description())
+
+    def _publish(self, made: Path, number: int) -> None:
+        """Make a folder of files the current version."""
+        versions = self._folder / _VERSIONS
+        make_folder(versions)
+        for path in (versions, made, *made.iterdir()):
+            share(path, self._folder)
+        sync(made)
+        version = versions / str(number)
+        made.rename(version)
+        sync(versions)
+        link = self._work / PARQUET_CURRENT
+        link.unlink(missing_ok=True)
+        link.symlink_to(version.relative_to(self._folder))
+        link.replace(self._current)
+        sync(self._folder)
+
+    def _remove_old(self) -> int:
+        """Remove old versions, and one that was not committed; return the current number."""
+        number = int(self._current.readlink().name) if self._current.is_symlink() else 0
+        replaced_at = 0.0
+        versions = (self._folder / _VERSIONS).glob("*")
+        for version in sorted(versions, key=lambda path: int(path.name), reverse=True):
+            is_old = replaced_at and replaced_at < time.time() - OLD_VERSIONS_STAY_S
+            if int(version.name) > number or is_old:
+                shutil.rmtree(version)
+            else:
+                replaced_at = version.stat().st_mtime
+        return number
+
+    def _files(self) -> dict[str, Path]:
+        """Return the files of the current version, by their tables."""
+        return {path.stem: path for path in self._current.resolve().glob(f"*{_ENDING}")}
+
+    def _description(self) -> str:
+        """Return a text that is another one as soon as a file is another one."""
+        found = sorted((table, path.stat()) for table, path in self._files().items())
+        return json.dumps([(table, s.st_ino, s.st_size, s.st_mtime_ns) for table, s in found])
+
+    def _note(self, connection: Connection, description: str) -> None:
+        connection.script("DELETE FROM written.files")
+        connection.insert_many("written.files", ("description",), [(description,)])
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise DatabaseUnavailable(
+                f"the folder {self._folder} cannot be used", reason
+            ) from error
+
+
+def _tables(connection: Connection) -> list[str]:
+    """Return the names of the copy's tables."""
+    found = connection.rows(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name"
+    )
+    return [name for (name,) in found]
+
+
+def _name(table: str) -> str:
+    quoted = table.replace('"', '""')
+    return f'"{quoted}"'
+
+
+def _text(path: Path) -> str:
+    quoted = str(path).replace("'", "''")
+    return f"'{quoted}'"
