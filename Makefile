@@ -87,6 +87,7 @@ lock-check: install-dev
 
 docs: install-dev
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/generate_client.py
 
 schema: install-dev
 	$(BIN)/python schema/write.py

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from runpy import run_path
 
 import click
 import pytest
@@ -32,6 +33,11 @@ def test_the_reference_is_what_make_docs_writes() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert text_of("docs/reference.md") == done.stdout.decode(), "run `make docs`"
+
+
+def test_the_synchronous_client_is_what_make_docs_writes() -> None:
+    made = run_path(str(ROOT / "docs" / "generate_client.py"))
+    assert made["PAGE"].read_text() == made["client"](), "run `make docs`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,4 +1,4 @@
-"""The synchronous client."""
+"""The synchronous client, made by `make docs` from the asynchronous one: edit that."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -230,7 +230,8 @@ class Client:
                     return response
                 raise responses.status_error(request, self._read(request, response))
 
-        return Retrying(**self._retries)(attempt)
+        response: httpx2.Response = Retrying(**self._retries)(attempt)
+        return response
 
     def _whole(self, request: Request[Any]) -> httpx2.Response:
         """Return a response with its whole body."""
