@@ -95,6 +95,11 @@ def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> Event
     return {**event, "event": f"{event['_record'].name}: {first_line}"}
 
 
+def _text(_logger: WrappedLogger, _method: str, event: EventDict) -> str:
+    """Return ``name=value`` pairs; structlog's KeyValueRenderer takes twice as long."""
+    return " ".join([f"{name}={value!r}" for name, value in event.items()])
+
+
 def _json(event: Mapping[str, object], **_: object) -> str:
     try:
         return msgspec.json.encode(event, enc_hook=str).decode()
@@ -104,7 +109,7 @@ def _json(event: Mapping[str, object], **_: object) -> str:
 
 
 _FORMATS: dict[str, Callable[..., Any]] = {
-    "text": structlog.processors.KeyValueRenderer(),
+    "text": _text,
     "json": structlog.processors.JSONRenderer(_json),
 }
 _format = "text"
@@ -117,8 +122,7 @@ def _render(logger: WrappedLogger, method: str, event: EventDict) -> str:
 
 
 def _now() -> str:
-    moment = datetime.now(UTC).isoformat(timespec="microseconds")
-    return moment.replace("+00:00", "Z")
+    return datetime.now(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 class _Writer:

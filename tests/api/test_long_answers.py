@@ -30,7 +30,7 @@ from masthead.api.http.request import Request
 from masthead.api.http.service import LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, Service
 from masthead.api.http.streaming import WHOLE_BYTES_MAX, Content, Streamed
 from masthead.settings import ServerSettings
-from masthead.store import credentials, find_store, open_store
+from masthead.store import find_store, open_store
 from tests.api.callers import Caller, basic, send_raw
 from tests.api.slots import waiting as waiting_for
 from tests.servers import STOP_SECONDS_MAX, import_files, masthead, serving, write_ndjson
@@ -452,11 +452,9 @@ class Exchange:
             with closing(pieces()) as made:
                 yield Content({}, made)
 
-        request = Request(self._scope, self._receive)
-        request.service = service or new_service()
-        request.caller = credentials.Caller(self._account_id, 0, 0)
+        request = Request(self._scope, self._receive, service or new_service())
         with anyio.fail_after(STOP_SECONDS_MAX), suppress(ClientDisconnect):
-            response = await Streamed(request, opened)
+            response = await Streamed(request, self._account_id, opened)
             await response(self._scope, self._receive, self._send)
 
     def go(self) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
 from masthead.api.http.responses import json
-from masthead.api.http.routing import Route, Routes
+from masthead.api.http.routing import PublicRoute, Routes
 from masthead.errors import NotFound
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def respond(_request: Request) -> Response:
 
 
 PATHS = ("/2/orders", "/2/orders/{order_id}", "/docs")
-ROUTES = Routes(Route(path, path, respond) for path in PATHS)
+ROUTES = Routes(PublicRoute(path, path, respond) for path in PATHS)
 
 
 def found(path: str) -> tuple[str | None, int]:

@@ -19,9 +19,10 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest, Request
 from masthead.api.http.streaming import Streamed
 from masthead.api.operations import change_feed, deletions
+from masthead.contract.operations import OPERATIONS
 from masthead.errors import BadInput
 from masthead.store.credentials import Caller
 from tests.feed.model import ENTITIES, seen
@@ -196,7 +197,9 @@ class Client:
         shown = self._world.models[self._account_id].shown(keys)
         return Answer(content, next_time, dump, shown, written)
 
-    def _ask(self, form: Form, handler: Callable[[Request], Responding]) -> OpenContent | None:
+    def _ask(
+        self, form: Form, handler: Callable[[AuthenticatedRequest], Responding]
+    ) -> OpenContent | None:
         """Return the answer since the copy's time, or None where the client has to begin anew."""
         if self._time is None:
             return None
@@ -276,7 +279,7 @@ class Client:
         self.is_busy = False
 
     @contextmanager
-    def _request(self, **parameters: str) -> Iterator[Request]:
+    def _request(self, **parameters: str) -> Iterator[AuthenticatedRequest]:
         with self._world.reader(self._account_id) as connection:
             asked = {**parameters, "entities": ",".join(self._entities)}
             yield request_for(self._world.service, connection, self._account_id, asked)
@@ -284,19 +287,17 @@ class Client:
 
 def request_for(
     service: Service, connection: Connection, account_id: int, parameters: Mapping[str, int | str]
-) -> Request:
+) -> AuthenticatedRequest:
     """Return a request that has come as far as its handler."""
 
     async def receive() -> Message:
         raise AssertionError("nobody asks for a body")
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "http_version": "1.1"}
-    request = Request(scope, receive)
-    request.service = service
-    request.connection = connection
-    request.caller = Caller(account_id, 0, 0)
-    request.parameters = dict(parameters)
-    return request
+    request = Request(scope, receive, service)
+    caller = Caller(account_id, 0, 0)
+    feed = OPERATIONS["changes"]
+    return AuthenticatedRequest(request, feed, caller, 0, dict(parameters), connection)
 
 
 def opened(response: Responding) -> OpenContent:

@@ -107,19 +107,19 @@ class World:
         self.store = open_store(url, clock=self.clock)
         served = open_store(as_server(url), clock=self.clock)
         self.service = Service(served, ServerSettings())
-        self.service.connection = served.open_loop_reader(lambda end: end())
+        self.connection = served.open_loop_reader(lambda end: end())
 
     def _stop(self) -> None:
-        if self.service.connection:
-            self.service.connection.close()
+        if self.connection:
+            self.connection.close()
         self.service.store.close()
         self.store.close()
 
     @contextmanager
     def reader(self, account_id: int) -> Iterator[Connection]:
         """Lend what a request for the account reads from."""
-        if self.service.connection:
-            yield self.service.connection
+        if self.connection:
+            yield self.connection
             return
         with self.service.store.reader() as database:
             database.set_tenant(account_id)

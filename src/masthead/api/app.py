@@ -32,10 +32,10 @@ from masthead.api.http.metrics import count_database_error, count_request
 from masthead.api.http.overload import RETRY_AFTER_S, check_wait
 from masthead.api.http.parameters import read_body, read_parameters
 from masthead.api.http.rate_limit import RateLimit
-from masthead.api.http.request import Request, new_id
+from masthead.api.http.request import AuthenticatedRequest, Request, new_id
 from masthead.api.http.request_checks import Refusal
 from masthead.api.http.responses import ONLY_READS, Responding, error
-from masthead.api.http.routing import Route, Routes
+from masthead.api.http.routing import PublicRoute, Route, Routes
 from masthead.api.http.service import Service
 from masthead.api.http.threads import in_greenlet, in_thread
 from masthead.api.operations import (
@@ -60,6 +60,8 @@ from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store
 
 __all__ = ["App", "create_app"]
+
+_RespondToOperation = Callable[[Request, Route, int, Credentials, bytes], Responding]
 
 _NOT_SENT = 499
 _log = get_logger()
@@ -111,13 +113,14 @@ class App:
             ]
         )
         self._lifespan = Router(lifespan=self._run)
+        self._respond_to_operation: _RespondToOperation = _not_started
         self._request_log = RequestLog()
         self._unavailable = LogThrottle()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or the lifespan of the server."""
         if scope["type"] == "http":
-            await self.handle(Request(scope, receive), send)
+            await self.handle(Request(scope, receive, self.service), send)
         else:
             await self._lifespan({**scope, "app": self}, receive, send)
 
@@ -165,72 +168,100 @@ class App:
         connection of its own. With PostgreSQL, operations run in greenlets, so that the loop goes
         on while they wait for the database.
         """
-        request.service = self.service
         try:
-            request.route, request.path_id = self._routes.find(request.path)
+            route, path_id = self._routes.find(request.path)
+            request.route_name, request.route_path = route.name, route.path
             if request.method not in {"GET", "HEAD"}:
                 raise HTTPException(405, ONLY_READS, {"Allow": "GET, HEAD"})
             check_wait(request.arrived_ns)
-            if request.route.operation is None:
-                responding = request.route.handler(request)
+            if isinstance(route, PublicRoute):
+                responding = route.handler(request)
             else:
-                request.credentials = credentials_in(request.header_values)
+                request.operation = route.operation
+                credentials = credentials_in(request.header_values)
                 if request.has_body:
-                    responding = self._respond_with_body(request)
+                    responding = self._respond_with_body(request, route, path_id, credentials)
                 else:
-                    responding = self._respond_to_operation(request, request.route, b"")
+                    responding = self._respond_to_operation(
+                        request, route, path_id, credentials, b""
+                    )
         except Exception as reason:  # noqa: BLE001 - every error becomes a response
             responding = self._error_response(request, reason)
         if isinstance(responding, Response):
             return _with_headers(request, responding)
         return self._when_ready(request, responding)
 
-    async def _respond_with_body(self, request: Request) -> Responding:
-        assert request.route
-        return self._respond_to_operation(request, request.route, await read_body(request))
+    async def _respond_with_body(
+        self, request: Request, route: Route, path_id: int, credentials: Credentials
+    ) -> Responding:
+        body = await read_body(request)
+        return self._respond_to_operation(request, route, path_id, credentials, body)
 
-    def _respond_to_operation(self, request: Request, route: Route, body: bytes) -> Responding:
-        service, connection = self.service, self.service.connection
-        if connection is None:
-            # The parameters are read later, so the route alone decides.
-            slots = service.scans if route.may_scan else service.look_ups
-            steps = partial(self._respond_in_greenlet, request, route, body)
-            return in_greenlet(service, slots, steps)
-        self._check(request, route, body, connection)
+    def _respond_in_loop(
+        self,
+        connection: Connection,
+        received: Request,
+        route: Route,
+        path_id: int,
+        credentials: Credentials,
+        body: bytes,
+    ) -> Responding:
+        """Respond on SQLite: in the event loop, but for queries that may scan."""
+        request = self._check(received, route, path_id, credentials, body, connection)
         if route.may_scan and route.may_scan(request.parameters):
-            return in_thread(service, service.scans, partial(self._read_in_thread, request, route))
-        request.connection = connection
+            steps = partial(self._read_in_thread, route, request)
+            return in_thread(self.service, self.service.scans, steps)
         return route.handler(request)
 
-    def _respond_in_greenlet(self, request: Request, route: Route, body: bytes) -> Responding:
-        with self.service.store.reader() as request.connection:
-            self._check(request, route, body, request.connection)
-            return route.handler(request)
+    def _read_in_thread(self, route: Route, request: AuthenticatedRequest) -> Responding:
+        with self.service.store.reader() as connection:
+            return route.handler(request._replace(connection=connection))
 
-    def _read_in_thread(self, request: Request, route: Route) -> Responding:
-        with self.service.store.reader() as request.connection:
-            return route.handler(request)
+    def _respond_in_greenlet(
+        self, received: Request, route: Route, path_id: int, credentials: Credentials, body: bytes
+    ) -> Responding:
+        """Respond on PostgreSQL: all steps wait for the database, in a greenlet."""
+        # The parameters are read later, so the route alone decides.
+        slots = self.service.scans if route.may_scan else self.service.look_ups
 
-    def _check(self, request: Request, route: Route, body: bytes, connection: Connection) -> None:
+        def steps() -> Responding:
+            with self.service.store.reader() as connection:
+                return route.handler(
+                    self._check(received, route, path_id, credentials, body, connection)
+                )
+
+        return in_greenlet(self.service, slots, steps)
+
+    def _check(
+        self,
+        received: Request,
+        route: Route,
+        path_id: int,
+        credentials: Credentials,
+        body: bytes,
+        connection: Connection,
+    ) -> AuthenticatedRequest:
         """Authenticate the request, apply the rate limit, and read the parameters."""
-        assert route.operation
         service = self.service
         now = service.store.clock()
         if service.store.reads_replica:
             # A key that was revoked opens a replica for 30 seconds, however late that is.
             with service.store.fresh(connection) as fresh:
-                request.caller = caller_of(request.credentials, fresh, service.store, now)
+                caller = caller_of(credentials, fresh, service.store, now)
         else:
-            request.caller = caller_of(request.credentials, connection, service.store, now)
-        service.key_uses.note(request.caller, now)
+            caller = caller_of(credentials, connection, service.store, now)
+        received.account_id = caller.account_id
+        service.key_uses.note(caller, now)
         if service.rate_limit:
-            taken = service.rate_limit.take(request.account_id)
-            request.more_headers = taken.headers
+            taken = service.rate_limit.take(caller.account_id)
+            received.more_headers = taken.headers
             taken.check()
-        connection.set_tenant(request.account_id, is_master=bool(request.caller.is_master))
-        request.parameters = read_parameters(route.operation, request.scope["query_string"], body)
-        if request.path_id > BIGGEST_INTEGER:
+        connection.set_tenant(caller.account_id, is_master=bool(caller.is_master))
+        parameters = read_parameters(route.operation, received.scope["query_string"], body)
+        if path_id > BIGGEST_INTEGER:
             raise NotFound("there is no such id: ids end at 2^63 - 1")
+        operation = route.operation
+        return AuthenticatedRequest(received, operation, caller, path_id, parameters, connection)
 
     async def _when_ready(self, request: Request, responding: Awaitable[Responding]) -> Response:
         try:
@@ -244,7 +275,7 @@ class App:
         return _with_headers(request, found)
 
     def _error_response(self, request: Request, reason: Exception) -> Response:
-        operation = request.route and request.route.operation
+        operation = request.operation
         parameters = [each.name for each in operation.parameters] if operation else []
         request.reason = reason_of(reason, parameters)
         if isinstance(reason, BadInput):
@@ -266,18 +297,16 @@ class App:
 
     def log_response(self, request: Request, status: int) -> None:
         """Log and count a request whose response has ended; status 499 if there was none."""
-        route = request.route
-        account_id = request.caller.account_id if hasattr(request, "caller") else None
-        if route and account_id is not None:
-            self.service.request_counts.note(
-                account_id, route.name, status, self.service.store.clock()
-            )
+        account_id = request.account_id
+        if account_id is not None:
+            now = self.service.store.clock()
+            self.service.request_counts.note(account_id, request.route_name, status, now)
         self._request_log.note(
             method=request.method,
-            path=route.path if route else shown_path(request.path),
+            path=request.route_path or shown_path(request.path),
             status=status,
             reason=request.reason,
-            duration_ms=_count(route.name if route else "none", status, request.arrived_ns),
+            duration_ms=_count(request.route_name, status, request.arrived_ns),
             client=client_address(
                 request.scope.get("client"),
                 request.header_values,
@@ -313,10 +342,18 @@ class App:
 
     @asynccontextmanager
     async def _run(self, _app: object) -> AsyncIterator[None]:
-        async with lifespan(self.service):
+        async with lifespan(self.service) as connection:
+            if connection:
+                self._respond_to_operation = partial(self._respond_in_loop, connection)
+            else:
+                self._respond_to_operation = self._respond_in_greenlet
             yield
         self._request_log.write()
         end_logs()
+
+
+def _not_started(*_operation: object) -> Responding:
+    raise RuntimeError("the app has not started: the ASGI server has to support lifespan")
 
 
 def _count(name: str, status: int, arrived_ns: int) -> float:

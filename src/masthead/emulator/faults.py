@@ -163,7 +163,7 @@ class Emulated:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or the lifespan of the server."""
         if scope["type"] == "http":
-            await self.handle(Request(scope, receive), send)
+            await self.handle(Request(scope, receive, self.service), send)
         else:
             await self._app(scope, receive, send)
 

@@ -15,7 +15,7 @@ from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
 from masthead.greenlets import Greenlets
 from masthead.log import LogThrottle, get_logger
-from masthead.store import commits, epochs
+from masthead.store import Connection, commits, epochs
 
 __all__ = ["lifespan"]
 
@@ -26,15 +26,17 @@ _log = get_logger()
 
 
 @asynccontextmanager
-async def lifespan(service: Service) -> AsyncIterator[None]:
-    """Open the connection and start the background tasks; at the end, close everything.
+async def lifespan(service: Service) -> AsyncIterator[Connection | None]:
+    """Start the background tasks, and yield a connection; at the end, close everything.
+
+    The connection is the one that the event loop reads from; None if queries run in greenlets.
 
     Raises MastheadError if the database cannot be used.
     """
     store = service.store
     service.greenlets = Greenlets()
     try:
-        service.connection = store.open_loop_reader(get_running_loop().call_soon)
+        connection = store.open_loop_reader(get_running_loop().call_soon)
     except MastheadError as reason:
         _log.error("the app cannot start", reason=str(reason))
         raise
@@ -47,15 +49,15 @@ async def lifespan(service: Service) -> AsyncIterator[None]:
     gc.freeze()
     _log.info("server process started", process_id=os.getpid(), version=__version__)
     try:
-        yield
+        yield connection
     finally:
         for task in tasks:
             task.cancel()
         await gather(*tasks, return_exceptions=True)
         with suppress(StoreUnavailable):
             await start_thread(service, partial(_write_counters, service), ends_at=deadline())
-        if service.connection:
-            service.connection.close()
+        if connection:
+            connection.close()
         store.close()
         service.threads.shutdown(wait=False, cancel_futures=True)
         _log.info("server process ended", process_id=os.getpid())

@@ -307,7 +307,7 @@ class HttpProtocol(HttpToolsProtocol):
             return cast("Message", message)
 
         scope: Any = cycle.scope
-        request = Request(scope, receive, arrived_ns=perf_counter_ns())
+        request = Request(scope, receive, self.app.service, arrived_ns=perf_counter_ns())
         if self.app.service.settings.asgi_only or self.flow.write_paused:
 
             async def app(_scope: Scope, _receive: Receive, send: Send) -> None:

@@ -1,23 +1,20 @@
-"""A request: what the client sent, and what the app has derived from it so far."""
+"""A request as it arrived, and one whose credentials and parameters have been checked."""
 
 from itertools import count
 from secrets import token_hex
 from time import perf_counter_ns
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import starlette.requests
 from starlette.types import Receive, Scope
 
-from masthead.api.http.credentials import Credentials
 from masthead.api.http.parameters import Values
 from masthead.api.http.service import Service
+from masthead.contract.operations import Operation
 from masthead.store import Connection
 from masthead.store.credentials import Caller
 
-if TYPE_CHECKING:
-    from masthead.api.http.routing import Route
-
-__all__ = ["Request", "new_id"]
+__all__ = ["AuthenticatedRequest", "Request", "new_id"]
 
 _PROCESS = token_hex(4)
 _numbers = count()
@@ -29,34 +26,54 @@ def new_id() -> str:
 
 
 class Request(starlette.requests.Request):
-    """Starlette's request, with what each step of ``masthead.api.app`` adds for those after it.
+    """Starlette's request, with what the log and the metrics show.
 
     ``path`` is the path as it was sent, undecoded, without a trailing slash. ``arrived_ns`` is the
     time of arrival, by ``perf_counter_ns``. A response to a HEAD request (``is_head``) has no body.
 
-    Routing sets ``route`` and ``path_id``, authentication sets ``caller``. The rate limit sets
-    ``more_headers``, which are added to any response. ``parameters`` have been checked. A handler
-    reads from ``connection``. ``reason`` is that of an error, for the log.
+    The app sets the other attributes for the log, as soon as they are known: ``route_name``,
+    ``route_path`` and ``operation`` of the route, ``account_id`` of the caller, and the ``reason``
+    of an error. ``more_headers`` are added to any response.
     """
 
-    service: Service
-    credentials: Credentials
-    caller: Caller
-    parameters: Values
-    connection: Connection
-
-    def __init__(self, scope: Scope, receive: Receive, *, arrived_ns: int | None = None) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, service: Service, *, arrived_ns: int | None = None
+    ) -> None:
         super().__init__(scope, receive)
+        self.service = service
         self.id = new_id()
         self.arrived_ns = perf_counter_ns() if arrived_ns is None else arrived_ns
         self.header_values: dict[bytes, bytes] = dict(scope["headers"])
         self.raw_path: str = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
         self.path = self.raw_path.removesuffix("/") or "/"
-        self.route: Route | None = None
-        self.path_id = 0
+        self.is_head: bool = scope["method"] == "HEAD"
+        self.route_name = "none"
+        self.route_path: str | None = None
+        self.operation: Operation | None = None
+        self.account_id: int | None = None
         self.reason: str | None = None
         self.more_headers: list[tuple[bytes, bytes]] = []
-        self.is_head: bool = scope["method"] == "HEAD"
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the request has a body, possibly an empty one."""
+        return b"content-length" in self.header_values or b"transfer-encoding" in self.header_values
+
+
+class AuthenticatedRequest(NamedTuple):
+    """A request to an operation of the interface, as its handler gets it.
+
+    ``received`` is the request as it arrived. ``path_id`` is the id in the path, 0 if it has none.
+    ``parameters`` have been checked. The handler reads from ``connection``, which shows the rows of
+    the caller's account only.
+    """
+
+    received: Request
+    operation: Operation
+    caller: Caller
+    path_id: int
+    parameters: Values
+    connection: Connection
 
     @property
     def account_id(self) -> int:
@@ -64,6 +81,6 @@ class Request(starlette.requests.Request):
         return self.caller.account_id
 
     @property
-    def has_body(self) -> bool:
-        """Whether the request has a body, possibly an empty one."""
-        return b"content-length" in self.header_values or b"transfer-encoding" in self.header_values
+    def service(self) -> Service:
+        """What all requests share."""
+        return self.received.service

@@ -6,22 +6,20 @@ one regular expression after another, which takes longer than a query.
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 
 from masthead.api.http.parameters import Values
+from masthead.api.http.request import AuthenticatedRequest, Request
 from masthead.api.http.responses import Responding
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import NotFound
 
-if TYPE_CHECKING:
-    from masthead.api.http.request import Request
+__all__ = ["NO_SUCH_PATH", "PublicRoute", "Route", "Routes", "route", "route_for"]
 
-__all__ = ["NO_SUCH_PATH", "Handler", "Route", "Routes", "route", "route_for"]
-
-Handler = Callable[["Request"], Responding]
+Handler = Callable[[AuthenticatedRequest], Responding]
 
 _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
 """Digits without leading zeros. The limit of ids, 2^63 - 1, is checked after the credentials
@@ -34,17 +32,25 @@ _AFTER_VERSION = 2
 _NAMED = re.compile(r"/\{\w+\}")
 
 
-class Route(NamedTuple):
-    """A path with its id as ``{…}``, its name in the metrics, and its handler.
+class PublicRoute(NamedTuple):
+    """A path that needs no credentials, its name in the metrics, and its handler."""
 
-    ``operation`` is None if the path needs no credentials and takes no parameters. ``may_scan``
-    returns, from the parameters, whether the query may visit many rows; None if it never does.
+    path: str
+    name: str
+    handler: Callable[[Request], Responding]
+
+
+class Route(NamedTuple):
+    """The path of an operation with its id as ``{…}``, its name in the metrics, and its handler.
+
+    ``may_scan`` returns, from the parameters, whether the query may visit many rows; None if it
+    never does.
     """
 
     path: str
     name: str
     handler: Handler
-    operation: Operation | None = None
+    operation: Operation
     may_scan: Callable[[Values], bool] | None = None
 
 
@@ -69,16 +75,16 @@ def route_for(
 class Routes:
     """The routes by path, without a trailing slash."""
 
-    def __init__(self, routes: Iterable[Route]) -> None:
-        self._constant: dict[str, Route] = {}
-        self._with_id: dict[tuple[str, str], Route] = {}
+    def __init__(self, routes: Iterable[Route | PublicRoute]) -> None:
+        self._constant: dict[str, Route | PublicRoute] = {}
+        self._with_id: dict[tuple[str, str], Route | PublicRoute] = {}
         for one in routes:
             if named := _NAMED.search(one.path):
                 self._with_id[one.path[: named.start()], one.path[named.end() :]] = one
             else:
                 self._constant[one.path] = one
 
-    def find(self, path: str) -> tuple[Route, int]:
+    def find(self, path: str) -> tuple[Route | PublicRoute, int]:
         """Return the route of a path and the id in it, 0 if it has none.
 
         Raises HTTPException 404 for an unknown path, and NotFound for an invalid id.

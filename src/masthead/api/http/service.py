@@ -7,7 +7,7 @@ from masthead.api.http.overload import Slots
 from masthead.api.http.rate_limit import RateLimit
 from masthead.api.http.temporary_files import Space
 from masthead.settings import ServerSettings
-from masthead.store import Connection, Store
+from masthead.store import Store
 from masthead.store.credentials import Uses
 from masthead.store.logins import Limits
 from masthead.store.request_counts import RequestCounts
@@ -34,8 +34,7 @@ _MIB = 2**20
 class Service:
     """The store, the settings, and the limits on concurrent work.
 
-    ``connection`` is the one that the event loop reads from; None if queries wait, in
-    ``greenlets``, which the app makes when it starts.
+    ``greenlets`` are made when the app starts.
     ``rate_limit`` is None if accounts may make any number of requests.
 
     Work in a thread keeps its slot until the thread has finished it. There are as many threads as
@@ -48,7 +47,6 @@ class Service:
         self.store = store
         self.settings = settings
         self.rate_limit = rate_limit
-        self.connection: Connection | None = None
         self.greenlets: Greenlets | None = None
         self.key_uses = Uses()
         self.request_counts = RequestCounts()

@@ -64,12 +64,14 @@ class Streamed:
     def __init__(
         self,
         request: Request,
+        account_id: int,
         open_content: OpenContent,
         *,
         whole_bytes_max: int = WHOLE_BYTES_MAX,
     ) -> None:
         self.open_content = open_content
         self._request = request
+        self._account_id = account_id
         self._whole_bytes_max = whole_bytes_max
 
     def __await__(self) -> Generator[Any, None, Response]:
@@ -78,8 +80,10 @@ class Streamed:
     async def _response(self) -> Response:
         service = self._request.service
         for slots in (service.short_streams, service.long_streams):
-            await slots.take(self._request.account_id)
-            attempt = _Attempt(self._request, self.open_content, slots, self._whole_bytes_max)
+            await slots.take(self._account_id)
+            attempt = _Attempt(
+                self._request, self._account_id, self.open_content, slots, self._whole_bytes_max
+            )
             if found := await attempt.response():
                 return found
         raise AssertionError("a response in a slot for long ones goes on")
@@ -89,23 +93,27 @@ class _Attempt:
     """One attempt to make a response, which holds one slot of ``slots``."""
 
     def __init__(
-        self, request: Request, open_content: OpenContent, slots: Slots, whole_bytes_max: int
+        self,
+        request: Request,
+        account_id: int,
+        open_content: OpenContent,
+        slots: Slots,
+        whole_bytes_max: int,
     ) -> None:
         self._request = request
+        self._account_id = account_id
         self._service = request.service
         self._open_content = open_content
         self._slots = slots
         self._whole_bytes_max = whole_bytes_max
         self._coding = coding_for(",".join(request.headers.getlist("accept-encoding")))
         self._loop = get_running_loop()
-        self._body = UnsentBody(self._service.temporary_space, request.account_id, self._loop)
+        self._body = UnsentBody(self._service.temporary_space, account_id, self._loop)
         self._started: futures.Future[Response | None] = futures.Future()
 
     async def response(self) -> Response | None:
         """Return the response when it starts; None if it is long and no slot for it is free."""
-        start_thread(
-            self._service, self._run, ended=lambda: self._slots.give(self._request.account_id)
-        )
+        start_thread(self._service, self._run, ended=lambda: self._slots.give(self._account_id))
         started: Future[Response | None] = wrap_future(self._started)
         try:
             response = await before(deadline(), started)
@@ -162,12 +170,11 @@ class _Attempt:
     async def _take_long_slot(self) -> bool:
         """Exchange a short slot for a long one; return whether the attempt holds a long slot."""
         short, long = self._service.short_streams, self._service.long_streams
-        account_id = self._request.account_id
         if self._slots is short:
-            if not long.are_free(account_id):
+            if not long.are_free(self._account_id):
                 return False
-            await long.take(account_id)
-            short.give(account_id)
+            await long.take(self._account_id)
+            short.give(self._account_id)
             self._slots = long
         return True
 

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import encoded
 from masthead.api.http.routing import route
 from masthead.contract.encoding import wire_of
@@ -17,7 +17,7 @@ _FIELDS = [field.name for field in fields_of(Account)]
 _SECRETS = ("api_key", "api_login")
 
 
-def list_accounts(request: Request) -> Response:
+def list_accounts(request: AuthenticatedRequest) -> Response:
     """Interface, operation 1: accounts of shape Account, by ascending id."""
     if request.caller.is_master:
         found = accounts.accounts(request.connection)
@@ -27,7 +27,7 @@ def list_accounts(request: Request) -> Response:
     return encoded({"accounts": [_make(*_visible(row, request)) for row in found]})
 
 
-def get_account(request: Request) -> Response:
+def get_account(request: AuthenticatedRequest) -> Response:
     """Interface, operation 2: one account of shape Account.
 
     Raises NotFound for an account that the caller may not see, as for one that does not exist.
@@ -40,7 +40,7 @@ def get_account(request: Request) -> Response:
     return encoded({"account": _make(*_visible(found, request))})
 
 
-def _visible(row: accounts.Row, request: Request) -> accounts.Row:
+def _visible(row: accounts.Row, request: AuthenticatedRequest) -> accounts.Row:
     """Return the account as the caller may see it.
 
     It has no credentials while its API is off (interface, Authentication). The caller's own account

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from masthead.api.http.media_types import media_type_for
 from masthead.api.http.metrics import count_feed_rows
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import Responding, encoded
 from masthead.api.http.routing import route, route_for
 from masthead.api.http.service import Service
@@ -74,7 +74,7 @@ HasAny = Callable[[Connection, str, int, int], bool]
 """Returns whether an entity of an account may have anything to show since a commit."""
 
 
-def changes(request: Request) -> Responding:
+def changes(request: AuthenticatedRequest) -> Responding:
     """Interface, operation 4: all that changed at ``changed_since`` or later.
 
     The header ``Masthead-Changes-Through`` gives the ``changed_since`` of the next request. Raises
@@ -84,16 +84,18 @@ def changes(request: Request) -> Responding:
     return response(request, has_changed, _body)
 
 
-def snapshot(request: Request) -> Responding:
+def snapshot(request: AuthenticatedRequest) -> Responding:
     """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed").
 
     In JSON, or with a line for each record (decisions, "Snapshot in lines").
     """
     entities = entities_in(str(request.parameters["entities"]))
     query = FeedQuery(request.service, request.account_id, entities, None)
-    accept = ",".join(request.headers.getlist("accept"))
+    accept = ",".join(request.received.headers.getlist("accept"))
     media_type = media_type_for(accept, SNAPSHOT.media_types)
-    return Streamed(request, partial(_opened_snapshot, query, media_type))
+    return Streamed(
+        request.received, request.account_id, partial(_opened_snapshot, query, media_type)
+    )
 
 
 @contextmanager
@@ -110,15 +112,15 @@ def _opened_snapshot(query: FeedQuery, media_type: str) -> Iterator[Content]:
         yield Content(headers, _with_last_line(headers, pieces) if is_in_lines else pieces)
 
 
-def response(request: Request, has_any: HasAny, body: Body) -> Responding:
+def response(request: AuthenticatedRequest, has_any: HasAny, body: Body) -> Responding:
     """Return the response to a request with ``changed_since``; raise the errors of `changes`."""
     query = _query_of(request)
     if empty := _empty_response(query, request.connection, has_any):
         return empty
-    return Streamed(request, partial(opened, query, body))
+    return Streamed(request.received, request.account_id, partial(opened, query, body))
 
 
-def _query_of(request: Request) -> FeedQuery:
+def _query_of(request: AuthenticatedRequest) -> FeedQuery:
     """Return what a request with ``changed_since`` asks for; raise BadInput if it is invalid."""
     text = str(request.parameters["changed_since"])
     entities = entities_in(str(request.parameters["entities"]))

@@ -6,7 +6,7 @@ from functools import lru_cache
 import msgspec
 from starlette.responses import Response
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import encoded
 from masthead.api.http.routing import route
 from masthead.contract.encoding import encode, wire_of
@@ -28,7 +28,7 @@ _make_definition = wire_of(CustomFieldDefinition)
 _make_option = wire_of(CustomFieldOption)
 
 
-def get_custom_field_answers(request: Request) -> Response:
+def get_custom_field_answers(request: AuthenticatedRequest) -> Response:
     """Interface, operation 5: an entry of shape CustomFieldAnswer for every field.
 
     Raises NotFound for a subscriber who does not exist.
@@ -73,7 +73,7 @@ class AnswerEncoder:
         return msgspec.Raw(encode(_wire_form(answer)))
 
 
-def list_custom_fields(request: Request) -> Response:
+def list_custom_fields(request: AuthenticatedRequest) -> Response:
     """Interface, operation 6: definitions of shape CustomFieldDefinition."""
     defined = interface_queries.custom_fields(request.connection, request.account_id)
     body = [

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import Responding
 from masthead.api.http.routing import route_for
 from masthead.api.operations import change_feed
@@ -14,7 +14,7 @@ from masthead.store.deletions import has_noted, removed
 __all__ = ["routes"]
 
 
-def deletions(request: Request) -> Responding:
+def deletions(request: AuthenticatedRequest) -> Responding:
     """Return the ids of records that were removed at ``changed_since`` or later and are not there.
 
     Window, statuses and headers are those of the change feed (decisions, "Records that are gone").

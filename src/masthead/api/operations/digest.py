@@ -3,7 +3,7 @@
 from collections.abc import Generator
 from functools import partial
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import Responding
 from masthead.api.http.routing import route_for
 from masthead.api.http.streaming import Streamed
@@ -18,7 +18,7 @@ __all__ = ["routes"]
 _BATCH_ROWS = 500
 
 
-def digest(request: Request) -> Responding:
+def digest(request: AuthenticatedRequest) -> Responding:
     """Return the count and the digest of each entity's records (decisions, "Digest").
 
     The header ``Masthead-Changes-Through`` gives the state of the data, as in the change feed. All
@@ -27,7 +27,12 @@ def digest(request: Request) -> Responding:
     """
     entities = change_feed.entities_in(str(request.parameters["entities"]))
     query = change_feed.FeedQuery(request.service, request.account_id, entities, None)
-    return Streamed(request, partial(change_feed.opened, query, _body), whole_bytes_max=0)
+    return Streamed(
+        request.received,
+        request.account_id,
+        partial(change_feed.opened, query, _body),
+        whole_bytes_max=0,
+    )
 
 
 def _body(

@@ -9,7 +9,7 @@ from html import escape
 import msgspec
 
 from masthead.api.http.credentials import Credentials
-from masthead.api.http.routing import Route
+from masthead.api.http.routing import PublicRoute
 from masthead.api.operations.static_files import StaticFile, StaticPage, bytes_of
 from masthead.contract.openapi import document
 
@@ -29,7 +29,7 @@ _DEMO = """\
 """
 
 
-def routes(demo: Credentials | None) -> list[Route]:
+def routes(demo: Credentials | None) -> list[PublicRoute]:
     """Return the paths of the description, without credentials; GET and HEAD.
 
     ``demo`` are the credentials of a demo, which the page names and can fill in.
@@ -42,8 +42,11 @@ def routes(demo: Credentials | None) -> list[Route]:
         name: StaticFile(bytes_of("swagger_ui", name), kind) for name, kind in _ASSETS.items()
     }
     return [
-        Route("/openapi.json", "openapi", description.respond),
-        Route("/docs", "docs", page.respond),
-        Route("/docs/docs.js", "docs", script.respond),
-        *(Route(f"/docs/assets/{name}", "docs", file.respond) for name, file in assets.items()),
+        PublicRoute("/openapi.json", "openapi", description.respond),
+        PublicRoute("/docs", "docs", page.respond),
+        PublicRoute("/docs/docs.js", "docs", script.respond),
+        *(
+            PublicRoute(f"/docs/assets/{name}", "docs", file.respond)
+            for name, file in assets.items()
+        ),
     ]

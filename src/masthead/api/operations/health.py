@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from masthead.api.http.request import Request
 from masthead.api.http.responses import encoded
-from masthead.api.http.routing import Route
+from masthead.api.http.routing import PublicRoute
 from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, in_thread, retrieve
 from masthead.errors import StoreUnavailable
@@ -36,4 +36,4 @@ async def _query(service: Service) -> None:
     await in_thread(service, service.health_checks, partial(ask, service.store), ends_at=deadline())
 
 
-routes = [Route("/health", "health", health)]
+routes = [PublicRoute("/health", "health", health)]

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from masthead import __version__
 from masthead.api.http.credentials import Credentials
 from masthead.api.http.request import Request
-from masthead.api.http.routing import NO_SUCH_PATH, Route
+from masthead.api.http.routing import NO_SUCH_PATH, PublicRoute
 from masthead.api.operations.static_files import StaticFile, StaticPage, bytes_of
 
 __all__ = ["routes"]
@@ -25,7 +25,7 @@ the <a href="{{base}}docs">page of the interface</a> can fill them in.</p>
 """
 
 
-def routes(demo: Credentials | None) -> list[Route]:
+def routes(demo: Credentials | None) -> list[PublicRoute]:
     """Return the paths of the page, without credentials; ``demo`` are a demo's credentials."""
     notice = _DEMO.format(key=escape(demo[0]), login=escape(demo[1])) if demo else ""
     html = bytes_of("pages", "home.html").decode().replace("{demo}", notice)
@@ -38,9 +38,11 @@ def routes(demo: Credentials | None) -> list[Route]:
 
     icon = StaticFile(bytes_of("pages", "favicon.svg"), "svg")
     return [
-        Route("/", "home", home),
-        Route("/pages.css", "home", StaticFile(bytes_of("pages", "pages.css"), "css").respond),
-        Route("/favicon.svg", "home", icon.respond),
+        PublicRoute("/", "home", home),
+        PublicRoute(
+            "/pages.css", "home", StaticFile(bytes_of("pages", "pages.css"), "css").respond
+        ),
+        PublicRoute("/favicon.svg", "home", icon.respond),
         # Browsers ask for this one by themselves, for instance beside /openapi.json.
-        Route("/favicon.ico", "home", icon.respond),
+        PublicRoute("/favicon.ico", "home", icon.respond),
     ]

@@ -4,17 +4,17 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import encoded
 from masthead.contract.encoding import wire_of
-from masthead.contract.operations import LIMIT_MAX, OPERATIONS
+from masthead.contract.operations import LIMIT_MAX
 
 __all__ = ["list_response", "page_of"]
 
 _BEFORE_ALL = -1
 
 
-def page_of(request: Request) -> tuple[dict[str, int | str], int, int]:
+def page_of(request: AuthenticatedRequest) -> tuple[dict[str, int | str], int, int]:
     """Return the filters of a list, the id after which it starts, and its maximum length."""
     filters = dict(request.parameters)
     after = int(filters.pop("after", _BEFORE_ALL))
@@ -22,14 +22,14 @@ def page_of(request: Request) -> tuple[dict[str, int | str], int, int]:
     return filters, after, limit
 
 
-def list_response(name: str, request: Request, rows: list[tuple[object, ...]]) -> Response:
-    """Return the response of the list operation ``name``.
+def list_response(request: AuthenticatedRequest, rows: list[tuple[object, ...]]) -> Response:
+    """Return the response of a list operation.
 
     A full page has ``Link: </…?…>; rel="next"``: the path of the request, and a query with the same
     filters (decisions, "Order of lists, and more than 100", "Order of lists: the address of
     the next page").
     """
-    operation = OPERATIONS[name]
+    operation = request.operation
     assert operation.answer
     assert operation.envelope
     make = wire_of(operation.answer)
@@ -37,4 +37,4 @@ def list_response(name: str, request: Request, rows: list[tuple[object, ...]]) -
     if len(rows) < int(request.parameters.get("limit", LIMIT_MAX)):
         return encoded(body)
     next_page = urlencode({**request.parameters, "after": rows[-1][0]})
-    return encoded(body, {"Link": f'<{request.raw_path}?{next_page}>; rel="next"'})
+    return encoded(body, {"Link": f'<{request.received.raw_path}?{next_page}>; rel="next"'})

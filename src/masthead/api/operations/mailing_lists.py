@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import Responding
 from masthead.api.http.routing import route
 from masthead.api.http.streaming import Content, Streamed
@@ -19,17 +19,17 @@ __all__ = ["routes"]
 _make_entry = wire_of(MailingListEntry)
 
 
-def download_mailing_list(request: Request) -> Responding:
+def download_mailing_list(request: AuthenticatedRequest) -> Responding:
     """Interface, operation 10: entries of shape MailingListEntry, by ascending id.
 
     With ``download=true`` a browser saves the response as a file. Awaiting raises NotFound for a
     list that does not exist.
     """
-    return Streamed(request, partial(_opened, request))
+    return Streamed(request.received, request.account_id, partial(_opened, request))
 
 
 @contextmanager
-def _opened(request: Request) -> Iterator[Content]:
+def _opened(request: AuthenticatedRequest) -> Iterator[Content]:
     headers = {}
     if request.parameters.get("download"):
         name = f"mailing-list-{request.path_id}.json"

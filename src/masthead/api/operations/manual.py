@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from masthead.api.http.request import Request
-from masthead.api.http.routing import Route
+from masthead.api.http.routing import PublicRoute
 from masthead.api.operations.static_files import StaticPage, bytes_of
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _lead(token: "Token") -> None:
 
 
 routes = [
-    Route("/manual", "manual", manual),
-    *(Route(f"/manual/{name}", "manual", partial(_page, name)) for name in PAGES),
+    PublicRoute("/manual", "manual", manual),
+    *(PublicRoute(f"/manual/{name}", "manual", partial(_page, name)) for name in PAGES),
 ]
 """The paths of the documentation, without credentials; GET and HEAD."""

@@ -3,7 +3,7 @@
 import msgspec
 from starlette.responses import Response
 
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import encoded
 from masthead.api.http.routing import route
 from masthead.contract.encoding import wire_of
@@ -17,7 +17,7 @@ _make_order = wire_of(Order)
 _make_item = wire_of(OrderItem)
 
 
-def get_order(request: Request) -> Response:
+def get_order(request: AuthenticatedRequest) -> Response:
     """Interface, operation 9: an order of shape Order.
 
     Raises NotFound for an order that does not exist.

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from masthead.api.http.log_reasons import LOGIN_LIMIT
 from masthead.api.http.metrics import count_login_check
 from masthead.api.http.parameters import Values
-from masthead.api.http.request import Request
+from masthead.api.http.request import AuthenticatedRequest
 from masthead.api.http.responses import encoded, error
 from masthead.api.http.routing import route
 from masthead.api.operations.lists import list_response, page_of
@@ -35,7 +35,7 @@ _ZIP_DIGITS, _ZIP_PLUS_4_DIGITS = 5, 9
 _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 
 
-def authenticate_subscriber(request: Request) -> Response:
+def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
     """Interface, operation 3: the subscriber that login and password match, if there is one.
 
     For the rules, see decisions, "Login check". The response is 429 after too many failures,
@@ -77,7 +77,7 @@ def authenticate_subscriber(request: Request) -> Response:
     return encoded({"authenticated": True, "subscribers": subscriber})
 
 
-def _received(request: Request, subscriber_id: int) -> list[Struct]:
+def _received(request: AuthenticatedRequest, subscriber_id: int) -> list[Struct]:
     found = interface_queries.received_subscriptions(
         request.connection, request.account_id, subscriber_id
     )
@@ -87,15 +87,17 @@ def _received(request: Request, subscriber_id: int) -> list[Struct]:
     ]
 
 
-def _too_many(request: Request, wait_us: int) -> Response:
+def _too_many(request: AuthenticatedRequest, wait_us: int) -> Response:
     count_login_check("limited")
-    request.reason = LOGIN_LIMIT
+    request.received.reason = LOGIN_LIMIT
     wait_s = -(-wait_us // 1_000_000)
     sentence = f"too many logins have failed: try again in {wait_s} seconds"
     return error(429, sentence, {"Retry-After": str(wait_s)})
 
 
-def _best_match(request: Request, login: str, password: str) -> interface_queries.LoginMatch | None:
+def _best_match(
+    request: AuthenticatedRequest, login: str, password: str
+) -> interface_queries.LoginMatch | None:
     by_email, by_code = interface_queries.login_candidates(
         request.connection,
         request.account_id,
@@ -118,7 +120,7 @@ def _same_zip(stored: str, given: str) -> bool:
     return ours == theirs != ""
 
 
-def search_subscribers(request: Request) -> Response:
+def search_subscribers(request: AuthenticatedRequest) -> Response:
     """Interface, operation 8: subscribers of shape Subscriber, by ascending id."""
     filters, after, limit = page_of(request)
     rows = interface_queries.search_subscribers(
@@ -126,7 +128,7 @@ def search_subscribers(request: Request) -> Response:
     )
     if request.caller.hide_password_md5:
         rows = [(*row[:PASSWORD_MD5], None, *row[PASSWORD_MD5 + 1 :]) for row in rows]
-    return list_response("search_subscribers", request, rows)
+    return list_response(request, rows)
 
 
 def _may_scan(values: Values) -> bool:
