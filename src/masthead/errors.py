@@ -15,8 +15,9 @@
         ├── ServiceUnreachable   no complete response
         └── UnexpectedResponse   a response that the interface does not allow
 
-Each message is a sentence: what was wrong, where, and what would be right. The command line maps
-the classes to exit statuses, the server maps them to HTTP statuses.
+Each message is a sentence: what was wrong, where, and what would be right. It names no command and
+no option, since clerks read it in a browser. The command line maps the classes to exit statuses,
+the server maps them to HTTP statuses.
 """
 
 __all__ = [
@@ -36,7 +37,16 @@ __all__ = [
 
 
 class MastheadError(Exception):
-    """The base of all exceptions that Masthead raises on purpose."""
+    """The base of all exceptions that Masthead raises on purpose.
+
+    ``code`` names what is wrong where a front end can say how to mend it, and is "" elsewhere;
+    ``values`` are what such a hint needs (``masthead.cli.hints``, ``masthead.console.hints``).
+    """
+
+    def __init__(self, *args: object, code: str = "", **values: object) -> None:
+        super().__init__(*args)
+        self.code = code
+        self.values = values
 
 
 class BadInput(MastheadError):
@@ -54,8 +64,8 @@ class BadRows(BadInput):
     problem is, and how many there are.
     """
 
-    def __init__(self, message: str, brief: str) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, brief: str, *, code: str = "") -> None:
+        super().__init__(message, code=code)
         self.brief = brief
 
 

@@ -8,11 +8,11 @@ from masthead.errors import BadUsage
 __all__ = ["bind"]
 
 
-def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
+def bind(host: str, port: int, *, setting: str = "port") -> socket.socket:
     """Return a socket that listens on ``host`` and ``port`` (0: any free port).
 
-    ``flag`` is the option that sets the port. Raises BadUsage if the port is in use or the host is
-    not an address of this machine.
+    ``setting`` is the name of the setting of the port. Raises BadUsage if the port is in use or the
+    host is not an address of this machine.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
@@ -22,6 +22,8 @@ def bind(host: str, port: int, *, flag: str = "--port") -> socket.socket:
         reason = os.strerror(number) if number and number > 0 else str(error)
         raise BadUsage(
             f"cannot listen at {host}, port {port} ({reason}): is another server running there? "
-            f"Choose another one with {flag}"
+            "Choose another port",
+            code="port_in_use",
+            option=setting.replace("_", "-"),
         ) from error
     return listener

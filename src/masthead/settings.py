@@ -211,14 +211,14 @@ SETTINGS = {
         Setting(
             "max_rejected",
             "1%",
-            "With --reject, how many rows of a file may be bad: a number of them or a share; with "
-            "more, nothing is loaded.",
+            "How many rows of a file may be bad if they are set aside: a number of them or a "
+            "share; with more, nothing is loaded.",
         ),
         Setting(
             "max_removed",
             "5%",
-            "With --complete, how many rows of a table may be removed: a number or a share; "
-            "with more, nothing is loaded.",
+            "How many rows of a table may be removed if the files are complete: a number or a "
+            "share; with more, nothing is loaded.",
         ),
         Setting(
             "when_complete",
@@ -229,7 +229,7 @@ SETTINGS = {
         Setting(
             "wait_at_most",
             "3h",
-            "Time to wait for the file of --when-complete: 30m, 3h.",
+            "Time to wait for the file that says that a folder is complete: 30m, 3h.",
         ),
         Setting(
             "for_spreadsheets",

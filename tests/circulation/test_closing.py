@@ -164,7 +164,7 @@ def test_an_issue_that_cannot_be_closed_is_named(desk: Desk) -> None:
         close(desk, 4)
     with pytest.raises(NotFound, match="no issue 99"):
         close(desk, 99)
-    with pytest.raises(BadUsage, match="--grace-from"):
+    with pytest.raises(BadUsage, match="need the date since when"):
         close(desk, issues=2)
     close(desk)
     before = desk.everything()

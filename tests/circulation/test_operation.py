@@ -140,7 +140,7 @@ def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk
         operation(desk.store, desk.account_id, ACTOR),
         reading(desk.store, desk.account_id),
     ):
-        with pytest.raises(MastheadError, match="`masthead books open --account 1`"), begun:
+        with pytest.raises(MastheadError, match="open its books first"), begun:
             pass
 
 

@@ -242,7 +242,7 @@ def test_a_file_without_a_last_newline_is_loaded_if_it_is_complete(
 ) -> None:
     file = tmp_path / "orders.csv"
     file.write_text("external_reference,subscriber_id,bundle_id\nW-1,1,1", encoding="utf-8")
-    assert "say --allow-truncated" in refused(shop, "order", "import", file)
+    assert "--allow-truncated loads it" in refused(shop, "order", "import", file)
     assert run(shop, "order", "import", file, "--allow-truncated")[0].startswith("1 orders added")
 
 

@@ -268,7 +268,7 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
         (("press-run", 99), "account 1 has no issue 99\n"),
         (
             ("expiries", "--publication=99"),
-            "account 1 has no publication 99: `masthead catalogue publication list` lists them\n",
+            "account 1 has no publication 99; `masthead catalogue publication list` lists them\n",
         ),
         (
             ("expiries", "--day=2025-09-09"),
@@ -279,7 +279,7 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
         ),
         (
             ("liability", "--publication=99"),
-            "account 1 has no publication 99: `masthead catalogue publication list` lists them\n",
+            "account 1 has no publication 99; `masthead catalogue publication list` lists them\n",
         ),
         (
             ("circulation", 12),
@@ -310,7 +310,7 @@ def test_an_account_without_books_has_no_reports(books: str, store: Store) -> No
     masthead("accounts", "add", 2, database=database)
     for report in REPORTS:
         done = masthead("report", *report, "--account=2", database=database, exit_status=1)
-        assert done.stderr.startswith("account 2 gets its data from files (mode elsewhere); ")
+        assert done.stderr.startswith("account 2 gets its data from files (mode elsewhere): ")
         assert done.stderr.count("\n") == 1
 
 

@@ -165,9 +165,9 @@ def test_values_that_are_set_are_known_to_searches(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("how", "copies", "words"),
     [
-        (None, 50, "say how it comes to 50, with --free"),
+        (None, 50, "say how it comes to 50, by free copies"),
         ("convert", 50, "no whole issue of 50"),
-        ("free", 1, "fewer are what --convert gives"),
+        ("free", 1, "fewer come of converting what is left"),
     ],
 )
 def test_copies_are_never_more_for_nothing(

@@ -121,7 +121,7 @@ def test_an_id_that_is_taken_an_unknown_id_and_a_taken_key_are_bad_data(account:
     masthead("accounts", "add", 2, database=account)
     for arguments, sentence in (
         (("add", 1), "account 1 exists already"),
-        (("show", 9), "there is no account 9: `masthead accounts list` shows them all"),
+        (("show", 9), "there is no account 9; `masthead accounts list` lists all"),
         (("set", 9, "--plan=x"), "there is no account 9"),
         (("rotate-key", 9), "there is no account 9"),
         (("set", 2, "--api-key=key"), "another account has this key"),

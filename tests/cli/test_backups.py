@@ -101,7 +101,7 @@ def test_the_drill(loaded: str, tmp_path: Path) -> None:
         assert len(snapshot(server.url)[0]) == 9
 
     refused = masthead("restore", backup, database=loaded, exit_status=2)
-    assert "say --replace to lose what it holds" in refused.stderr
+    assert "what it holds would be lost; --replace replaces it" in refused.stderr
     said = masthead("restore", backup, "--replace", database=loaded).stdout
     assert "a new epoch began in 1 account\n" in said
 

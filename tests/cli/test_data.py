@@ -78,7 +78,7 @@ def test_bad_rows_are_listed_on_standard_error_and_the_status_is_1(
     assert lines[15] == f"subscribers.csv:17: email: '{'e' * 51}' is longer than 50 characters"
     assert lines[100:] == [
         "and 50 more problems",
-        "nothing was loaded; correct the rows, or set them aside with --reject DIR",
+        "nothing was loaded; correct the rows, or set them aside; --reject DIR does so",
     ]
     assert done.stdout == ""
 
@@ -116,7 +116,7 @@ def test_with_reject_the_summary_counts_them_and_the_status_is_0(
 def test_without_an_account_it_says_whose_data_it_must_know(database: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "in", SMALL)
     done = masthead("import", folder, database=database, exit_status=2)
-    assert "say with --account whose data it is" in done.stderr
+    assert "say whose data it is; --account says" in done.stderr
     done = masthead("import", folder, "--account", 7, database=database, exit_status=1)
     assert "there is no account 7" in done.stderr
 

@@ -189,7 +189,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(store: Store, tmp_
         done = masthead(
             "serve", "--port=0", "--metrics-port", port, database=database, exit_status=2
         )
-    assert "Choose another one with --metrics-port" in done.stderr
+    assert "Choose another port; --metrics-port sets it" in done.stderr
     assert holds_nothing(database)
 
 

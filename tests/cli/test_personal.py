@@ -122,7 +122,7 @@ def test_who_does_not_exist_is_said(person: str, command: str) -> None:
     options = ["--yes"] if command == "erase" else []
     for account_id, subscriber_id, sentence in (
         (1, 99, "account 1 has no subscriber 99\n"),
-        (9, 1, "there is no account 9: `masthead accounts list` shows them all\n"),
+        (9, 1, "there is no account 9; `masthead accounts list` lists all\n"),
     ):
         whom = (f"--account={account_id}", f"--subscriber={subscriber_id}")
         refused = masthead(command, *whom, *options, database=person, exit_status=1)

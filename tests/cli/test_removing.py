@@ -74,8 +74,8 @@ def test_the_brake_stops_a_load_unless_more_is_allowed(loaded: str, files: Path)
         "orders: 1 of 1 rows would be removed (100.0%)",
         "order_items: 1 of 1 rows would be removed (100.0%)",
         (
-            "nothing was loaded: --max-removed allows 5% of a table; if these rows are to go, say "
-            "--max-removed 100.0%"
+            "nothing was loaded: the limit is 5% of a table; if these rows are to go, allow "
+            "100.0%; --max-removed 100.0% allows it"
         ),
     ]
     allowed = {"MASTHEAD_MAX_REMOVED": "1"}
@@ -159,7 +159,7 @@ def test_an_account_is_removed_by_a_script_that_says_yes(loaded: str, tmp_path: 
     assert masthead("accounts", "list", database=loaded).stdout == ""
     assert [command for command, _ in summaries(loaded)][-1] == "accounts remove 1 --yes"
     again = masthead("accounts", "remove", 1, "--yes", database=loaded, exit_status=1)
-    assert again.stderr == "there is no account 1: `masthead accounts list` shows them all\n"
+    assert again.stderr == "there is no account 1; `masthead accounts list` lists all\n"
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_port_that_is_taken_is_said_before_anything_is_made(
     database = store.empty_database(f"never-{command}")
     done = masthead(command, "--port", port, database=database, exit_status=2)
     assert f"cannot listen at 127.0.0.1, port {port} (Address already in use" in done.stderr
-    assert "is another server running there? Choose another one with --port" in done.stderr
+    assert "is another server running there? Choose another port; --port sets it" in done.stderr
     assert holds_nothing(database)
 
 

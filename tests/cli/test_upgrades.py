@@ -211,7 +211,7 @@ def test_a_later_server_migrates_a_file_and_says_so_and_no_other_database(
     if store.kind == "postgresql":
         done = run(*serve, database=as_server(account), settings=later)
         assert done.returncode == 1
-        assert "run `masthead database migrate` as the user who owns it" in done.stderr
+        assert "migrate it as the user who owns it; run `masthead database migrate`" in done.stderr
         assert schema(account) == 1
         return
     with running(*serve, database=account, settings=later) as process:

@@ -164,7 +164,7 @@ BAD_USAGE = [
     (("import",), "Missing argument"),
     (("import", "in", "--account", "x"), "'x' is not a valid integer"),
     (("import", "in", "--account=-1"), "-1 is not in the range"),
-    (("import", "in"), "say with --account whose data it is"),
+    (("import", "in"), "say whose data it is; --account says"),
     (("import", "in", "--account=1", "--reject=in"), "choose another folder"),
     (("import", "in", "--account=1", "--reject=a-file"), "is a file"),
     (("import", "in", "--account=1", "--nonsense"), "No such option"),

@@ -119,7 +119,7 @@ def test_a_port_that_is_taken_is_named_with_its_flag(tmp_path: Path) -> None:
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr.strip().endswith("Choose another one with --control-port")
+    assert done.stderr.strip().endswith("Choose another port; --control-port sets it")
 
 
 @pytest.mark.parametrize("is_in_memory", [True, False])

@@ -47,10 +47,7 @@ def test_the_brake_has_the_numbers_of_each_table(twenty: Publisher) -> None:
     assert refusal(twenty, ids("subscribers", 12) | ids("orders", 19), "5%") == [
         "subscribers: 6 of 18 rows would be removed (33.4%)",
         "orders: 1 of 20 rows would be removed (5.0%)",
-        (
-            "nothing was loaded: --max-removed allows 5% of a table; if these rows are to go, say "
-            "--max-removed 33.4%"
-        ),
+        ("nothing was loaded: the limit is 5% of a table; if these rows are to go, allow 33.4%"),
     ]
     twenty.load_complete(ids("subscribers", 12) | ids("orders", 19), max_removed="33.4%")
     assert len(twenty.table("orders")) == 19
@@ -86,7 +83,7 @@ def test_a_small_table_has_the_same_brake(small: Publisher) -> None:
     """decisions, "What complete files are": there is no number of rows that may always go."""
     (line, advice) = refusal(small, {"purchases.csv": "purchase_id\n"}, "5%")
     assert line == "purchases: 1 of 1 rows would be removed (100.0%)"
-    assert advice.endswith("say --max-removed 100.0%")
+    assert advice.endswith("if these rows are to go, allow 100.0%")
 
 
 def test_the_brake_counts_rows_that_go_with_others(twenty: Publisher) -> None:

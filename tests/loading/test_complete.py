@@ -276,9 +276,9 @@ def test_a_rejected_row_whose_key_cannot_be_read_stops_the_load(
     with pytest.raises(BadInput) as refused:
         small.load_complete(files, reject=tmp_path / "bad")
     assert str(refused.value) == (
-        "addresses.csv:2: the key of this row cannot be read, so nobody knows which rows "
-        "--complete has to remove\n"
-        "nothing was loaded; correct the row, or leave out --complete"
+        "addresses.csv:2: the key of this row cannot be read, so it is unknown which "
+        "rows the files lack\n"
+        "nothing was loaded; correct the row, or load the files without removing rows"
     )
     assert small.everything() == before
 

@@ -26,7 +26,7 @@ else:
     from backports import zstd
 
 COMPLETE = "subscriber_id,source,email\n1,web,ada@example.com\n2,web,grace.hopper@example.com\n"
-ADVICE = "the file looks cut off; get it again, or say --allow-truncated if it is complete"
+ADVICE = "the file looks cut off; get it again, or allow it if it is complete"
 NO_NEWLINE = f"the last line does not end with a newline: {ADVICE}"
 
 

@@ -200,7 +200,7 @@ def test_the_greatest_values_are_kept(publisher: Publisher) -> None:
 
 def test_data_need_an_account_that_exists(publisher: Publisher) -> None:
     folder = publisher.write(SMALL)
-    with pytest.raises(BadUsage, match="say with --account whose data it is"):
+    with pytest.raises(BadUsage, match="say whose data it is"):
         load(publisher.store, [folder], account_id=None)
     with pytest.raises(NotFound, match="there is no account 999999"):
         load(publisher.store, [folder], account_id=999_999)

@@ -59,7 +59,7 @@ def test_past_the_limit_of_one_file_nothing_is_loaded_and_the_bad_rows_are_writt
         "subscribers.ndjson: 2 of 4 rows are bad, and the limit is 25%",
         (
             f"nothing was loaded; look at the bad rows in {tmp_path / 'bad'}, correct them, or "
-            "raise --max-rejected"
+            "allow more"
         ),
     ]
     assert small.everything() == before

@@ -35,7 +35,7 @@ def test_the_second_load_says_which_other_is_running_and_ends(small: Publisher, 
         assert re.fullmatch(
             rf"account {small.account_id}: another load is running since "
             rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(masthead import {folder.name}, by alice\); "
-            "nothing was loaded: run it again later, or with --wait",
+            "nothing was loaded: load the files again later",
             str(refused.value),
         )
         assert outcomes(small) == ["good", "running"]

@@ -527,7 +527,7 @@ def test_a_column_that_is_used_must_not_occur_twice(publisher: Publisher) -> Non
 
 def test_data_need_an_account(publisher: Publisher) -> None:
     folder = publisher.write({"s.csv": "A\n1\n", "m.toml": of_subscribers('subscriber_id = "A"')})
-    with pytest.raises(BadUsage, match=r"s\.csv: say with --account"):
+    with pytest.raises(BadUsage, match=r"s\.csv: say whose data it is"):
         load(publisher.store, [folder], account_id=None, options=Options(mapping=folder / "m.toml"))
 
 

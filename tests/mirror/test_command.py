@@ -298,7 +298,8 @@ def test_verify_begins_no_copy(
     done = mirror(publisher, *command, folder=tmp_path, exit_status=1)
     where = "in this database" if kept.kind == "postgresql" else f"at {kept.path}"
     assert done.stderr == (
-        f"there is no copy {where}: `masthead mirror` with the same --to makes one\n"
+        f"there is no copy {where}: make one first; `masthead mirror` with the same --to makes "
+        "one\n"
     )
     assert done.stdout == ""
     assert list(tmp_path.iterdir()) == []

@@ -147,7 +147,7 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "without a column": (
         replace_in("custom_fields.csv", "field_id,", "id,"),
-        "not as `masthead export` writes them",
+        "not as an export writes them",
     ),
     "with a column of another form": (
         replace_in("subscriptions.csv", "2026-12-31", "31.12.2026"),
@@ -155,7 +155,7 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "with an answer of nobody": (
         replace_in("custom_field_answers.csv", "3,2,", "33,2,"),
-        "not as `masthead export` writes them",
+        "not as an export writes them",
     ),
     "with bytes that are no text": (
         lambda folder: (folder / "purchases.csv").write_bytes(b"purchase_id\n\xff\n"),

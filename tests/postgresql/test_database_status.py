@@ -98,7 +98,8 @@ def test_what_needs_tables_says_which_command_makes_them_and_makes_none(
     """decisions, "Migrations"; a file is made by each command that needs it."""
     done = masthead(*command, database=database, exit_status=1)
     assert done.stderr == (
-        "the database has no tables yet: run `masthead database migrate` as the user who owns it\n"
+        "the database has no tables yet: migrate it as the user who owns it first; "
+        "run `masthead database migrate`\n"
     )
     assert tables(database, kind) == []
     forget(database, NUMBERS[-1])

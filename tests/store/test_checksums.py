@@ -54,9 +54,9 @@ def test_a_database_that_another_migration_made_is_refused(
             ask()
         assert str(refusal.value) == (
             "the tables of the database were made by another migration 0001 start than that of "
-            "this version of Masthead, which cannot use them: with the version that made them, say "
-            "`masthead accounts export` and `masthead export`, then import the files into a new "
-            "database with this one"
+            "this version of Masthead, which cannot use them: export the accounts and their "
+            "data with the version that made them, then import the files into a new database with "
+            "this one"
         )
     with opened.writer() as database:
         assert content(database) == before

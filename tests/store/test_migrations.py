@@ -114,8 +114,7 @@ def test_a_database_on_a_server_is_not_made_by_opening_it(
         with pytest.raises(MastheadError) as refusal:
             open_store(as_whom(url))
         assert str(refusal.value) == (
-            "the database has no tables yet: run `masthead database migrate` as the user who owns "
-            "it"
+            "the database has no tables yet: migrate it as the user who owns it first"
         )
         with find_store(url).writer() as database:
             assert tables(database) == set()
@@ -198,7 +197,7 @@ def test_a_database_is_not_brought_up_to_date_by_opening_it(opened: OpenStore, u
                 open_store(whose)
             assert str(refusal.value) == (
                 "the database has schema 1, this version of Masthead needs schema 2: make a "
-                f"backup, then run `masthead database migrate`{owner}"
+                f"backup, then migrate it{owner}"
             )
     with opened.writer() as database:
         assert not has_note(database)
@@ -211,7 +210,7 @@ def test_a_file_is_brought_up_to_date_by_a_server_and_a_database_on_a_server_is_
     """decisions, "Who changes a schema"."""
     with knowing(ADDS_A_COLUMN), closing(find_store(as_server(url))) as served:
         if opened.dialect == "postgresql":
-            with pytest.raises(MastheadError, match="run `masthead database migrate` as the user"):
+            with pytest.raises(MastheadError, match="migrate it as the user"):
                 served.open_to_serve()
         else:
             assert [migration.title for migration in served.open_to_serve()] == LATER
@@ -382,7 +381,7 @@ def test_an_index_whose_making_was_interrupted_is_made_by_the_next_migration(
             assert isinstance(migration.result(), StoreUnavailable)
         assert is_valid(onlooker) is False
         assert numbers(onlooker) == [1]
-        with pytest.raises(MastheadError, match="run `masthead database migrate`"):
+        with pytest.raises(MastheadError, match="then migrate it"):
             open_store(url)
         assert migrate(url) == LATER
         assert is_valid(onlooker)

@@ -409,7 +409,7 @@ def test_pairs_of_a_database_that_is_not_up_to_date_are_not_sealed_anew(
     monkeypatch.setenv(SECRET_KEY, "1" * 64)
     with (
         knowing(ADDS_A_COLUMN),
-        pytest.raises(BadInput, match="not up to date: run `masthead database migrate` first"),
+        pytest.raises(BadInput, match="not up to date: migrate it first"),
     ):
         accounts.rekey(find_store(url), None)
 

@@ -209,7 +209,7 @@ def test_a_server_opens_a_database_that_is_up_to_date(served: OpenStore) -> None
 def test_a_server_cannot_bring_a_database_up_to_date(opened: OpenStore, url: str) -> None:
     with opened.writer() as database:
         database.change("DELETE FROM migrations")
-    with pytest.raises(MastheadError, match="run `masthead database migrate` as the user who owns"):
+    with pytest.raises(MastheadError, match="migrate it as the user who owns it"):
         open_store(as_server(url))
     with refused("permission denied for schema"):
         find_store(as_server(url)).migrate()

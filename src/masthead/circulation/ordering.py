@@ -30,8 +30,16 @@ class RefusedOrder(BadInput):
     the order, from 0; None where it is the order itself.
     """
 
-    def __init__(self, field: str, sentence: str, item: int | None = None) -> None:
-        super().__init__(sentence)
+    def __init__(
+        self,
+        field: str,
+        sentence: str,
+        item: int | None = None,
+        *,
+        code: str = "",
+        **values: object,
+    ) -> None:
+        super().__init__(sentence, code=code, **values)
         self.field = field
         self.item = item
 

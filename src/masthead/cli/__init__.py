@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from masthead import __version__
+from masthead.cli.hints import with_hint
 from masthead.cli.streams import replace_streams
 from masthead.errors import BadUsage, MastheadError
 from masthead.extras import Extra, install
@@ -75,7 +76,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except MastheadError as error:
-            click.echo(str(error), err=True)
+            click.echo(with_hint(error), err=True)
             ctx.exit(2 if isinstance(error, BadUsage) else 1)
         except BrokenPipeError:
             # Click exits with 1, without a message.

@@ -9,7 +9,6 @@ from masthead.cli.options import setting
 from masthead.emulator.publisher import API_KEY, API_LOGIN
 from masthead.emulator.serving import emulate
 from masthead.server_socket import bind
-from masthead.settings import SETTINGS
 
 __all__ = ["emulator"]
 
@@ -36,8 +35,9 @@ def emulator(
     """
     context = click.get_current_context()
     listener = context.with_resource(bind(host, port))
-    flag = SETTINGS["control_port"].flag
-    control_listener = context.with_resource(bind(control_host, control_port, flag=flag))
+    control_listener = context.with_resource(
+        bind(control_host, control_port, setting="control_port")
+    )
     base_url = _url(host, listener.getsockname()[1])
     control_url = _url(control_host, control_listener.getsockname()[1])
     is_loopback = ipaddress.ip_address(control_listener.getsockname()[0]).is_loopback

@@ -8,6 +8,7 @@ import click
 
 from masthead.cli.audit import actor
 from masthead.cli.durations import Duration
+from masthead.cli.hints import with_hint
 from masthead.cli.limits import LimitOfRows
 from masthead.cli.options import setting
 from masthead.cli.progress import progress
@@ -117,7 +118,7 @@ def _import_each(store: Store, ready: Iterable[Ready], options: Options) -> None
         except (MastheadError, OSError) as error:
             failed.append(account)
             click.echo(f"{account}: not loaded")
-            click.echo(f"{account}: {error}", err=True)
+            click.echo(f"{account}: {with_hint(error)}", err=True)
         else:
             click.echo(f"{account}:")
             _report(loaded, of_account)

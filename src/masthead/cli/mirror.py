@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from masthead.cli.durations import Duration
+from masthead.cli.hints import with_hint
 from masthead.cli.options import credentials, setting
 from masthead.cli.progress import progress
 from masthead.client import Client
@@ -82,7 +83,7 @@ def keep(
             is_refused = isinstance(error, ServiceError) and error.status in _CREDENTIALS
             if once or is_refused or isinstance(error, BadInput):
                 raise
-            _log.error("mirror pass failed", reason=str(error))
+            _log.error("mirror pass failed", reason=with_hint(error))
         if once:
             return
         time.sleep(max(0.0, began + every - time.monotonic()))

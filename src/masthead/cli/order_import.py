@@ -9,6 +9,7 @@ from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import RefusedOrder
 from masthead.cli.audit import actor
 from masthead.cli.books_options import account_of, desk, dry_run, end_of
+from masthead.cli.hints import with_hint
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.loading.order_files import (
@@ -128,4 +129,4 @@ def _newcomers(
 
 
 def _problem(rows: OrderRows, error: RefusedOrder) -> Problem:
-    return Problem(rows.label, rows.lines[error.item or 0], error.field, str(error))
+    return Problem(rows.label, rows.lines[error.item or 0], error.field, with_hint(error))

@@ -29,8 +29,9 @@ def serve_command(settings: ServerSettings) -> None:
     base_url = base_url_of(listener, settings.host, is_tls=bool(settings.certificate))
     metrics = None
     if settings.metrics_port is not None:
-        flag = SETTINGS["metrics_port"].flag
-        metrics = context.with_resource(bind("127.0.0.1", settings.metrics_port, flag=flag))
+        metrics = context.with_resource(
+            bind("127.0.0.1", settings.metrics_port, setting="metrics_port")
+        )
 
     def ready() -> None:
         if not (settings.behind_proxy or settings.certificate or is_loopback(listener)):

@@ -239,10 +239,7 @@ def _check_role(request: PageRequest, page: Page) -> None:
         raise _RefusedError(_problem(409, "Books are elsewhere", ELSEWHERE))
 
 
-ELSEWHERE = (
-    "The books of this account are kept elsewhere: its data comes from files. "
-    "`masthead books open` keeps them here."
-)
+ELSEWHERE = "The books of this account are kept elsewhere: its data comes from files."
 """Why what writes is absent for an account in mode ``elsewhere``."""
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from masthead.circulation.amounts import cents_of
+from masthead.console.hints import HINTS
 from masthead.errors import BadInput, MastheadError
 
 __all__ = [
@@ -165,6 +166,7 @@ def text_of(value: object) -> str:
 
 
 def sentence(said: object) -> str:
-    """Return what an error or an operation says as a sentence."""
+    """Return what an error or an operation says as a sentence, with the hint for an error."""
     text = str(said).rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}."
+    hint = HINTS.get(said.code, "") if isinstance(said, MastheadError) else ""
+    return f"{text[:1].upper()}{text[1:]}. {hint}".rstrip()

@@ -173,7 +173,7 @@ Returns for each entity the number of its records and a digest over all of them.
 
 Use it to prove that a copy is complete: compute the same of the copy, and compare. Both must be of
 the same moment: take the copy's changes up to the `Masthead-Changes-Through` of this response
-first. `masthead mirror verify` does so.
+first. Masthead's mirror verifies its copy so.
 """,
     "health": """\
 Tells whether the server is up and its database responds.

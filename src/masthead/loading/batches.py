@@ -103,6 +103,7 @@ def too_many_cells(label: str, line: int, count: int) -> BadInput:
 def cut_off(label: str, line: int, sentence: str) -> BadInput:
     """Return the exception for a file that looks cut off; ``sentence`` says what shows it."""
     return BadInput(
-        f"{label}:{line}: {sentence}: the file looks cut off; get it again, or say "
-        "--allow-truncated if it is complete"
+        f"{label}:{line}: {sentence}: the file looks cut off; get it again, or allow it if it is "
+        "complete",
+        code="cut_off",
     )

@@ -29,8 +29,9 @@ def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> 
         file, line = staging.first_without_key
         place = f"{files[file // NUMBERS_PER_FILE].label}:{line}"
         raise BadInput(
-            f"{place}: the key of this row cannot be read, so nobody knows which rows --complete "
-            "has to remove\nnothing was loaded; correct the row, or leave out --complete"
+            f"{place}: the key of this row cannot be read, so it is unknown which rows the files "
+            "lack\nnothing was loaded; correct the row, or load the files without removing rows",
+            code="unreadable_key",
         )
     removing.restore_returned(staging)
     return removing.missing_from_files(staging)
@@ -49,11 +50,12 @@ def check_brake(removal: Removal, max_removed: Limit) -> None:
         f"{name}: {found.rows} of {found.stored} rows would be removed ({shares[name]:f}%)"
         for name, found in missing.items()
     ]
+    needed = f"{max(shares.values()):f}%"
     advice = (
-        f"nothing was loaded: --max-removed allows {max_removed.text} of a table; if these rows "
-        f"are to go, say --max-removed {max(shares.values()):f}%"
+        f"nothing was loaded: the limit is {max_removed.text} of a table; if these rows are to go, "
+        f"allow {needed}"
     )
-    raise BadInput("\n".join([*lines, advice]))
+    raise BadInput("\n".join([*lines, advice]), code="too_many_removed", share=needed)
 
 
 def _percent(rows: int, of_rows: int) -> Decimal:

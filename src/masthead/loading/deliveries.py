@@ -57,8 +57,9 @@ def deliveries(paths: Sequence[Path], account_id: int | None) -> list[Delivery]:
         files = [each for each in beside if not each.is_dir() and stem_and_format(each)[1]]
         if files or not _of_accounts(path):
             raise BadUsage(
-                f"{(files or [path])[0]}: there are folders of accounts beside it; say with "
-                "--account whose data it is, and load it by itself"
+                f"{(files or [path])[0]}: there are folders of accounts beside it; load it by "
+                "itself, into the account whose data it is",
+                code="whose_data",
             )
     return found
 
@@ -89,7 +90,8 @@ def check_account_folder(folder: Path) -> None:
     if folder.is_symlink():
         raise BadInput(
             f"{folder}: is a symbolic link, and an account's folder is none: load the folder "
-            "itself with --account"
+            "itself into the account",
+            code="whose_data",
         )
     for path in sorted(folder.iterdir()):
         if stem_and_format(path)[0] == ACCOUNTS.name and stem_and_format(path)[1]:
@@ -114,10 +116,16 @@ def ready_deliveries(
     marker could be a file of data; StoreUnavailable if the record of loads cannot be read.
     """
     if marker in {"", ".", ".."} or "/" in marker or stem_and_format(Path(marker))[1]:
-        raise BadUsage(f"--when-complete {marker}: give the name of a file that is no data: _DONE")
+        raise BadUsage(
+            f"{marker!r} cannot be a marker: give the name of a file without data, such as _DONE",
+            code="unsuitable_marker",
+        )
     for delivery in waiting:
         if delivery.account_id is None or len(delivery.paths) != 1 or delivery.paths[0].is_file():
-            raise BadUsage("--when-complete waits for one folder of an account, or one of folders")
+            raise BadUsage(
+                "a marker is waited for in one folder of an account, or in one of such folders",
+                code="unsuitable_marker",
+            )
     ends_at = clock() + wait_s
     while True:
         is_last_look = clock() >= ends_at

@@ -204,7 +204,7 @@ def _new_detector(label: str) -> "EncodingDetector":
     except ImportError:
         raise BadInput(
             f"{label}: is not UTF-8, and here is nothing that could detect what it is; say its "
-            "encoding in a mapping (--map)"
+            "encoding in a mapping"
         ) from None
     return EncodingDetector()
 

@@ -144,7 +144,8 @@ def input_file(path: Path, label: str) -> InputFile:
         nearest = get_close_matches(stem, _KNOWN, n=1, cutoff=0)[0]
         raise BadInput(
             f"{path}: {stem!r} is nothing to load; the nearest is {nearest!r}. A file of another "
-            "system needs a mapping (--map), and --guess writes a first one"
+            "system needs a mapping",
+            code="needs_mapping",
         )
     return InputFile(path, _KNOWN[stem], format_, label)
 

@@ -64,7 +64,7 @@ _CURRENCIES = ("€", "$", "£", "EUR", "USD", "CHF", "GBP")
 
 _HEAD = """\
 # A first mapping, guessed from the first rows of each file. Check each line, above all those with
-# a comment. Then load the files with it: masthead import … --map FILE
+# a comment. Then load the files with this mapping.
 """
 
 Values = Mapping[str, Sequence[str]]

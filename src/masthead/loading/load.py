@@ -130,7 +130,7 @@ def load(  # noqa: PLR0913 - the three last ones tell how it goes on
     account_files = [f for f in files if isinstance(f, InputFile) and f.table is ACCOUNTS]
     data_files = [file for file in files if file not in account_files]
     if data_files and account_id is None:
-        raise BadUsage(f"{data_files[0].label}: say with --account whose data it is")
+        raise BadUsage(f"{data_files[0].label}: say whose data it is", code="whose_data")
     if account_files and data_files:
         raise BadUsage("load accounts first, by themselves; then the data of each account")
     if reject:
@@ -152,13 +152,16 @@ def load(  # noqa: PLR0913 - the three last ones tell how it goes on
 def _check_options_of_accounts(options: Options) -> None:
     """Raise BadUsage for an option that a load of accounts does not have."""
     if options.reject:
-        raise BadUsage("accounts are loaded all or nothing: leave out --reject")
+        raise BadUsage(
+            "accounts are loaded all or nothing: their bad rows cannot be set aside",
+            code="accounts_all_or_nothing",
+        )
     if options.is_dry:
-        raise BadUsage("accounts have no dry run: leave out --dry-run")
+        raise BadUsage("accounts have no dry run", code="accounts_not_dry")
     if options.max_removed:
         raise BadUsage(
-            "a file of accounts removes none: leave out --complete, and remove an account by "
-            "`masthead accounts remove`"
+            "a file of accounts removes none: remove an account by itself",
+            code="accounts_remove_none",
         )
 
 
@@ -166,7 +169,10 @@ def _check_folder(reject: Path, files: Sequence[Input]) -> None:
     """Raise BadUsage if rejected rows could overwrite an import file."""
     for file in files:
         if reject.resolve() in file.path.resolve().parents[:2]:
-            raise BadUsage(f"--reject {reject}: {file.label} stands there; choose another folder")
+            raise BadUsage(
+                f"rejected rows cannot go to {reject}: {file.label} stands there; choose another "
+                "folder"
+            )
 
 
 @dataclass
@@ -262,9 +268,11 @@ class _Loading:
             # The rollback removes the problems from the database.
             problems = list(staging.problems(PROBLEMS_SHOWN_MAX))
             shown = with_keys(self.files, keys, problems)
-            advice = "correct the rows, or set them aside with --reject DIR"
-            message = listed(self.files, shown, problem_count, advice)
-            raise BadRows(message, first_place(self.files, problems[0], problem_count))
+            message = listed(
+                self.files, shown, problem_count, "correct the rows, or set them aside"
+            )
+            brief = first_place(self.files, problems[0], problem_count)
+            raise BadRows(message, brief, code="bad_rows")
         if removal and max_removed:
             check_brake(removal, max_removed)
         rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
@@ -301,8 +309,8 @@ class _Loading:
         ]
         if over:
             place = "" if self.options.is_dry else f"look at the bad rows in {folder}, "
-            advice = f"nothing was loaded; {place}correct them, or raise --max-rejected"
-            raise BadInput("\n".join([*over, advice]))
+            advice = f"nothing was loaded; {place}correct them, or allow more"
+            raise BadInput("\n".join([*over, advice]), code="too_many_rejected")
         return written
 
 

@@ -95,7 +95,7 @@ def _is_there(url: str, path: Path) -> bool:
 
 def _no_copy(path: Path | None) -> BadInput:
     where = f"at {path}" if path else "in this database"
-    return BadInput(f"there is no copy {where}: `masthead mirror` with the same --to makes one")
+    return BadInput(f"there is no copy {where}: make one first", code="no_copy")
 
 
 def _open_path(url: str, path: Path) -> "Copy":

@@ -117,7 +117,7 @@ DIALECTS = {
             """,
         lock=f"""
             SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s';
-            SELECT pg_advisory_xact_lock(hashtext(concat('masthead mirror ', current_schema())))
+            SELECT pg_advisory_xact_lock(hashtext(concat('masthead.mirror ', current_schema())))
             """,
     ),
     "duckdb": Dialect(

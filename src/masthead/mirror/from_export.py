@@ -51,13 +51,16 @@ def load_export(copy: Copy, folder: Path, tell: Tell) -> str:
             raise ValueError
     except (OSError, ValueError):
         raise BadInput(
-            f"{folder / CHANGES_THROUGH}: there is no time in it from which on to go on: "
-            "`masthead export` writes it beside the other files"
+            f"{folder / CHANGES_THROUGH}: there is no time in it from which on to go on: an export "
+            "writes it beside the other files",
+            code="not_an_export",
         ) from None
     try:
         _load_files(copy, folder, tell)
     except (KeyError, TypeError, ValueError):
-        raise BadInput(f"{folder}: the files are not as `masthead export` writes them") from None
+        raise BadInput(
+            f"{folder}: the files are not as an export writes them", code="not_an_export"
+        ) from None
     return through
 
 

@@ -81,5 +81,5 @@ def _offered(request: Callable[[], Offered]) -> Offered:
 def _lacking(what: str) -> MastheadError:
     return MastheadError(
         f"the service lacks {what}, so removed records and its first days would be missing: "
-        "`masthead mirror` keeps a copy of such a service, as far as its interface goes"
+        "a mirror keeps a copy of such a service, as far as its interface goes"
     )

@@ -73,7 +73,7 @@ def settings_of(connection: Connection, account_id: int) -> Settings:
     """
     found = _found(connection, account_id)
     if found is None:
-        raise NotFound(f"there is no account {account_id}: `masthead accounts list` shows them all")
+        raise NotFound(f"there is no account {account_id}", code="unknown_account")
     return found
 
 
@@ -186,7 +186,9 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
     store.secret.make()
     with store.writer() as connection, connection.transaction():
         if migrations.missing(connection):
-            raise BadInput("the database is not up to date: run `masthead database migrate` first")
+            raise BadInput(
+                "the database is not up to date: migrate it first", code="outdated_schema"
+            )
         connection.lock_accounts()
         if migrations.has_own_secret(connection):
             return None

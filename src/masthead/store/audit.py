@@ -69,9 +69,7 @@ def record_reading(
         if account_id is not None and not connection.row(
             "SELECT 1 FROM accounts WHERE account_id = :account_id", account_id=account_id
         ):
-            raise NotFound(
-                f"there is no account {account_id}: `masthead accounts list` shows them all"
-            )
+            raise NotFound(f"there is no account {account_id}", code="unknown_account")
         if migrations.has_table(connection, "audit"):
             record(connection, actor, summary, account_id=account_id)
 

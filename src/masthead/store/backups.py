@@ -132,7 +132,9 @@ def restore_backup(
         raise BadInput(f"{source}: there is no such file")
     is_there = path.exists()
     if is_there and not replace:
-        raise BadUsage(f"the database {path} exists: say --replace to lose what it holds")
+        raise BadUsage(
+            f"the database {path} exists, and what it holds would be lost", code="database_exists"
+        )
     with _alone(path):
         pass  # only to raise before the long part
     state = _state(path)
@@ -140,8 +142,9 @@ def restore_backup(
     if kept.unread.lists and not (erasures or even_if_unreadable):
         raise MastheadError(
             f"the list of the erased cannot be read from {path} ({kept.unread.lists}), and without "
-            "it those come back who were erased after the backup was made: name the latest list "
-            "with --erasures ACCOUNT FILE, or say --even-if-unreadable to do without"
+            "it those come back who were erased after the backup was made: give the latest list, "
+            "or decide to do without",
+            code="unreadable_erasures",
         )
     removed = _remove_unfinished(path.parent)
     with _beside(path, "restore") as made:
@@ -179,7 +182,9 @@ def _check_schema(prepared: Store, source: Path) -> None:
         try:
             found = migrations.status(database)
         except MastheadError as error:
-            raise BadInput(f"{source} cannot be restored: {error}") from error
+            raise BadInput(
+                f"{source} cannot be restored: {error}", code=error.code, **error.values
+            ) from error
     if not any(is_applied for _, is_applied in found):
         raise BadInput(f"{source} is not a backup of Masthead")
 
@@ -302,7 +307,8 @@ def _path(store: Store) -> Path:
     if not isinstance(store, SqliteStore):
         raise BadUsage(
             "a PostgreSQL database is backed up and restored with its own tools, pg_dump or an "
-            "archive of its log; after a restore say `masthead feed new-epoch`"
+            "archive of its log; after a restore, begin a new epoch",
+            code="postgresql_backup",
         )
     return store.path
 

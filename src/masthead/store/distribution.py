@@ -127,7 +127,7 @@ def _check(connection: Connection) -> None:
     if connection.rows("SELECT citus_is_coordinator()") != [(True,)]:
         raise BadUsage("this is a worker: give the URL of the coordinator")
     if migrations.missing(connection):
-        raise BadUsage("the database is not up to date: run `masthead database migrate` first")
+        raise BadUsage("the database is not up to date: migrate it first", code="outdated_schema")
 
 
 def _statements(connection: Connection) -> list[str]:

@@ -140,7 +140,7 @@ def recorded(
             stack.enter_context(store.load_lock(account_id, waits=False))
         except DatabaseLocked:
             if not waits:
-                raise MastheadError(_other_load(store, account_id)) from None
+                raise MastheadError(_other_load(store, account_id), code="other_load") from None
             if store.waiting:
                 store.waiting.say(running(store, account_id))
             stack.enter_context(store.load_lock(account_id, waits=True))
@@ -160,8 +160,8 @@ def _other_load(store: Store, account_id: int) -> str:
         since = f" since {format_second(found.since_us)} UTC"
         since += f" ({found.command}, by {found.user_name})" if found.user_name else ""
     return (
-        f"account {account_id}: another load is running{since}; nothing was loaded: run it again "
-        "later, or with --wait"
+        f"account {account_id}: another load is running{since}; nothing was loaded: load the files "
+        "again later"
     )
 
 

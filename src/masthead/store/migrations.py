@@ -80,9 +80,10 @@ def status(connection: Connection) -> list[tuple[Migration, bool]]:
         if applied.get(migration.number, migration.checksum) != migration.checksum:
             raise MastheadError(
                 f"the tables of the database were made by another migration {migration.title} than "
-                "that of this version of Masthead, which cannot use them: with the version that "
-                "made them, say `masthead accounts export` and `masthead export`, then import the "
-                "files into a new database with this one"
+                "that of this version of Masthead, which cannot use them: export the accounts and "
+                "their data with the version that made them, then import the files into a new "
+                "database with this one",
+                code="other_migration",
             )
     return [(migration, migration.number in applied) for migration in known]
 
@@ -103,14 +104,17 @@ def check_schema(connection: Connection) -> None:
     found = status(connection)
     if all(is_applied for _, is_applied in found):
         return
-    command = "`masthead database migrate`"
+    migrate = "migrate it"
     if connection.dialect == "postgresql":
-        command += " as the user who owns it"
+        migrate += " as the user who owns it"
     if not has_table(connection, "migrations"):
-        raise MastheadError(f"the database has no tables yet: run {command}")
+        raise MastheadError(
+            f"the database has no tables yet: {migrate} first", code="outdated_schema"
+        )
     raise MastheadError(
         f"the database has schema {newest(connection)}, this version of Masthead needs schema "
-        f"{found[-1][0].number}: make a backup, then run {command}"
+        f"{found[-1][0].number}: make a backup, then {migrate}",
+        code="outdated_schema",
     )
 
 

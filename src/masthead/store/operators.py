@@ -359,9 +359,7 @@ def _row(connection: Connection, account_id: int, name: str) -> Row | None:
 def _found(connection: Connection, account_id: int, name: str) -> Operator:
     row = _row(connection, account_id, name)
     if row is None:
-        raise NotFound(
-            f"account {account_id} has no operator {name!r}: `masthead operators list` shows all"
-        )
+        raise NotFound(f"account {account_id} has no operator {name!r}", code="unknown_operator")
     return Operator(*row[:-1])
 
 

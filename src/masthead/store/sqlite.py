@@ -79,9 +79,9 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
         except DatabaseUnavailable as error:
             raise StoreUnavailable(
                 "all is done and kept, but the files of the database still hold traces of what was "
-                f"replaced, since they could not be written anew ({error.reason}). The next "
-                "erasure does that, also one of the same subscriber: say `masthead erase` once "
-                "more when it can"
+                f"replaced, since they could not be rewritten ({error.reason}). The next erasure "
+                "rewrites them, also one of the same subscriber",
+                code="traces_left",
             ) from error
 
 

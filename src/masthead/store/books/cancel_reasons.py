@@ -58,7 +58,6 @@ def remove_reason(books: Operation, reason_id: int) -> None:
     )
     if not removed:
         raise NotFound(
-            f"account {books.account_id} has no reason {reason_id}: `masthead catalogue reason "
-            "list` shows them"
+            f"account {books.account_id} has no reason {reason_id}", code="unknown_reason"
         )
     books.say(f"reason {reason_id} for cancelling was removed")

@@ -131,7 +131,8 @@ def _reason(books: Operation, reason: str) -> str:
             return name
     raise BadInput(
         f"{reason!r} is no reason for cancelling; those of the publisher are: "
-        f"{', '.join(found) or '(none)'}; `masthead catalogue reason add` adds one"
+        f"{', '.join(found) or '(none)'}",
+        code="not_a_reason",
     )
 
 

@@ -226,7 +226,9 @@ def remove_issue(books: Operation, issue_id: int) -> None:
     ):
         raise BadInput(
             f"issue {issue_id} was closed once, and revenue was booked for it: it stays in the "
-            f"plan, where `masthead catalogue issue set {issue_id} --date` gives it another date"
+            "plan, where it can get another date",
+            code="booked_issue",
+            issue=issue_id,
         )
     cancelled = books.connection.row(
         """
@@ -238,8 +240,9 @@ def remove_issue(books: Operation, issue_id: int) -> None:
     )
     if cancelled and cancelled[0] is not None:
         raise BadInput(
-            f"subscription {cancelled[0]} was cancelled after issue {issue_id}: undo that first, "
-            f"with `masthead subscription uncancel {cancelled[0]}`"
+            f"subscription {cancelled[0]} was cancelled after issue {issue_id}: undo that first",
+            code="cancelled_meanwhile",
+            subscription=cancelled[0],
         )
     books.connection.change(
         "DELETE FROM issues WHERE account_id = :account_id AND issue_id = :issue_id",
@@ -279,8 +282,9 @@ def set_bundle(
         lines = [before[0]._replace(price=int(given))]
     elif not lines and given is not None:
         raise BadInput(
-            f"bundle {bundle_id} has {len(before)} lines: name them all anew with their prices "
-            "(--line), which add up to the bundle's"
+            f"bundle {bundle_id} has {len(before)} lines: give all of them with their prices, "
+            "which add up to the bundle's",
+            code="lines_without_prices",
         )
     if lines:
         values = {**values, "price": _check_lines(books, lines, given)}
@@ -344,8 +348,7 @@ def _found(books: Operation, thing: Thing, key: int) -> dict[str, Value]:
     )
     if row is None:
         raise NotFound(
-            f"account {books.account_id} has no {thing} {key}: `masthead catalogue {thing} list` "
-            "lists them"
+            f"account {books.account_id} has no {thing} {key}", code="not_in_catalogue", thing=thing
         )
     return dict(zip(columns, row, strict=True))
 

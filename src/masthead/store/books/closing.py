@@ -83,7 +83,10 @@ def close_issue(
     """
     grace = grace or Grace()
     if grace.issues and not grace.since:
-        raise BadUsage("issues of grace need the date since when a last issue counts: --grace-from")
+        raise BadUsage(
+            "issues of grace need the date since when a last issue counts",
+            code="grace_without_date",
+        )
     with operation(store, account_id, actor, dry_run=dry_run) as books:
         issue = find_issue(books, issue_id)
         _check_open(books, issue)

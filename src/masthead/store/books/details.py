@@ -245,8 +245,7 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     )
     if found is None:
         raise NotFound(
-            f"account {account_id} has no subscriber {subscriber_id}: `masthead subscriber find` "
-            "finds one"
+            f"account {account_id} has no subscriber {subscriber_id}", code="unknown_subscriber"
         )
     addresses = connection.rows(
         f"""

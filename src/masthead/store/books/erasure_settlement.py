@@ -96,10 +96,10 @@ def erase(
             lines = [f"subscriber {subscriber_id} has issues or money left:"]
             lines += [each.said for each in left]
             lines.append(
-                "say what becomes of it: --refund gives back what is unearned with its tax, --earn "
-                "keeps it; both end these subscriptions; nothing was changed"
+                "nothing was changed: give back what is unearned with its tax, or keep it; both "
+                "end these subscriptions"
             )
-            raise BadInput("\n".join(lines))
+            raise BadInput("\n".join(lines), code="not_settled")
         erasing.forget_logins(store, books.connection, account_id, subscriber_id)
         done = [cancel(books, each.subscription_id, refund=money == "refund") for each in left]
         blanked = erasing.blank_one(books.connection, account_id, subscriber_id, books.commit_id)

@@ -97,9 +97,9 @@ def named(books: Operation, subscription_id: int, number: int) -> Named:
     if row is None:
         raise RefusedOrder(
             "subscription_id",
-            f"account {books.account_id} has no subscription {subscription_id}: `masthead "
-            "subscriber show` lists those of a reader",
+            f"account {books.account_id} has no subscription {subscription_id}",
             number,
+            code="unknown_subscription",
         )
     *found, cancelled_on = row
     if cancelled_on is not None:

@@ -63,10 +63,7 @@ def find_issue(books: Reading, issue_id: int) -> Issue:
         issue_id=issue_id,
     )
     if row is None:
-        raise NotFound(
-            f"account {books.account_id} has no issue {issue_id}: `masthead issue list` shows "
-            "them all"
-        )
+        raise NotFound(f"account {books.account_id} has no issue {issue_id}", code="unknown_issue")
     found = _issue(row)
     if not found.date:
         raise BadInput(f"issue {issue_id} has no date: import one, since dates order issues")

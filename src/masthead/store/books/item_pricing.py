@@ -39,17 +39,20 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
     if row is None:
         raise RefusedOrder(
             f"{what}_id",
-            f"account {books.account_id} has no {what} {wanted}: `masthead catalogue {what} list` "
-            "lists them",
+            f"account {books.account_id} has no {what} {wanted}",
             number,
+            code="not_in_catalogue",
+            thing=what,
         )
     active, price, tax = row
     if not active:
         raise RefusedOrder(
             f"{what}_id",
-            f"{what} {wanted} is retired: `masthead catalogue {what} list` lists those on offer, "
-            f"and `masthead catalogue {what} set {wanted} --active` offers it again",
+            f"{what} {wanted} is retired: order one that is on offer",
             number,
+            code="retired",
+            thing=what,
+            key=wanted,
         )
     net = price if item.price is None else item.price
     tax = tax if item.tax is None else item.tax
@@ -86,7 +89,7 @@ def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]
     try:
         return item._replace(of_class=check_class(books, item.of_class))
     except BadInput as error:
-        raise RefusedOrder("class", str(error), number) from error
+        raise RefusedOrder("class", str(error), number, code=error.code, **error.values) from error
 
 
 def _row(books: Operation, what: str, wanted: int) -> Row | None:

@@ -116,8 +116,8 @@ def _check(books: Operation, subscriber_id: int) -> None:
     )
     if found is None:
         raise NotFound(
-            f"account {books.account_id} has no subscriber {subscriber_id}: `masthead subscriber "
-            "find` finds one"
+            f"account {books.account_id} has no subscriber {subscriber_id}",
+            code="unknown_subscriber",
         )
     delete_date, erased = found
     if erased is not None:

@@ -256,7 +256,8 @@ def check_mode(connection: Connection, account_id: int, mode: Mode) -> None:
         return
     if mode == "here":
         raise MastheadError(
-            f"account {account_id} gets its data from files (mode elsewhere); `masthead books open "
-            f"--account {account_id}` opens the books"
+            f"account {account_id} gets its data from files (mode elsewhere): open its books first",
+            code="books_elsewhere",
+            account=account_id,
         )
     raise MastheadError(f"account {account_id} keeps its books here already: they are open")

@@ -86,9 +86,10 @@ class Lines:
         if row is None or row[1] is None:
             raise RefusedOrder(
                 "first_issue",
-                f"account {self._account} has no issue {issue_id}: `masthead catalogue issue list` "
-                "lists them",
+                f"account {self._account} has no issue {issue_id}",
                 number,
+                code="not_in_catalogue",
+                thing="issue",
             )
         publication_id, day, never_comes = row
         if publication_id not in {line.publication_id for line in offer.lines}:
@@ -145,8 +146,9 @@ class Lines:
                     raise RefusedOrder(
                         "first_issue",
                         f"subscription {found.subscription_id} has issues left, so that no first "
-                        "issue can be chosen; a new subscription beside it can (--new)",
+                        "issue can be chosen: begin a new subscription beside it",
                         number,
+                        code="needs_new_subscription",
                     )
                 if not has_left:
                     begins = first or self._begins_on(publication)
@@ -228,9 +230,9 @@ class Lines:
             raise RefusedOrder(
                 "bundle_id",
                 f"subscription {found.subscription_id} is unlimited, so that nothing of this order "
-                "would ever come; a new subscription beside it can (--new; in a file, true in the "
-                "column new)",
+                "would ever come: begin a new subscription beside it",
                 number,
+                code="needs_new_subscription",
             )
         if found.least is not None or found.row is not None or not publication.grace_counts:
             return found.least is not None, ()

@@ -121,8 +121,8 @@ def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
     if not found:
         raise RefusedOrder(
             f"{prefix}{name}",
-            f"account {books.account_id} has no subscriber {person.subscriber_id}: `masthead "
-            "subscriber find` finds one by name or email",
+            f"account {books.account_id} has no subscriber {person.subscriber_id}",
+            code="unknown_subscriber",
         )
     (reader,) = found
     if code and code != reader.renewal_code_lower:
@@ -238,8 +238,9 @@ def _named(
         if person.address_id not in addresses:
             raise RefusedOrder(
                 f"{prefix}address_id",
-                f"subscriber {subscriber_id} has no address {person.address_id}: `masthead "
-                f"subscriber show {subscriber_id}` lists them",
+                f"subscriber {subscriber_id} has no address {person.address_id}",
+                code="unknown_address",
+                subscriber=subscriber_id,
             )
         return person.address_id
     given = {name: text for name, text in person.address.items() if text}

@@ -52,8 +52,8 @@ def check_class(books: Operation, name: str) -> str:
     found: str | None = memory.get(single_spaced(name).lower())
     if found is None:
         raise BadInput(
-            f"{name!r} is no class of free copies: the classes are {', '.join(memory.values())}; "
-            "`masthead catalogue class add` adds one of your own"
+            f"{name!r} is no class of free copies: the classes are {', '.join(memory.values())}",
+            code="unknown_class",
         )
     return found
 

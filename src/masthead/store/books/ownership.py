@@ -81,7 +81,9 @@ def check_import(staging: Staging) -> None:
     ):
         raise BadInput(
             f"account {account_id} has subscribers already: books are loaded only as a whole "
-            "export, into an account without any; `masthead books open` opens those of this one"
+            "export, into an account without any; the books of this account are opened",
+            code="has_subscribers",
+            account=account_id,
         )
 
 
@@ -174,8 +176,8 @@ def _check_erasures(staging: Staging) -> None:
     staging.find(
         ERASURES,
         "subscriber_id",
-        """'subscriber ' || s.subscriber_id || ' has issues or money left: `masthead erase` with '
-            || '--refund or --earn ends that too'""",
+        """'subscriber ' || s.subscriber_id || ' has issues or money left: refund or keep the '
+            || 'money when you erase them here'""",
         """EXISTS (SELECT 1 FROM subscriptions AS o WHERE o.account_id = :account_id
                 AND o.subscriber_id = s.subscriber_id AND o.cancelled_on IS NULL
                 AND (o.issues <> 0 OR o.unearned_revenue <> '0.00'))

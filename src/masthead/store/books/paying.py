@@ -73,10 +73,7 @@ def pay(books: Operation, order_id: int, payment_type: str | None = None) -> Pai
         order_id=order_id,
     )
     if row is None:
-        raise NotFound(
-            f"account {books.account_id} has no order {order_id}: `masthead subscriber find "
-            "--order` finds one by its reference"
-        )
+        raise NotFound(f"account {books.account_id} has no order {order_id}", code="unknown_order")
     check_bookable(books, order_id)
     if row[0] is not None:
         raise BadInput(f"order {order_id} was paid on {row[0]} already: nothing was changed")

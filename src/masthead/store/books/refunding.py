@@ -81,8 +81,9 @@ def refund(
         cents = amount_by_default(item, held) if terms else most
         if not cents and (over := _over(stored, terms)):
             raise BadInput(
-                f"item {item_id} {over}, and nothing of it is unearned; of what was paid "
-                f"{decimal(most)} is left, which --amount can give back"
+                f"item {item_id} {over}, and nothing of it is unearned: say how much to give back "
+                f"of the {decimal(most)} that are left of what was paid",
+                code="needs_amount",
             )
     if cents > most:
         why = ""
@@ -176,22 +177,20 @@ def find_item(books: Operation, order_id: int, item_id: int | None) -> Stored:
         order_id=order_id,
     )
     if not rows:
-        raise NotFound(
-            f"account {books.account_id} has no order {order_id}: `masthead subscriber find "
-            "--order` finds one by its reference"
-        )
+        raise NotFound(f"account {books.account_id} has no order {order_id}", code="unknown_order")
     check_bookable(books, order_id)
     of_order = sorted(row[1] for row in rows if row[1] is not None)
     if item_id is None:
         if len(of_order) != 1:
             raise BadInput(
-                f"order {order_id} has the items {', '.join(map(str, of_order)) or '(none)'}: say "
-                "with --item which one is meant"
+                f"order {order_id} has the items {', '.join(map(str, of_order)) or '(none)'}: "
+                "choose one of them",
+                code="several_items",
             )
         (item_id,) = of_order
     if item_id not in of_order:
         raise NotFound(
-            f"order {order_id} has no item {item_id}: `masthead order show {order_id}` lists them"
+            f"order {order_id} has no item {item_id}", code="unknown_item", order=order_id
         )
     (row,) = (row for row in rows if row[1] == item_id)
     paid_on, _, product_id, net, tax, refunded, refund_date, is_dropped = row

@@ -97,8 +97,9 @@ def check_publication(connection: Connection, account_id: int, publication_id: i
         publication_id=publication_id,
     ):
         raise NotFound(
-            f"account {account_id} has no publication {publication_id}: `masthead catalogue "
-            "publication list` lists them"
+            f"account {account_id} has no publication {publication_id}",
+            code="not_in_catalogue",
+            thing="publication",
         )
 
 
@@ -178,9 +179,7 @@ def _check_offer(books: Operation, publication_id: int, bundle_id: int) -> None:
         bundle_id=bundle_id,
     )
     if row is None:
-        raise BadInput(
-            f"there is no bundle {bundle_id}: `masthead catalogue bundle list` lists them"
-        )
+        raise BadInput(f"there is no bundle {bundle_id}", code="not_in_catalogue", thing="bundle")
     is_active, has_line = row
     if not is_active:
         raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter offers")
@@ -201,8 +200,7 @@ def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
     )
     if not removed:
         raise BadInput(
-            f"publication {publication_id} has no effort {effort}: `masthead renewals efforts "
-            "list` shows them"
+            f"publication {publication_id} has no effort {effort}", code="unknown_effort"
         )
     books.say(f"effort {effort} of publication {publication_id} was removed")
 

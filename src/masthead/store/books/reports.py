@@ -68,8 +68,9 @@ def lists_of(
         raise NotFound(f"account {account_id} has no issue {issue_id}")
     if not found.lists:
         raise NotFound(
-            f"issue {issue_id} ({found.name}) had no mailing list on {day}: `masthead issue close` "
-            "makes it, and `masthead issue close --preview` says what it would be"
+            f"issue {issue_id} ({found.name}) had no mailing list on {day}: close the issue first",
+            code="no_mailing_list",
+            issue=issue_id,
         )
     before = _issue(
         connection,

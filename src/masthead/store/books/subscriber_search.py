@@ -76,8 +76,10 @@ def check(sought: Sought) -> None:
     """Raise BadUsage if nothing is sought, or only a city, for which there is no index."""
     if not any(sought._replace(city="")):
         raise BadUsage(
-            "say what is known of the subscriber: a name, --email, --code, --order, --street or "
-            "--zip; a city is looked at only beside one of these"
+            "say what is known of the subscriber: a name, an email address, a renewal code, the "
+            "reference of an order, a street or a postal code; a city is looked at only beside one "
+            "of these",
+            code="nothing_sought",
         )
 
 

@@ -57,8 +57,8 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
     )
     if found is None:
         raise NotFound(
-            f"account {account_id} has no subscription {subscription_id}: `masthead subscriber "
-            "find` finds a reader, and `masthead subscriber show` lists the subscriptions"
+            f"account {account_id} has no subscription {subscription_id}",
+            code="unknown_subscription",
         )
     return Held(*found)
 
@@ -74,7 +74,8 @@ def changeable(books: Operation, subscription_id: int) -> Held:
     if found.cancelled_on is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order "
-            "begins a new one: `masthead order add`"
+            "begins a new one",
+            code="cancelled",
         )
     return found
 
@@ -137,8 +138,10 @@ def set_values(
     changeable(books, subscription_id)
     if values.get("campaign") and is_to_end(books, subscription_id):
         raise BadInput(
-            f"subscription {subscription_id} was cancelled, and is still to end: who is asked to "
-            "renew first needs `masthead subscription uncancel`"
+            f"subscription {subscription_id} was cancelled, and is still to end: undo that before "
+            "its reader is asked to renew",
+            code="cancelled_meanwhile",
+            subscription=subscription_id,
         )
     columns = [_COLUMNS[name] for name in values]
     (before,) = books.connection.rows(

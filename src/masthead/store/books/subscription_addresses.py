@@ -60,7 +60,9 @@ def own_address(books: Operation, subscription_id: int, address_id: int) -> int:
     if whose != (found.subscriber_id,):
         raise BadInput(
             f"subscriber {found.subscriber_id}, who gets subscription {subscription_id}, has no "
-            f"address {address_id}: `masthead subscriber show {found.subscriber_id}` lists them"
+            f"address {address_id}",
+            code="unknown_address",
+            subscriber=found.subscriber_id,
         )
     return address_id
 
@@ -125,8 +127,9 @@ def move_for_a_while(
     if other := overlapped(present, first, last):
         raise BadInput(
             f"subscription {subscription_id} has another address from {other.first} to "
-            f"{other.last} already: `masthead subscription address {subscription_id} --back` ends "
-            "that"
+            f"{other.last} already: end that first",
+            code="has_temporary_address",
+            subscription=subscription_id,
         )
     address_id = _address(books, subscription_id, found.subscriber_id, address)
     books.connection.change(
@@ -159,7 +162,9 @@ def go_back(books: Operation, subscription_id: int, resumed: str | None = None) 
     if ending is None:
         raise BadInput(
             f"subscription {subscription_id} has no temporary address that lasts until "
-            f"{resumed or 'today'}: `masthead subscription show {subscription_id}` lists them"
+            f"{resumed or 'today'}",
+            code="nothing_to_end",
+            subscription=subscription_id,
         )
     end_span(books, _TEMPORARY, ending.span.span_id, ending.last)
     how = "was removed" if ending.last is None else f"ends on {ending.last}"

@@ -37,8 +37,9 @@ def suspend(
     if other := overlapped(present, first, last):
         raise BadInput(
             f"subscription {subscription_id} is suspended from {other.first} "
-            f"{f'to {other.last}' if other.last else 'on'} already: `masthead subscription resume` "
-            "ends that"
+            f"{f'to {other.last}' if other.last else 'on'} already: end that first",
+            code="suspended",
+            subscription=subscription_id,
         )
     span_id = next_ids(books.connection, books.account_id, _SUSPENSIONS)
     books.connection.change(
@@ -79,7 +80,9 @@ def resume(books: Operation, subscription_id: int, resumed: str | None = None) -
     if ending is None:
         raise BadInput(
             f"subscription {subscription_id} has no suspension that lasts until "
-            f"{resumed or 'today'}: `masthead subscription show {subscription_id}` lists them"
+            f"{resumed or 'today'}",
+            code="nothing_to_end",
+            subscription=subscription_id,
         )
     end_span(books, _SUSPENSIONS, ending.span.span_id, ending.last)
     the_one(books, subscription_id)

@@ -71,7 +71,7 @@ def set_copies(
         if before == copies and how is None:
             return before, copies
         if how is None:
-            raise BadInput(_how(subscription_id, term, copies))
+            raise BadInput(_how(subscription_id, term, copies), code="copies_of_term")
         if how == "free":
             _add_free(books, term, copies, check_class(books, free_class or COMPLIMENTARY))
         else:
@@ -87,9 +87,8 @@ def _how(subscription_id: int, term: NextTerm, copies: int) -> str:
     left = "unlimited" if term.issues < 0 else f"{term.issues_left} issues left"
     return (
         f"subscription {subscription_id} gets {term.copies} copies of each issue out of term "
-        f"{term.term_id} ({left}, for {decimal(term.price)}): say how it comes to {copies}, with "
-        "--free for copies beside them that nobody pays, or with --convert for fewer or more "
-        "issues of what is left"
+        f"{term.term_id} ({left}, for {decimal(term.price)}): say how it comes to {copies}, by "
+        "free copies beside them, or by converting what is left into fewer or more issues"
     )
 
 
@@ -126,8 +125,9 @@ def _add_free(books: Operation, term: NextTerm, copies: int, free_class: str) ->
     more = copies - term.copies
     if more < 0:
         raise BadInput(
-            f"{term.copies} copies of each issue of term {term.term_id} are its own: fewer are "
-            "what --convert gives"
+            f"{term.copies} copies of each issue of term {term.term_id} are its own: fewer come of "
+            "converting what is left",
+            code="copies_of_term",
         )
     _update(books, term, free_copies=more, free_class=free_class if more else None)
 
@@ -137,7 +137,8 @@ def _convert(books: Operation, subscription_id: int, term: NextTerm, copies: int
         if term.price and copies != term.copies:
             raise BadInput(
                 f"subscription {subscription_id} is unlimited and earned by months, so that there "
-                "are no issues to convert: add copies with --free, or cancel it and take an order"
+                "are no issues to convert: add free copies, or cancel it and take an order",
+                code="copies_of_term",
             )
         _update(books, term, copies=copies, free_copies=0, free_class=None)
         return
@@ -149,7 +150,8 @@ def _convert(books: Operation, subscription_id: int, term: NextTerm, copies: int
     if not left or parts * term.price > _PARTS_MAX:
         raise BadInput(
             f"{term.issues_left} issues of {term.copies} copies are left of term {term.term_id}, "
-            f"which is no whole issue of {copies}: add copies with --free, or take an order"
+            f"which is no whole issue of {copies}: add free copies, or take an order",
+            code="copies_of_term",
         )
     done = term.issues - term.issues_left
     _update(

@@ -43,19 +43,21 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     if row is None:
         raise BadInput(f"subscription {subscription_id} was not cancelled here: nothing to undo")
     ended_on, issue, day, delete_date = row
-    again = "an order begins a new one: `masthead order add`"
+    again = "an order begins a new one"
     if day is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {ended_on}, and "
             f"{issue or 'the issue'} of {day} was closed since, without it: that cannot be undone "
-            f"any more; {again}"
+            f"any more; {again}",
+            code="cancelled",
         )
     if delete_date is not None:
         raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
     if _was_booked_since(books, subscription_id):
         raise BadInput(
             f"money of the orders of subscription {subscription_id} was paid or refunded since it "
-            f"was cancelled on {ended_on}: that cannot be undone any more; {again}"
+            f"was cancelled on {ended_on}: that cannot be undone any more; {again}",
+            code="cancelled",
         )
     if ended_on is not None:
         _revive(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)

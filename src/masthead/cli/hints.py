@@ -1,0 +1,76 @@
+"""What the command line adds to an error: the command or the option that helps.
+
+Packages below say what is wrong, and know no command; a front end adds its hint by the error's
+code.
+"""
+
+from masthead.errors import MastheadError
+
+__all__ = ["HINTS", "with_hint"]
+
+HINTS = {
+    "accounts_all_or_nothing": "leave out --reject",
+    "accounts_not_dry": "leave out --dry-run",
+    "accounts_remove_none": "leave out --complete; `masthead accounts remove` removes an account",
+    "bad_rows": "--reject DIR does so",
+    "booked_issue": "`masthead catalogue issue set {issue} --date` gives it another date",
+    "books_elsewhere": "`masthead books open --account {account}` opens the books",
+    "cancelled": "`masthead order add` takes an order",
+    "cancelled_meanwhile": "`masthead subscription uncancel {subscription}` undoes it",
+    "copies_of_term": "--free adds free copies, --convert converts what is left",
+    "cut_off": "--allow-truncated loads it",
+    "database_exists": "--replace replaces it",
+    "grace_without_date": "--grace-from gives it",
+    "has_subscribers": "`masthead books open --account {account}` opens the books",
+    "has_temporary_address": "`masthead subscription address {subscription} --back` ends it",
+    "lines_without_prices": "--line gives a line with its price",
+    "needs_amount": "--amount gives back that much",
+    "needs_mapping": "--map names the mapping, and --guess writes a first one",
+    "needs_new_subscription": "--new begins one; in a file of orders, true in the column new",
+    "no_copy": "`masthead mirror` with the same --to makes one",
+    "no_mailing_list": "`masthead issue close {issue}` makes the list; with --preview, it says "
+    "what it would be",
+    "not_a_reason": "`masthead catalogue reason add` adds one",
+    "not_an_export": "`masthead export` writes one",
+    "not_in_catalogue": "`masthead catalogue {thing} list` lists them",
+    "not_settled": "--refund gives it back, --earn keeps it",
+    "nothing_sought": "the options are --email, --code, --order, --street, --zip and --city",
+    "nothing_to_end": "`masthead subscription show {subscription}` lists what there is",
+    "other_load": "--wait waits for the other one",
+    "other_migration": "`masthead accounts export` and `masthead export` write the files",
+    "outdated_schema": "run `masthead database migrate`",
+    "port_in_use": "--{option} sets it",
+    "postgresql_backup": "`masthead feed new-epoch` begins one",
+    "retired": "`masthead catalogue {thing} list` lists those on offer, and `masthead catalogue "
+    "{thing} set {key} --active` offers this one again",
+    "several_items": "--item chooses one",
+    "suspended": "`masthead subscription resume {subscription}` ends it",
+    "too_many_rejected": "--max-rejected sets the limit",
+    "too_many_removed": "--max-removed {share} allows it",
+    "traces_left": "`masthead erase` does so",
+    "unknown_account": "`masthead accounts list` lists all",
+    "unknown_address": "`masthead subscriber show {subscriber}` lists them",
+    "unknown_class": "`masthead catalogue class add` adds one of your own",
+    "unknown_effort": "`masthead renewals efforts list` lists all",
+    "unknown_issue": "`masthead issue list` lists all",
+    "unknown_item": "`masthead order show {order}` lists them",
+    "unknown_operator": "`masthead operators list` lists all",
+    "unknown_order": "`masthead subscriber find --order` finds one by its reference",
+    "unknown_reason": "`masthead catalogue reason list` lists all",
+    "unknown_subscriber": "`masthead subscriber find` finds one by name or email",
+    "unknown_subscription": "`masthead subscriber find` finds a reader, and `masthead subscriber "
+    "show` lists the reader's subscriptions",
+    "unreadable_erasures": "--erasures ACCOUNT FILE gives a list, --even-if-unreadable does "
+    "without",
+    "unreadable_key": "leave out --complete",
+    "unsuitable_marker": "--when-complete names the marker",
+    "whose_data": "--account says it",
+}
+"""The hint for each code of an error, with the error's values as ``{name}``."""
+
+
+def with_hint(error: Exception) -> str:
+    """Return an error's sentence, and behind it the hint for its code, if there is one."""
+    if not isinstance(error, MastheadError) or error.code not in HINTS:
+        return str(error)
+    return f"{error}; {HINTS[error.code].format(**error.values)}"
