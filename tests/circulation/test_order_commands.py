@@ -51,12 +51,12 @@ def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
     """decisions, "A refund says what it ends": and where nobody can be asked, --yes does."""
     add = ("order", "add", "--subscriber=1", "--bundle=1", "--reference=W-7")
     assert run(shop, *add, "--dry-run") == [
-        "order 1 of subscriber 1: 37.45, not paid; subscriptions 1",
+        "order 1 of subscriber 1: 37.45, not paid; subscription 1",
         "nothing was changed: this was a dry run",
     ]
     assert "has no order 1" in refused(shop, "order", "show", 1)
     run(shop, *add)
-    assert run(shop, *add) == ["the reference is that of order 1 already: nothing changed"]
+    assert run(shop, *add) == ["order 1 was there already: nothing changed"]
     assert run(shop, "order", "pay", 1, "--payment-type=check") == [
         "order 1 was paid: received 35.00 without tax, earned 0.00 of it at once"
     ]
@@ -87,7 +87,7 @@ def test_somebody_new_orders_a_gift(shop: str) -> None:
     who = ("--email=cleo@example.org", "--first-name=Cleo", "--last-name=Day", *OAK)
     gift = ("--recipient-last-name=Fox", "--recipient-address=1 Pine", "--recipient-city=Reno")
     assert run(shop, "order", "add", *who, *gift, "--bundle=1", "--product=1", "--paid") == [
-        "order 1 of subscriber 2: 46.45, paid; subscriptions 1"
+        "order 1 of subscriber 2: 46.45, paid; subscription 1"
     ]
     shown = run(shop, "subscription", "show", 1)
     assert "mailing address 3: Fox, 1 Pine, Reno" in shown
@@ -150,7 +150,8 @@ def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path
     ]
     again = ("--subscriber=1", "--bundle=1", "--reference=W-1", "--paid")
     assert run(shop, "order", "add", *again) == [
-        f"the reference is that of order 1 already: {said}; nothing changed"
+        "order 1 was there already, and is marked as paid now: no payment was booked, since what "
+        "it brought was refunded or cancelled before"
     ]
     assert "due: 0.00, without what has ended" in run(shop, "order", "show", 1)
 
@@ -217,7 +218,7 @@ def test_nothing_is_ordered_behind_what_is_unlimited(shop: str, tmp_path: Path) 
     shown = run(shop, "subscriber", "show", 1)
     assert any(f"order 1 of {day}: 20.00, paid on {day}" in shown for day in days())
     assert run(shop, "order", "add", "--subscriber=1", "--bundle=3", "--new", "--paid") == [
-        "order 3 of subscriber 1: 20.00, paid; subscriptions 2"
+        "order 3 of subscriber 1: 20.00, paid; subscription 2"
     ]
 
 

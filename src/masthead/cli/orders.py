@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from masthead.books import orders
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.books_options import ID, account_of, books_of, desk, dry_run, end_of
 from masthead.cli.options import Amount, Command
-from masthead.cli.order_import import ENDED, import_
+from masthead.cli.order_import import import_
 from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
@@ -19,13 +20,11 @@ from masthead.store import Store
 from masthead.store.audit import Actor
 from masthead.store.books import (
     allowances,
-    order_details,
     ordering,
     paying,
     refunding,
-    similar_readers,
 )
-from masthead.store.books.operation import Operation, operation
+from masthead.store.books.operation import operation
 from masthead.store.books.reader_lookup import FIELDS
 
 __all__ = ["order_group"]
@@ -136,23 +135,18 @@ def add(
         notes=given["notes"] or None,
         channel_id=given["channel_id"],
     )
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        placed = ordering.place(books, order)
-        ordering.finish(books, [placed])
-        unsure = "" if given["adds_reader"] else _who_is_it(books, placed.newcomers)
+    with books_of(account, database).together(dry_run=dry_run) as books:
+        placed = orders.place(books, order)
+        unsure = "" if given["adds_reader"] else _who_is_it(placed.newcomers)
         if unsure and not dry_run:
             raise BadInput(unsure)
-        if not placed.is_known:
-            books.say(_summary(placed))
-        elif placed.was_paid:
-            books.say(f"order {placed.order_id} was paid")
-    _tell(placed)
+    click.echo(placed.sentence)
     if unsure:
         click.echo(unsure)
     end_of(dry_run=dry_run)
 
 
-def _who_is_it(books: Operation, newcomers: Sequence[ordering.Newcomer]) -> str:
+def _who_is_it(newcomers: Sequence[orders.Newcomer]) -> str:
     """Return the sentences about those who look like somebody, and how to say who it is."""
     lines = []
     for each in newcomers:
@@ -161,8 +155,7 @@ def _who_is_it(books: Operation, newcomers: Sequence[ordering.Newcomer]) -> str:
             f"{printable(each.name)} looks like a reader who is there: an order with {flag} and "
             "the number is for that one, and one with --new-reader for somebody new"
         )
-        has = similar_readers.described(books, [one.subscriber_id for one in each.resembling])
-        lines += [f"  {one.why}: {printable(has[one.subscriber_id])}" for one in each.resembling]
+        lines += [f"  {one.why}: {printable(one.line)}" for one in each.resembling]
     return "\n".join(lines)
 
 
@@ -213,25 +206,6 @@ def _person(given: dict[str, Any], prefix: str = "") -> Person:
     )
 
 
-def _summary(placed: ordering.Placed) -> str:
-    paid = "paid" if placed.was_paid else "not paid"
-    listed_ = ", ".join(map(str, placed.subscriptions)) or "none"
-    return (
-        f"order {placed.order_id} of subscriber {placed.subscriber_id}: {decimal(placed.cents)}, "
-        f"{paid}; subscriptions {listed_}"
-    )
-
-
-def _tell(placed: ordering.Placed) -> None:
-    if placed.is_known:
-        said = "it was paid now" if placed.was_paid else "nothing changed"
-        if placed.was_ended:
-            said = f"{ENDED}; nothing changed"
-        click.echo(f"the reference is that of order {placed.order_id} already: {said}")
-        return
-    click.echo(_summary(placed))
-
-
 order_group.add_command(import_)
 
 
@@ -246,9 +220,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     """
     if (order_id is None) == (reference is None):
         raise BadUsage("say which order: its id, or --reference")
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        found = order_details.show_order(connection, account_id, order_id, reference=reference)
+    found = orders.show(books_of(account, database), order_id, reference=reference)
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
         click.echo(f"{name}: {printable(text)}")
@@ -277,7 +249,7 @@ def _amount(number: str) -> str:
     return decimal(stored_cents(number))
 
 
-def _term_line(term: order_details.TermShown) -> str:
+def _term_line(term: orders.TermShown) -> str:
     left = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
     unearned = term.received - term.earned - term.refunded

@@ -78,7 +78,27 @@ class Placed(NamedTuple):
     subscriptions: tuple[int, ...]
     cents: int
     was_ended: bool = False
-    newcomers: Sequence[Newcomer] = ()
+    newcomers: tuple[Newcomer, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What became of the order, with its grand total and the subscriptions."""
+        was_there = f"order {self.order_id} was there already"
+        if self.was_ended:
+            return (
+                f"{was_there}, and is marked as paid now: no payment was booked, since what it "
+                "brought was refunded or cancelled before"
+            )
+        if self.is_known:
+            return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
+        said = (
+            f"order {self.order_id} of subscriber {self.subscriber_id}: {decimal(self.cents)}, "
+            f"{'paid' if self.was_paid else 'not paid'}"
+        )
+        if not self.subscriptions:
+            return said
+        word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
+        return f"{said}; {word} {', '.join(map(str, self.subscriptions))}"
 
 
 def place(books: Operation, order: Order) -> Placed:

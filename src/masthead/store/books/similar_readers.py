@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from masthead.circulation.ordering import Person
 from masthead.contract.subscription_types import UNLIMITED
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.reader_lookup import (
     Reader,
@@ -26,10 +26,14 @@ _SHOWN_MAX = 5
 
 
 class Resembling(NamedTuple):
-    """A reader whom somebody new looks like; ``why`` is what is the same."""
+    """A reader whom somebody new looks like; ``why`` is what is the same.
+
+    ``line`` describes the reader (:func:`described`).
+    """
 
     subscriber_id: int
     why: str
+    line: str = ""
 
 
 def look_up(books: Operation, people: Iterable[Person]) -> None:
@@ -115,7 +119,7 @@ def _same_place(one: Mapping[str, str], other: Mapping[str, str]) -> str:
     return "city" if city and city == _folded(other, "city") else ""
 
 
-def described(books: Operation, ids: Iterable[int]) -> dict[int, str]:
+def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
     """Return for each subscriber a line with name, email, newest address and subscriptions."""
     people = books.connection.rows(
         f"""
