@@ -15,24 +15,32 @@ __all__ = [
     "Placed",
     "Resembling",
     "TermShown",
+    "newest",
     "place",
     "show",
 ]
 
 
-def place(books: Books, order: Order, *, dry_run: bool = False) -> Placed:
+def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool = False) -> Placed:
     """Take an order: what it brings to subscribers, subscriptions, terms and money.
 
-    Where an order with its reference is there, nothing changes, but the payment that has come since
-    is booked (circulation, "Order"). Raises RefusedOrder, also for the same reference with other
-    content.
+    An order that is there already is not taken again (circulation, "Order"): one with its
+    reference, of which a payment that has come since is booked, or one of the same content that was
+    taken after the order ``after`` (:func:`newest`), as happens where a form is sent twice. Raises
+    RefusedOrder, also for the same reference with other content.
     """
     with books.change(dry_run=dry_run) as change:
-        placed = ordering.place(change, order)
+        placed = ordering.placed_since(change, order, after) or ordering.place(change, order)
         change.touch(placed.subscriptions)
         if not placed.is_known or placed.was_paid:
             change.say(placed.sentence)
         return placed._replace(newcomers=_described(change, placed.newcomers))
+
+
+def newest(books: Books) -> int:
+    """Return the id of the newest order, 0 if there is none."""
+    with books.read() as reading:
+        return ordering.newest_order(reading.connection, books.account_id)
 
 
 def _described(reading: Reading, newcomers: tuple[Newcomer, ...]) -> tuple[Newcomer, ...]:

@@ -1,8 +1,21 @@
-"""When an address is whole (circulation, "Addresses")."""
+"""The fields of an address, and when it is whole (circulation, "Addresses")."""
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["lacking", "refusal"]
+__all__ = ["FIELDS", "lacking", "refusal"]
+
+FIELDS = (
+    "first_name",
+    "last_name",
+    "company",
+    "address",
+    "city",
+    "state",
+    "zip_code",
+    "country_name",
+    "country_abbreviation",
+)
+"""The fields of an address; all are texts, None where there is none."""
 
 _WITHOUT_CITIES = {
     *("gi", "gibraltar"),

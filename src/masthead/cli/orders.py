@@ -6,26 +6,15 @@ from typing import Any
 
 import click
 
-from masthead.books import orders
+from masthead.books import orders, payments
+from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, account_of, books_of, desk, dry_run, end_of
+from masthead.cli.books_options import ID, books_of, desk, dry_run, end_of
 from masthead.cli.options import Amount, Command
 from masthead.cli.order_import import import_
-from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
-from masthead.store import Store
-from masthead.store.audit import Actor
-from masthead.store.books import (
-    allowances,
-    ordering,
-    paying,
-    refunding,
-)
-from masthead.store.books.operation import operation
-from masthead.store.books.reader_lookup import FIELDS
 
 __all__ = ["order_group"]
 
@@ -283,15 +272,8 @@ def pay(
 
     What was delivered from it on credit is earned at once, and it is served again.
     """
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        paid = paying.pay(books, order_id, payment_type or None)
-        ordering.refresh_subscriptions(books, paid.subscriptions)
-        said = (
-            f"order {order_id} was paid: received {decimal(paid.cents)} without tax, earned "
-            f"{decimal(paid.earned)} of it at once"
-        )
-        books.say(said)
-    click.echo(said)
+    books = books_of(account, database)
+    click.echo(payments.pay(books, order_id, payment_type or None, dry_run=dry_run).sentence)
     end_of(dry_run=dry_run)
 
 
@@ -324,36 +306,18 @@ def refund(
     said before, and asked for; `masthead order allowance` gives money back and keeps the issues.
     The money itself you send.
     """
-    where = opened(database), account_of(account), actor()
+    books = books_of(account, database)
     if amount is not None and not (yes or dry_run):
-        _confirm(*_refund(*where, order_id, item_id, amount, dry_run=True))
-    _, said = _refund(*where, order_id, item_id, amount, dry_run=dry_run)
-    click.echo(said)
+        _confirm(payments.refund(books, order_id, item_id, amount, dry_run=True))
+    click.echo(payments.refund(books, order_id, item_id, amount, dry_run=dry_run).sentence)
     end_of(dry_run=dry_run)
 
 
-def _refund(
-    store: Store,
-    account_id: int,
-    by: Actor,
-    order_id: int,
-    item_id: int | None,
-    amount: int | None,
-    *,
-    dry_run: bool,
-) -> tuple[refunding.Refunded, str]:
-    with operation(store, account_id, by, dry_run=dry_run) as books:
-        done = refunding.refund(books, order_id, item_id, amount)
-        ordering.refresh_subscriptions(books, done.subscriptions)
-        said = refunding.said(order_id, done)
-        books.say(said)
-    return done, said
-
-
-def _confirm(done: refunding.Refunded, said: str) -> None:
+def _confirm(done: payments.Refunded) -> None:
     """Ask about a refund that keeps money of issues which end."""
     if not (done.kept and done.issues):
         return
+    said = done.sentence
     if not sys.stdin.isatty():
         raise BadUsage(
             f"{said}: `masthead order allowance` gives money back and keeps the issues; say --yes "
@@ -382,10 +346,6 @@ def allowance(
     It comes out of what is unearned, and what remains is spread over the issues that remain. The
     money itself you send.
     """
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        done = allowances.allow(books, order_id, item_id, amount)
-        ordering.refresh_subscriptions(books, done.subscriptions)
-        said = allowances.said(order_id, done)
-        books.say(said)
-    click.echo(said)
+    books = books_of(account, database)
+    click.echo(payments.allow(books, order_id, item_id, amount, dry_run=dry_run).sentence)
     end_of(dry_run=dry_run)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books
+from masthead.books import Books, orders, payments
+from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
 from masthead.console.forms import Form, id_in, sentence
@@ -13,39 +14,26 @@ from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.errors import NotFound
 from masthead.store import Connection
-from masthead.store.books import (
-    allowances,
-    catalogue,
-    details,
-    order_details,
-    ordering,
-    paying,
-    refunding,
-    similar_readers,
-    subscription_addresses,
-)
-from masthead.store.books.operation import Operation
+from masthead.store.books import catalogue, details
 from masthead.store.console_facts import first_issue
 
 __all__ = ["pages"]
 
 _NAMES = ("email", "first_name", "last_name")
-_ADDRESS = tuple(name for name in subscription_addresses.FIELDS if name not in _NAMES)
+_ADDRESS = tuple(name for name in FIELDS if name not in _NAMES)
 _RECIPIENT = "recipient_"
 
 
 class _Checked(NamedTuple):
     """An order as saving would make it: the order, and the first issue of each of its terms.
 
-    ``newest`` is the newest order before it, ``unsure`` who looks like whom: the field of the form
-    that would name that reader, the name of the new one, and number and line of each reader.
+    ``newest`` is the newest order before it.
     """
 
-    order: order_details.OrderShown
-    placed: ordering.Placed
+    order: orders.OrderShown
+    placed: orders.Placed
     newest: int
     begins: list[tuple[str, str, str]]
-    unsure: list[tuple[str, str, list[tuple[int, str]]]]
 
 
 def new(request: PageRequest) -> Response:
@@ -62,75 +50,34 @@ def take(request: PageRequest) -> Response:
     if form["is_reader"]:
         form = _chosen(form)
     order = _order(form)
-    is_sure = bool(form["sure"])
-    before = form.number("newest", "The newest order")
-    checked, placed = None, None
+    newest = form.number("newest", "The newest order")
+    checked = None
     if order:
+        books = request.books_for("order")
         with form.refusing("bundle"):
             try:
-                with request.operation("order", dry_run=not is_sure) as books:
-                    newest = ordering.newest_order(books.connection, request.account_id)
-                    again = ordering.placed_since(books, order, before) if is_sure else None
-                    if again is not None:
-                        return request.go(f"/orders/{again}", "This order was saved already.")
-                    placed = ordering.place(books, order)
-                    ordering.finish(books, [placed])
-                    if is_sure:
-                        _say(books, placed)
-                    checked = _check(books, placed, newest)
+                if form["sure"]:
+                    placed = orders.place(books, order, after=newest)
+                    return request.go(f"/orders/{placed.order_id}", sentence(placed.sentence))
+                with books.together(dry_run=True) as inside:
+                    checked = _check(inside, order)
             except RefusedOrder as error:
                 form.refuse(_field_of(error), sentence(error))
-    if not form.is_good or placed is None or checked is None:
-        return _form(request, form, status=400)
-    if not is_sure:
-        return _form(request, form, checked=checked)
-    return request.go(f"/orders/{placed.order_id}", _said(placed))
+    return _form(request, form, checked=checked, status=200 if checked else 400)
 
 
-def _said(placed: ordering.Placed) -> str:
-    if not placed.is_known:
-        return f"Order {placed.order_id} was saved."
-    paid = ", and is paid now" if placed.was_paid else ": nothing was changed"
-    if placed.was_ended:
-        paid = ", and nothing of it is left to pay for: nothing was changed"
-    return f"The order with this reference was there{paid}."
-
-
-def _say(books: Operation, placed: ordering.Placed) -> None:
-    if placed.is_known and not placed.was_paid:
-        return
-    paid = "paid" if placed.was_paid else "not paid"
-    books.say(
-        f"order {placed.order_id} of subscriber {placed.subscriber_id}: {decimal(placed.cents)}, "
-        f"{paid}; subscriptions {', '.join(map(str, placed.subscriptions)) or 'none'}"
-    )
-
-
-def _check(books: Operation, placed: ordering.Placed, newest: int) -> _Checked:
-    order = order_details.show_order(books.connection, books.account_id, placed.order_id)
+def _check(books: Books, order: Order) -> _Checked:
+    """Place an order within a dry run, and look at what it has brought."""
+    newest = orders.newest(books)
+    placed = orders.place(books, order)
     begins = []
-    for key in placed.subscriptions:
-        found = details.look_at_subscription(books.connection, books.account_id, key)
-        name = " ".join(
-            str(part) for part in (found.fields["first_name"], found.fields["last_name"]) if part
-        )
-        issue = first_issue(books.connection, books.account_id, key)
-        begins.append((str(found.fields["publication"]), name, issue))
-    return _Checked(order, placed, newest, begins, _unsure(books, placed))
-
-
-def _unsure(
-    books: Operation, placed: ordering.Placed
-) -> list[tuple[str, str, list[tuple[int, str]]]]:
-    found = []
-    for each in placed.newcomers:
-        lines = similar_readers.described(books, [one.subscriber_id for one in each.resembling])
-        alike = [
-            (one.subscriber_id, f"{lines[one.subscriber_id]} ({one.why})")
-            for one in each.resembling
-        ]
-        found.append(("" if each.item is None else _RECIPIENT, each.name, alike))
-    return found
+    with books.read() as reading:
+        where = reading.connection, reading.account_id
+        for key in placed.subscriptions:
+            fields = details.look_at_subscription(*where, key).fields
+            names = (str(each) for each in (fields["first_name"], fields["last_name"]) if each)
+            begins.append((str(fields["publication"]), " ".join(names), first_issue(*where, key)))
+    return _Checked(orders.show(books, placed.order_id), placed, newest, begins)
 
 
 def _chosen(form: Form) -> Form:
@@ -245,14 +192,12 @@ def _subscriber(connection: Connection, request: PageRequest, typed: str) -> det
 
 def show(request: PageRequest) -> Response:
     """Show an order with its items, their terms and money."""
-    with request.reading() as connection:
-        found = order_details.show_order(connection, request.account_id, int(request.ids["id"]))
-    return request.page("order", order=found, key=int(request.ids["id"]))
+    key = int(request.ids["id"])
+    return request.page("order", order=orders.show(request.books, key), key=key)
 
 
 def _state(books: Books, key: int) -> State:
-    with books.read() as reading:
-        found = order_details.show_order(reading.connection, reading.account_id, key)
+    found = orders.show(books, key)
     return {
         "paid_on": found.fields["paid_on"],
         "grand_total": found.fields["grand_total"],
@@ -265,38 +210,24 @@ def _state(books: Books, key: int) -> State:
 
 
 def _pay(books: Books, key: int, form: Form) -> str:
-    with books.change() as change:
-        paid = paying.pay(change, key, form["payment_type"] or None)
-        ordering.refresh_subscriptions(change, paid.subscriptions)
-        said = (
-            f"order {key} was paid: received {decimal(paid.cents)} without tax, earned "
-            f"{decimal(paid.earned)} of it at once"
-        )
-        change.say(said)
-    return sentence(said)
+    return sentence(payments.pay(books, key, form["payment_type"] or None).sentence)
 
 
 def _refund(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    with books.change() as change:
-        done = refunding.refund(change, key, item, amount)
-        ordering.refresh_subscriptions(change, done.subscriptions)
-        said = refunding.said(key, done)
-        change.say(said)
-    return f"{sentence(said)} The money itself you send."
+    return _given_back(payments.refund(books, key, item, amount).sentence)
 
 
 def _allow(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    with books.change() as change:
-        done = allowances.allow(change, key, item, amount or 0)
-        ordering.refresh_subscriptions(change, done.subscriptions)
-        said = allowances.said(key, done)
-        change.say(said)
+    return _given_back(payments.allow(books, key, item, amount or 0).sentence)
+
+
+def _given_back(said: str) -> str:
     return f"{sentence(said)} The money itself you send."
 
 

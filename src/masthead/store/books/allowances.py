@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
 from masthead.circulation.refunding import Held, net_of, paid_gross, parts, tax_share
+from masthead.circulation.wording import counted
 from masthead.errors import BadInput
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, done_of, terms_of_order
 from masthead.store.books.refunding import find_item, held_of
 
-__all__ = ["Allowed", "allow", "said"]
+__all__ = ["Allowed", "allow"]
 
 
 class Allowed(NamedTuple):
@@ -22,6 +23,7 @@ class Allowed(NamedTuple):
     ``issues`` are those over which this is spread; -1 if a term is unlimited.
     """
 
+    order_id: int
     order_item_id: int
     cents: int
     tax: int
@@ -29,15 +31,21 @@ class Allowed(NamedTuple):
     issues: int
     subscriptions: tuple[int, ...]
 
+    @property
+    def sentence(self) -> str:
+        """What is given back, and what goes on."""
+        if self.issues < 0:
+            over = "an unlimited term goes on"
+        else:
+            over = counted(self.issues, "issue is kept", "issues are kept")
+        return (
+            f"item {self.order_item_id} of order {self.order_id}: allowance {decimal(self.cents)}, "
+            f"of which tax {decimal(self.tax)}; {over}, with {decimal(self.unearned)} unearned"
+        )
+
 
 def allow(books: Operation, order_id: int, item_id: int | None, cents: int) -> Allowed:
-    """Give ``cents`` (with tax) of an item of an order back, and keep its issues.
-
-    ``item_id``: None for the only item of the order. Several terms share it in proportion to what
-    is unearned of each. The caller refreshes the subscriptions. Raises NotFound if there is no such
-    order or item, BadInput if it is not paid, for 0, for more than is unearned, or if the order has
-    several items and none was named.
-    """
+    """Give money of an item of an order back, as ``books.payments.allow`` says."""
     found = find_item(books, order_id, item_id)
     item_id = found.order_item_id
     if found.paid_on is None:
@@ -76,21 +84,13 @@ def allow(books: Operation, order_id: int, item_id: int | None, cents: int) -> A
     )
     left = [term.issues_left for term, _, _ in spread]
     return Allowed(
+        order_id,
         item_id,
         cents,
         cents - net,
         unearned - net,
         -1 if any(each < 0 for each in left) else sum(left),
         tuple(sorted({term.subscription_id for term, _, _ in spread})),
-    )
-
-
-def said(order_id: int, done: Allowed) -> str:
-    """Return what an allowance did, or would do, in a sentence without its end."""
-    over = "an unlimited term goes on" if done.issues < 0 else f"{done.issues} issues are kept"
-    return (
-        f"item {done.order_item_id} of order {order_id}: allowance {decimal(done.cents)}, of which "
-        f"tax {decimal(done.tax)}; {over}, with {decimal(done.unearned)} unearned"
     )
 
 

@@ -5,11 +5,10 @@ The functions run in an operation (``store.books.operation``) and say what they 
 
 from collections.abc import Mapping
 
-from masthead.circulation.addresses import refusal
+from masthead.circulation.addresses import FIELDS, refusal
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Operation
-from masthead.store.books.subscription_addresses import FIELDS
 from masthead.store.database import Connection
 from masthead.store.staging import DERIVED
 

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
+from masthead.circulation.addresses import FIELDS
 from masthead.circulation.spans import Span
 from masthead.errors import NotFound
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.subscription import held, spans
-from masthead.store.books.subscription_addresses import FIELDS
 from masthead.store.database import Connection, Row
 
 __all__ = [
@@ -212,7 +212,7 @@ def _fields(prefix: str = "") -> str:
 
 
 def _line(row: Row) -> Postal:
-    """Return the address of a row of its id and :data:`addressing.FIELDS`."""
+    """Return the address of a row of its id and :data:`FIELDS`."""
     first, last, *others = row[1:]
     name = " ".join(part for part in (first, last) if part)
     return Postal(row[0], ", ".join(part for part in (name, *others) if part))

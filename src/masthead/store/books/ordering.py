@@ -151,8 +151,8 @@ def newest_order(connection: Connection, account_id: int) -> int:
     return int(newest)
 
 
-def placed_since(books: Operation, order: Order, newest: int | None) -> int | None:
-    """Return the order of the same content that was placed after the order ``newest``, if any.
+def placed_since(books: Operation, order: Order, newest: int | None) -> Placed | None:
+    """Return an order of the same content that was placed after the order ``newest``, if any.
 
     So an order that is sent twice is placed once. One with a reference is known by that.
     """
@@ -160,14 +160,14 @@ def placed_since(books: Operation, order: Order, newest: int | None) -> int | No
         return None
     row = books.connection.row(
         """
-        SELECT order_id FROM orders WHERE account_id = :account_id AND order_id > :newest
-            AND content_digest = :content
+        SELECT order_id, subscriber_id FROM orders
+        WHERE account_id = :account_id AND order_id > :newest AND content_digest = :content
         """,
         account_id=books.account_id,
         newest=newest,
         content=digest(order),
     )
-    return row[0] if row else None
+    return Placed(row[0], True, False, row[1], (), 0) if row else None
 
 
 def finish(books: Operation, placed: Iterable[Placed]) -> None:

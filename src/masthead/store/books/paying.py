@@ -7,6 +7,7 @@ Cash basis, net of tax (circulation, "Money"). The functions run in an operation
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from masthead.circulation.amounts import decimal
 from masthead.circulation.earned_share import EVENLY, Spread, earned
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput, NotFound
@@ -32,9 +33,18 @@ __all__ = [
 class Paid(NamedTuple):
     """What a payment brought: cents received, net, of which some are earned at once."""
 
+    order_id: int
     cents: int
     earned: int
     subscriptions: tuple[int, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What was booked."""
+        return (
+            f"order {self.order_id} was paid: received {decimal(self.cents)} without tax, earned "
+            f"{decimal(self.earned)} of it at once"
+        )
 
 
 class Term(NamedTuple):
@@ -60,11 +70,7 @@ class Term(NamedTuple):
 
 
 def pay(books: Operation, order_id: int, payment_type: str | None = None) -> Paid:
-    """Book that an order was paid today; what was delivered from it already is earned at once.
-
-    The caller refreshes the subscriptions (``ordering.finish``, ``refreshing``). Raises NotFound if
-    there is no such order, BadInput if it is history, is paid, or nothing of it is left to pay for.
-    """
+    """Check that an order can be paid, and :func:`book` it (``books.payments.pay``)."""
     row = books.connection.row(
         """
         SELECT paid_on FROM orders WHERE account_id = :account_id AND order_id = :order_id
@@ -159,6 +165,7 @@ def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
             **which,
         )
     return Paid(
+        order_id,
         sum(term.price for term in due),
         sum(cents for _, kind, cents, _ in rows if kind == "earned"),
         tuple(sorted({term.subscription_id for term in due})),

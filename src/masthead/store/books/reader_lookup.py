@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Literal, NamedTuple
 
+from masthead.circulation.addresses import FIELDS
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
 from masthead.store.search_filters import ascii_lower
 
 __all__ = [
-    "FIELDS",
     "SUBSCRIPTIONS",
     "Reader",
     "addresses_of",
@@ -25,19 +25,6 @@ __all__ = [
     "remember",
     "remember_address",
 ]
-
-FIELDS = (
-    "first_name",
-    "last_name",
-    "company",
-    "address",
-    "city",
-    "state",
-    "zip_code",
-    "country_name",
-    "country_abbreviation",
-)
-"""The columns of a new address; all are texts, None where there is none."""
 
 _ADDRESSES, SUBSCRIPTIONS = "addresses", "subscriptions"
 """The names of memories by subscriber."""

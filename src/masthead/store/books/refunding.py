@@ -16,12 +16,13 @@ from masthead.circulation.refunding import (
     paid_gross,
     taken,
 )
+from masthead.circulation.wording import counted
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.earlier_orders import check_bookable
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, terms_of_order
 
-__all__ = ["Refunded", "Stored", "find_item", "held_of", "refund", "said"]
+__all__ = ["Refunded", "Stored", "find_item", "held_of", "refund"]
 
 
 class Refunded(NamedTuple):
@@ -31,6 +32,7 @@ class Refunded(NamedTuple):
     -1 if a term was unlimited.
     """
 
+    order_id: int
     order_item_id: int
     cents: int
     tax: int
@@ -38,6 +40,23 @@ class Refunded(NamedTuple):
     kept: int
     issues: int
     subscriptions: tuple[int, ...]
+
+    @property
+    def sentence(self) -> str:
+        """What is given back, what ends, and what becomes of the rest."""
+        said = (
+            f"item {self.order_item_id} of order {self.order_id}: refund {decimal(self.cents)}, of "
+            f"which tax {decimal(self.tax)}; "
+        )
+        if self.issues < 0:
+            said += "an unlimited term ends"
+        else:
+            said += counted(self.issues, "issue ends", "issues end")
+        if self.taken_back:
+            said += f"; {decimal(self.taken_back)} that was earned is taken back"
+        if self.kept:
+            said += f"; {decimal(self.kept)} is kept and earned"
+        return said
 
 
 class Stored(NamedTuple):
@@ -60,12 +79,7 @@ class Stored(NamedTuple):
 def refund(
     books: Operation, order_id: int, item_id: int | None = None, cents: int | None = None
 ) -> Refunded:
-    """Refund an item of an order: ``cents`` gross, by default what is unearned and its tax.
-
-    ``item_id``: None for the only item of the order. The caller refreshes the subscriptions. Raises
-    NotFound if there is no such order or item, BadInput for more than was paid, if there is nothing
-    to refund, or if the order has several items and none was named.
-    """
+    """Refund an item of an order, as ``books.payments.refund`` says."""
     stored = find_item(books, order_id, item_id)
     item_id, paid_on = stored.order_item_id, stored.paid_on
     terms = [term for term in terms_of_order(books, order_id) if term.order_item_id == item_id]
@@ -111,6 +125,7 @@ def refund(
     unearned = sum(each.unearned for each in held)
     lost = [term.issues_left for term in terms if term.ended_at is None]
     return Refunded(
+        order_id,
         item_id,
         cents,
         cents - net,
@@ -119,20 +134,6 @@ def refund(
         -1 if any(left < 0 for left in lost) else sum(lost),
         tuple(sorted({term.subscription_id for term in terms})),
     )
-
-
-def said(order_id: int, done: Refunded) -> str:
-    """Return what a refund did, or would do, in a sentence without its end."""
-    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues end"
-    found = (
-        f"item {done.order_item_id} of order {order_id}: refund {decimal(done.cents)}, of which "
-        f"tax {decimal(done.tax)}; {issues}"
-    )
-    if done.taken_back:
-        found += f"; {decimal(done.taken_back)} that was earned is taken back"
-    if done.kept:
-        found += f"; {decimal(done.kept)} is kept and earned"
-    return found
 
 
 def _net_of_product(item: Item) -> int:

@@ -5,12 +5,12 @@ The functions run in an operation (``store.books.operation``) and say what they 
 
 from collections.abc import Mapping
 
-from masthead.circulation.addresses import refusal
+from masthead.circulation.addresses import FIELDS, refusal
 from masthead.circulation.spans import Ending, ended, overlapped
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
-from masthead.store.books.reader_lookup import FIELDS, addresses_of, readers_by, remember_address
+from masthead.store.books.reader_lookup import addresses_of, readers_by, remember_address
 from masthead.store.books.subscription import changeable, end_span, spans, the_one
 
 __all__ = ["FIELDS", "add_address", "go_back", "move", "move_for_a_while", "own_address"]
