@@ -5,18 +5,15 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts, open_store
 from masthead.store.audit import Actor
 from masthead.store.books import (
-    allowances,
     cancelling,
     catalogue,
     extending,
     merging_subscribers,
-    ordering,
-    paying,
-    refunding,
     renewing,
     subscription,
     subscription_addresses,
@@ -130,16 +127,16 @@ class Office(Desk):
             reference=reference,
             is_paid=is_paid,
         )
-        return self._do(_order, order)
+        return orders.place(self.books, order).order_id
 
     def pay(self, order: int) -> None:
-        self._do(_pay, order)
+        payments.pay(self.books, order)
 
     def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
-        return self._do(_refund, order, item_id, amount)
+        return payments.refund(self.books, order, item_id, amount).cents
 
     def allow(self, order: int, item_id: int, amount: int) -> object:
-        return self._do(_allow, order, item_id, amount)
+        return payments.allow(self.books, order, item_id, amount).cents
 
     # Subscriptions
 
@@ -256,34 +253,6 @@ def _item(asked: Asked) -> Item:
 
 
 # As the commands do it.
-
-
-def _order(books: Any, order: Order) -> int:
-    placed = ordering.place(books, order)
-    ordering.finish(books, [placed])
-    if not placed.is_known or placed.was_paid:
-        books.say(f"order {placed.order_id}")
-    return placed.order_id
-
-
-def _pay(books: Any, order: int) -> None:
-    paid = paying.pay(books, order)
-    ordering.refresh_subscriptions(books, paid.subscriptions)
-    books.say(f"order {order} was paid")
-
-
-def _refund(books: Any, order: int, item_id: int, amount: int | None) -> int:
-    done = refunding.refund(books, order, item_id, amount)
-    ordering.refresh_subscriptions(books, done.subscriptions)
-    books.say(f"item {item_id} was refunded")
-    return done.cents
-
-
-def _allow(books: Any, order: int, item_id: int, amount: int) -> int:
-    done = allowances.allow(books, order, item_id, amount)
-    ordering.refresh_subscriptions(books, done.subscriptions)
-    books.say(allowances.said(order, done))
-    return done.cents
 
 
 def _select(books: Any, publication: int) -> object:

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books import (
-    allowances,
     cancel_reasons,
     cancelling,
     catalogue,
     closing,
     merging_subscribers,
-    ordering,
     uncancelling,
 )
 from masthead.store.books.expiry_counts import expiring_now, expiring_then, schedules
@@ -59,11 +58,7 @@ def fill(desk: Desk) -> None:
     desk.put("subscribers", subscriber_id=1, first_name="Ada", last_name="Ames")
     desk.put("addresses", address_id=1, subscriber_id=1, address="1 Oak", city="Bath")
 
-    def place(books: Any) -> None:
-        ordering.finish(books, [ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))])
-        books.say("an order")
-
-    done(desk, place)
+    orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
 
 
 def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
@@ -136,11 +131,7 @@ def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) 
     done(desk, cancelling.cancel, 1, refund=False, at_end=True)
     assert desk.subscription(1)["renew_campaign_active"] == 0
 
-    def place(books: Any) -> None:
-        ordering.finish(books, [ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))])
-        books.say("an order")
-
-    done(desk, place)
+    orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
     assert desk.subscription(1)["renew_campaign_active"] == 1
     assert desk.table("cancellations") == []
 
@@ -159,7 +150,7 @@ def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
 
 def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
     """decisions, "How it is undone"."""
-    done(desk, allowances.allow, 1, 1, 107)
+    payments.allow(desk.books, 1, 1, 107)
     done(desk, cancelling.cancel, 1, refund=True)
     assert desk.table("order_items")[0]["refund_date"] is not None
     done(desk, uncancelling.uncancel, 1)
@@ -228,11 +219,7 @@ def test_what_is_joined_into_another_one_does_not_end_by_itself(desk: Desk) -> N
     desk.put("subscribers", subscriber_id=2, first_name="A.", last_name="Ames")
     desk.put("addresses", address_id=2, subscriber_id=2, address="1 Oak", city="Bath")
 
-    def place(books: Any) -> None:
-        ordering.finish(books, [ordering.place(books, Order(Person(2), [Item(1)], is_paid=True))])
-        books.say("an order")
-
-    done(desk, place)
+    orders.place(desk.books, Order(Person(2), [Item(1)], is_paid=True))
     done(desk, cancelling.cancel, 2, refund=True, after_issue=2)
     done(desk, merging_subscribers.join, 1, 2)
     assert desk.table("cancellations") == []
@@ -250,12 +237,8 @@ def test_what_nobody_has_cancelled_does_not_end_with_what_it_is_joined_into(desk
     desk.put("subscribers", subscriber_id=3, first_name="Ada", last_name="Aimes")
     desk.put("addresses", address_id=3, subscriber_id=3, address="1 Oak", city="Bath")
 
-    def place(books: Any) -> None:
-        orders = [Order(Person(reader), [Item(1)], is_paid=True) for reader in (2, 3)]
-        ordering.finish(books, [ordering.place(books, order) for order in orders])
-        books.say("two orders")
-
-    done(desk, place)
+    for reader in (2, 3):
+        orders.place(desk.books, Order(Person(reader), [Item(1)], is_paid=True))
     for subscription in (1, 2):
         done(desk, cancelling.cancel, subscription, refund=False, after_issue=2)
     done(desk, merging_subscribers.join, 1, 2)

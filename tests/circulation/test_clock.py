@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import accounts, erasing
-from masthead.store.books import cancelling, merging_subscribers, ordering, paying, refunding
+from masthead.store.books import cancelling, merging_subscribers
 from masthead.store.books.closing import close_issue
 from masthead.store.books.expiry_counts import expiring_then, schedules
 from masthead.store.books.mail_file import mark_written
@@ -108,19 +109,19 @@ def test_a_merge_within_the_second_of_a_closing_is_before_it_or_after_it(desk: D
 def test_a_product_that_ends_on_the_day_of_its_payment_was_paid(desk: Desk) -> None:
     """circulation, "Money": at most what was paid, whatever the day."""
     for is_dropped in (False, True):
-        order = do(desk, ordering.place, Order(Person(1), [Item(product_id=1), Item(product_id=1)]))
+        order = orders.place(desk.books, Order(Person(1), [Item(product_id=1)] * 2))
         first, second = (
             row["order_item_id"]
             for row in desk.table("order_items")
             if row["order_id"] == order.order_id
         )
         if is_dropped:
-            do(desk, refunding.refund, order.order_id, first, 0)
-        do(desk, paying.pay, order.order_id)
+            payments.refund(desk.books, order.order_id, first, 0)
+        payments.pay(desk.books, order.order_id)
         if not is_dropped:
-            do(desk, refunding.refund, order.order_id, first, 0)
-            assert do(desk, refunding.refund, order.order_id, first, 963).cents == 963
+            payments.refund(desk.books, order.order_id, first, 0)
+            assert payments.refund(desk.books, order.order_id, first, 963).cents == 963
         else:
             with pytest.raises(BadInput, match="since it ended unpaid"):
-                do(desk, refunding.refund, order.order_id, first, 963)
-        assert do(desk, refunding.refund, order.order_id, second).cents == 963
+                payments.refund(desk.books, order.order_id, first, 963)
+        assert payments.refund(desk.books, order.order_id, second).cents == 963

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import details, order_details, ordering, paying, refunding
+from masthead.store.books import details
 from masthead.store.books.opening import open_books
-from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from tests.servers import Store
 
@@ -56,25 +56,20 @@ def desk(store: Store) -> Iterator[Desk]:
         yield found
 
 
-def do(desk: Desk, what: Callable[..., Any], *given: Any) -> Any:
-    with operation(desk.store, 1, ACTOR) as books:
-        return what(books, *given)
-
-
 def test_an_order_of_before_is_neither_paid_nor_refunded_nor_owed(desk: Desk) -> None:
     """circulation, "Two modes of an account": and the sentence says what can be done instead."""
     before = desk.everything()
     for order in (1, 2):
-        for act in (paying.pay, refunding.refund):
+        for act in (payments.pay, payments.refund):
             with pytest.raises(BadInput, match=r"before the books were opened on 2026-03-10.*term"):
-                do(desk, act, order)
+                act(desk.books, order)
     assert desk.everything() == before
-    placed = do(desk, ordering.place, Order(Person(1), [Item(1)], reference="shop-1", is_paid=True))
+    placed = orders.place(desk.books, Order(Person(1), [Item(1)], reference="shop-1", is_paid=True))
     assert (placed.is_known, placed.was_paid) == (True, False)
     assert desk.everything() == before
+    shown = [orders.show(desk.books, number) for number in (1, 2)]
     with desk.store.reader() as connection:
         connection.set_tenant(1)
-        shown = [order_details.show_order(connection, 1, number) for number in (1, 2)]
         person = details.look_at_subscriber(connection, 1, 1)
     assert [(each.is_history, each.due) for each in shown] == [(True, 0)] * 2
     assert [row[-1] for row in person.orders] == [True, True]
@@ -82,11 +77,9 @@ def test_an_order_of_before_is_neither_paid_nor_refunded_nor_owed(desk: Desk) ->
 
 def test_an_order_of_the_day_of_opening_is_one_of_the_books(desk: Desk) -> None:
     """decisions, "Orders of before the opening": the order of numbers decides, and no clock."""
-    placed = do(desk, ordering.place, Order(Person(1), [Item(product_id=1)]))
+    placed = orders.place(desk.books, Order(Person(1), [Item(product_id=1)]))
     assert placed.order_id == 3
-    with desk.store.reader() as connection:
-        connection.set_tenant(1)
-        shown = order_details.show_order(connection, 1, 3)
+    shown = orders.show(desk.books, 3)
     assert (shown.is_history, shown.due) == (False, 963)
-    assert do(desk, paying.pay, 3).cents == 0
-    assert do(desk, refunding.refund, 3).cents == 963
+    assert payments.pay(desk.books, 3).cents == 0
+    assert payments.refund(desk.books, 3).cents == 963

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import order_details, ordering, paying, refunding, term_copies
+from masthead.store.books import term_copies
 from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
@@ -37,35 +38,22 @@ def desk(store: Store) -> Iterator[Desk]:
 
 
 def place(desk: Desk, *items: Item, is_paid: bool = False) -> None:
-    with operation(desk.store, 1, ACTOR) as books:
-        placed = ordering.place(books, Order(Person(1), items, is_paid=is_paid))
-        ordering.finish(books, [placed])
-        books.say("order")
+    orders.place(desk.books, Order(Person(1), items, is_paid=is_paid))
 
 
 def pay(desk: Desk) -> int:
     """Pay the order; return how many cents without tax were received."""
-    with operation(desk.store, 1, ACTOR) as books:
-        paid = paying.pay(books, 1)
-        ordering.refresh_subscriptions(books, paid.subscriptions)
-        books.say("pay")
-    return paid.cents
+    return payments.pay(desk.books, 1).cents
 
 
 def refund(desk: Desk, item_id: int, cents: int | None = None) -> int:
     """Refund an item; return the cents that are given back."""
-    with operation(desk.store, 1, ACTOR) as books:
-        done = refunding.refund(books, 1, item_id, cents)
-        ordering.refresh_subscriptions(books, done.subscriptions)
-        books.say("refund")
-    return done.cents
+    return payments.refund(desk.books, 1, item_id, cents).cents
 
 
 def due(desk: Desk) -> int:
     """Return what is still to be paid of the order."""
-    with desk.store.reader() as connection:
-        connection.set_tenant(1)
-        return order_details.show_order(connection, 1, 1).due
+    return orders.show(desk.books, 1).due
 
 
 def test_what_ended_before_the_payment_is_neither_due_nor_given_back(desk: Desk) -> None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.backups import back_up, restore_backup
-from masthead.store.books import erasure_settlement, ordering
+from masthead.store.books import erasure_settlement
 from masthead.store.books.closing import close_issue
-from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.circulation.holding import check_money
 from tests.store.conftest import ON_SQLITE
@@ -37,9 +37,7 @@ def desk(store: Store) -> Iterator[Desk]:
         found.put("bundles", bundle_id=1, name="Year", price=3600, tax=252)
         line: dict[str, Value] = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
         found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
-        with operation(found.store, 1, ACTOR) as books:
-            placed = ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))
-            ordering.finish(books, [placed])
+        orders.place(found.books, Order(Person(1), [Item(1)], is_paid=True))
         close_issue(found.store, 1, 1, actor=ACTOR)
         yield found
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.liability import liability
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
@@ -19,9 +20,6 @@ from masthead.circulation.tables import written
 from masthead.store.books import (
     catalogue,
     extending,
-    ordering,
-    paying,
-    refunding,
     reports,
     subscription,
     suspending,
@@ -190,21 +188,16 @@ class Course:
         whose = person(recipient) if recipient else NOBODY
         payer = person(name) if has_address else person(name)._replace(address={})
         item = Item(self._bundles[bundle], price=price, recipient=whose)
-        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
-            placed = ordering.place(books, Order(payer, [item], is_paid=is_paid))
-            ordering.finish(books, [placed])
+        placed = orders.place(self.desk.books, Order(payer, [item], is_paid=is_paid))
         self._orders[f"{name} {bundle}"] = placed.order_id
 
     def _pay(self) -> None:
-        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
-            paid = paying.pay(books, self._orders["Ida twelve"])
-            ordering.refresh_subscriptions(books, paid.subscriptions)
+        payments.pay(self.desk.books, self._orders["Ida twelve"])
 
     def _refund(self) -> None:
+        done = payments.refund(self.desk.books, self._orders["Ada twelve"])
+        self.refunded = decimal(done.cents)
         with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
-            done = refunding.refund(books, self._orders["Ada twelve"])
-            ordering.refresh_subscriptions(books, done.subscriptions)
-            self.refunded = decimal(done.cents)
             subscription.set_values(books, 2, {"campaign": 0})
 
     def _close(self, name: str, grace: Grace | None = None) -> MailingList:

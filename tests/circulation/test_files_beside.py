@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import Books, orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import catalogue, merging_subscribers, ordering
+from masthead.store.books import catalogue, merging_subscribers
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.loading.mapped import load_mapped
@@ -54,10 +55,10 @@ def with_order(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         publisher = Publisher(url, tmp_path_factory.mktemp("files-beside"))
         publisher.load(BEFORE)
         open_books(publisher.store, 1, by=None)
+        ada = Person(email="ada@x.example", first_name="Ada", last_name="Auk", address=QUAY)
+        order = Order(ada, [Item(7, first_issue=1)], is_paid=True)
+        orders.place(Books(publisher.store, 1), order)
         with operation(publisher.store, 1, None) as books:
-            ada = Person(email="ada@x.example", first_name="Ada", last_name="Auk", address=QUAY)
-            placed = ordering.place(books, Order(ada, [Item(7, first_issue=1)], is_paid=True))
-            ordering.finish(books, [placed])
             catalogue.add(books, "publication", {"name": "Gale"})
             catalogue.add(books, "product", {"name": "Pen", "price": 100, "tax": 0})
             catalogue.add_issue(books, {"publication_id": 1, "name": "No. 7", "date": "2190-07-01"})

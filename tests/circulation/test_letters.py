@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import catalogue, closing, ordering, renewing
+from masthead.store.books import catalogue, closing, renewing
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
@@ -44,13 +45,7 @@ def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
 def order(desk: Desk, payer: int, reader: int | None = None) -> None:
     """Order five issues, paid; of another reader, as a gift."""
     recipient = NOBODY if reader is None else Person(reader)
-
-    def place(books: Any) -> None:
-        asked = Order(Person(payer), [Item(1, recipient=recipient)], is_paid=True)
-        ordering.finish(books, [ordering.place(books, asked)])
-        books.say("an order")
-
-    done(desk, place)
+    orders.place(desk.books, Order(Person(payer), [Item(1, recipient=recipient)], is_paid=True))
 
 
 def letters(desk: Desk) -> list[dict[str, Any]]:

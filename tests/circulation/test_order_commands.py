@@ -142,17 +142,17 @@ def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path
     run(shop, "order", "import", file)
     run(shop, "subscription", "cancel", 1)
     file.write_text(rows.format(1), encoding="utf-8")
-    said = "it is marked as paid now, and what it brought was refunded or cancelled before"
+    said = (
+        "order 1 was there already: it is marked as paid now, and what it brought was refunded or "
+        "cancelled before; no payment was booked"
+    )
     assert run(shop, "order", "import", file) == [
         "0 orders added, 0 that were there paid, 1 there already and unchanged",
-        f"order 1: {said}; no payment was booked",
+        said,
         "nothing changed",
     ]
     again = ("--subscriber=1", "--bundle=1", "--reference=W-1", "--paid")
-    assert run(shop, "order", "add", *again) == [
-        "order 1 was there already, and is marked as paid now: no payment was booked, since what "
-        "it brought was refunded or cancelled before"
-    ]
+    assert run(shop, "order", "add", *again) == [said]
     assert "due: 0.00, without what has ended" in run(shop, "order", "show", 1)
 
 

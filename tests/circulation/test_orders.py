@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import ordering, paying, refunding
 from masthead.store.books.closing import Grace, close_issue, make_gap_list
-from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
@@ -82,34 +81,21 @@ def order(payer: Person, *items: Item, **named: Any) -> Order:
     return Order(payer, items, **named)
 
 
-def place(desk: Desk, ordered: Order) -> ordering.Placed:
+def place(desk: Desk, ordered: Order) -> orders.Placed:
     """Place an order; return what it was."""
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        placed = ordering.place(books, ordered)
-        ordering.finish(books, [placed])
-        if not placed.is_known or placed.was_paid:
-            books.say("order")
-    return placed
+    return orders.place(desk.books, ordered)
 
 
-def pay(desk: Desk, order_id: int) -> paying.Paid:
+def pay(desk: Desk, order_id: int) -> payments.Paid:
     """Book the payment of an order."""
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        paid = paying.pay(books, order_id)
-        ordering.refresh_subscriptions(books, paid.subscriptions)
-        books.say("pay")
-    return paid
+    return payments.pay(desk.books, order_id)
 
 
 def refund(
     desk: Desk, order_id: int, item_id: int | None = None, cents: int | None = None
-) -> refunding.Refunded:
+) -> payments.Refunded:
     """Refund an item."""
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        done = refunding.refund(books, order_id, item_id, cents)
-        ordering.refresh_subscriptions(books, done.subscriptions)
-        books.say("refund")
-    return done
+    return payments.refund(desk.books, order_id, item_id, cents)
 
 
 def refused(desk: Desk, do: Callable[..., Any], *arguments: Any) -> str:
@@ -137,7 +123,7 @@ def money(desk: Desk) -> list[tuple[int, str, int, str]]:
 def test_an_order_begins_a_subscription(desk: Desk) -> None:
     """circulation, "Order" and "First issue"."""
     placed = place(desk, order(ADA, Item(YEAR), is_paid=True, payment_type="check", notes="hello"))
-    assert placed == ordering.Placed(1, False, True, 1, (1,), 3745)
+    assert placed == orders.Placed(1, False, True, 1, (1,), 3745)
     (found,) = desk.table("orders")
     assert found["order_date"].startswith(f"{TODAY} ")
     assert [found[name] for name in ("sub_total", "tax_total", "grand_total")] == [
@@ -291,7 +277,7 @@ def test_an_unpaid_order_is_served_for_its_credit_and_earns_when_it_is_paid(desk
     made = close_issue(desk.store, 1, 16, grace=Grace(), actor=ACTOR, dry_run=True)
     assert [(each.subscription_id, each.why) for each in made.exceptions] == [(1, "unpaid")]
     desk.to("2026-06-02")
-    assert pay(desk, 1) == paying.Paid(3500, 291, (1,))
+    assert pay(desk, 1) == payments.Paid(1, 3500, 291, (1,))
     assert money(desk) == [(1, "received", 3500, "2026-06-02"), (1, "earned", 291, "2026-06-02")]
     found = desk.subscription(1)
     assert (found["paid_issues_left"], found["unearned_revenue"]) == (11, "32.09")

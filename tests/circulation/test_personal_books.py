@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import erasing
-from masthead.store.books import cancelling, ordering, renewing, subscription_addresses, suspending
+from masthead.store.books import cancelling, renewing, subscription_addresses, suspending
 from masthead.store.books.closing import MailingList, close_issue
 from masthead.store.books.operation import operation, reading
 from masthead.store.books.renewing import LETTER
@@ -109,13 +110,8 @@ def desk(shared: Desk) -> Desk:
     return shared
 
 
-def place(desk: Desk, order: Order) -> ordering.Placed:
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        placed = ordering.place(books, order)
-        ordering.finish(books, [placed])
-        if not placed.is_known:
-            books.say("an order")
-    return placed
+def place(desk: Desk, order: Order) -> orders.Placed:
+    return orders.place(desk.books, order)
 
 
 def close(desk: Desk, issue_id: int) -> MailingList:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import ordering, paying
 from masthead.store.books.catalogue import set_issue
 from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
@@ -66,9 +66,7 @@ def state(desk: Desk) -> tuple[str, str, str, list[int]]:
 def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk: Desk) -> None:
     """decisions, "Reopening and an order since"."""
     close_issue(desk.store, 1, 2, actor=ACTOR)
-    with operation(desk.store, 1, ACTOR) as books:
-        placed = ordering.place(books, Order(Person(1), [Item(1)], is_paid=True))
-        ordering.finish(books, [placed])
+    orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
     closed = state(desk)
     assert closed == ("2026-02-02", "2027-02-28", "35.00", [0, 12])
     reopen_issue(desk.store, 1, 2, actor=ACTOR)
@@ -80,13 +78,9 @@ def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk:
 
 def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> None:
     """decisions, "What a reopening takes back": what was on credit was earned by the payment."""
-    with operation(desk.store, 1, ACTOR) as books:
-        placed = ordering.place(books, Order(Person(1), [Item(1, is_new=True)]))
-        ordering.finish(books, [placed])
+    placed = orders.place(desk.books, Order(Person(1), [Item(1, is_new=True)]))
     close_issue(desk.store, 1, 2, actor=ACTOR)
-    with operation(desk.store, 1, ACTOR) as books:
-        ordering.refresh_subscriptions(books, paying.pay(books, placed.order_id).subscriptions)
-        books.say("paid")
+    payments.pay(desk.books, placed.order_id)
     assert earned(desk) == {"2026-01-15": 291}
     reopen_issue(desk.store, 1, 2, actor=ACTOR)
     assert earned(desk) == {"2026-01-15": 0}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import orders
 from masthead.circulation.addresses import lacking
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput, MastheadError
 from masthead.store.books import (
     merging_subscribers,
-    ordering,
     similar_readers,
     subscription_addresses,
     suspending,
@@ -69,14 +69,10 @@ AGENCY = Person(email="ag@x.example", address=at("1 A", company="Agency"))
 OTTO = Person(first_name="Otto", last_name="Ost", address=at("5 A"))
 
 
-def place(desk: Desk, payer: Person, *items: Item, **named: Any) -> ordering.Placed:
+def place(desk: Desk, payer: Person, *items: Item, **named: Any) -> orders.Placed:
     """Place a paid order."""
-    with operation(desk.store, 1, ACTOR) as books:
-        order = Order(payer, items or (Item(YEAR),), is_paid=True, **named)
-        placed = ordering.place(books, order)
-        ordering.finish(books, [placed])
-        books.say("an order")
-    return placed
+    order = Order(payer, items or (Item(YEAR),), is_paid=True, **named)
+    return orders.place(desk.books, order)
 
 
 def refused(desk: Desk, payer: Person, *items: Item) -> str:
@@ -102,7 +98,7 @@ def gifts(desk: Desk) -> list[tuple[int, int]]:
     return [(order["is_gift"], purchase["is_gift"]) for order, purchase in pairs]
 
 
-def alike(placed: ordering.Placed) -> list[tuple[str, int | None, list[int]]]:
+def alike(placed: orders.Placed) -> list[tuple[str, int | None, list[int]]]:
     return [
         (each.name, each.item, [one.subscriber_id for one in each.resembling])
         for each in placed.newcomers

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import orders
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.store.books import ordering, renewing
+from masthead.store.books import renewing
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, at_desk
 from tests.console.browser import input_values, serving_console
@@ -59,7 +60,7 @@ def opened(browser: Browser, path: str) -> dict[str, str]:
     return input_values(browser.get(path).text)
 
 
-def orders(desk: Desk) -> list[int]:
+def order_ids(desk: Desk) -> list[int]:
     return [row["order_id"] for row in desk.table("orders")]
 
 
@@ -78,7 +79,7 @@ def test_an_order_that_is_sent_twice_is_saved_once(desk: Desk, console: Console)
     assert saved.headers["location"] == "/orders/2"
     again = browser.post("/orders/new", {**form, "sure": "1"})
     assert again.headers["location"] == "/orders/2"
-    assert orders(desk) == [1, 2]
+    assert order_ids(desk) == [1, 2]
     assert sum(row["first_name"] == "Tom" for row in desk.table("subscribers")) == 1
     other = look(browser, "/orders/new", **typed)
     assert browser.post("/orders/new", {**other, "sure": "1"}).headers["location"] == "/orders/3"
@@ -124,7 +125,7 @@ def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
     assert "Saving books its payment" in shown.text
     browser.post("/orders/new", {**input_values(shown.text), "sure": "1"})
     assert "was there, and is paid now" in browser.get("/orders/2").text
-    assert orders(desk) == [1, 2]
+    assert order_ids(desk) == [1, 2]
 
 
 def test_letters_are_written_once_and_the_next_ones_are_not_taken(
@@ -209,7 +210,4 @@ def _place(desk: Desk, subscriber: int) -> None:
     """Place a paid order of a subscriber, which begins subscription 2."""
     person = Person(subscriber, address={"address": "2 Quay", "city": "Hull"})
     order = Order(person, [Item(1)], is_paid=True)
-    with operation(desk.store, 1, ACTOR) as books:
-        placed = ordering.place(books, order)
-        ordering.finish(books, [placed])
-        books.say("an order")
+    orders.place(desk.books, order)

@@ -22,10 +22,7 @@ from masthead.loading.order_files import (
 from masthead.store.books import ordering, similar_readers
 from masthead.store.books.operation import Operation, operation
 
-__all__ = ["ENDED", "import_"]
-
-ENDED = "it is marked as paid now, and what it brought was refunded or cancelled before"
-"""Of an order whose payment is not booked, and why."""
+__all__ = ["import_"]
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -101,7 +98,7 @@ def _tell(
         f"{len(new)} orders added, {len(paid)} that were there paid, "
         f"{len(placed) - len(new) - len(paid)} there already and unchanged"
     )
-    lines = [f"order {one.order_id}: {ENDED}; no payment was booked" for one in ended]
+    lines = [one.sentence for one in ended]
     _list(lines[:PROBLEMS_SHOWN_MAX], len(lines), "orders")
 
 

@@ -86,8 +86,8 @@ class Placed(NamedTuple):
         was_there = f"order {self.order_id} was there already"
         if self.was_ended:
             return (
-                f"{was_there}, and is marked as paid now: no payment was booked, since what it "
-                "brought was refunded or cancelled before"
+                f"{was_there}: it is marked as paid now, and what it brought was refunded or "
+                "cancelled before; no payment was booked"
             )
         if self.is_known:
             return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
