@@ -124,7 +124,7 @@ def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
     assert "Order 2, which has this reference already" in shown.text
     assert "Saving books its payment" in shown.text
     browser.post("/orders/new", {**input_values(shown.text), "sure": "1"})
-    assert "was there, and is paid now" in browser.get("/orders/2").text
+    assert "was there already, and is paid now" in browser.get("/orders/2").text
     assert order_ids(desk) == [1, 2]
 
 

@@ -244,7 +244,7 @@ def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> 
     browser.read_until("section.card", "paid today")
     assert browser.focused() == "Save the order"
     browser.press(Keys.ENTER)
-    browser.read_until(".notice.good", "was saved")
+    browser.read_until(".notice.good", "paid; subscription")
 
 
 def test_a_form_stays_while_the_console_does_not_answer(tmp_path: Path) -> None:
