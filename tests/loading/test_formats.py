@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from masthead.contract.records import TABLES
 from masthead.errors import BadInput
 from masthead.loading.batches import NOTHING_SAID, Said
-from masthead.loading.files import find_files, prepared
+from masthead.loading.files import find_files
+from masthead.loading.mapping_files import prepared
 from masthead.loading.sources import complete, ending_of, source_batches, stem_and_format
 from tests.long import examples
 from tests.servers import masthead

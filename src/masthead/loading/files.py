@@ -32,7 +32,7 @@ from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, Batch, Said
 from masthead.loading.checks import SECRET
 from masthead.loading.ndjson import JsonNumber, UnreadableValue
 from masthead.loading.regular_files import check_name, check_regular
-from masthead.loading.sources import FORMATS, complete, header_of, source_batches, stem_and_format
+from masthead.loading.sources import FORMATS, source_batches, stem_and_format
 from masthead.store.staging import Problem
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "find_files",
     "found_in",
     "input_file",
-    "prepared",
     "read_batches",
 ]
 
@@ -95,6 +94,10 @@ class InputFile(NamedTuple):
     def size(self) -> int:
         """The size in bytes, compressed if the file is."""
         return self.path.lstat().st_size
+
+    def header_problems(self, line: int, header: Sequence[str]) -> list[str]:
+        """Return the problems of the names in the header, which is in this line."""
+        return [f"{self.label}:{line}: {sentence}" for sentence in _wrong_header(self, header)]
 
 
 def find_files(paths: Sequence[Path]) -> list[InputFile]:
@@ -150,32 +153,6 @@ def input_file(path: Path, label: str) -> InputFile:
     return InputFile(path, _KNOWN[stem], format_, label)
 
 
-def prepared(files: Sequence[InputFile], note: Callable[[str], None]) -> list[InputFile]:
-    """Return the files with what was detected about them, which is told to ``note`` by a sentence.
-
-    Raises BadInput with all problems of all headers, and of files that look like something else.
-    """
-    ready = []
-    problems: list[str] = []
-    for file in files:
-        try:
-            detected = complete(file.path, file.label, file.said)
-            ready.append(file._replace(said=detected.said))
-            if file.format != "ndjson":
-                line, header = header_of(file.path, file.label, detected.said)
-                problems += (
-                    f"{file.label}:{line}: {sentence}" for sentence in _wrong_header(file, header)
-                )
-        except BadInput as error:
-            problems.append(str(error))
-        else:
-            if detected.sentence:
-                note(f"{file.label}: {detected.sentence}")
-    if problems:
-        raise BadInput("\n".join(problems))
-    return ready
-
-
 def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[Batch]:
     """Yield the rows of a file in batches of at most 2,000, with columns of its table.
 
@@ -197,8 +174,8 @@ def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[
         if file.format == "ndjson":
             yield from _with_one_password(batch)
             continue
-        if is_first and (wrong := _wrong_header(file, batch.columns)):
-            raise BadInput("\n".join(f"{file.label}:1: {sentence}" for sentence in wrong))
+        if is_first and (wrong := file.header_problems(1, batch.columns)):
+            raise BadInput("\n".join(wrong))
         is_first = False
         kept = _without_reason(batch)
         yield _with_times(kept, kinds) if file.format == "xlsx" else kept

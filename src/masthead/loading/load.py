@@ -17,9 +17,9 @@ from masthead.errors import BadInput, BadRows, BadUsage
 from masthead.loading.account_files import load_accounts
 from masthead.loading.checks import CheckedBatch, check_batch
 from masthead.loading.complete import check_brake, find_missing
-from masthead.loading.files import InputFile, prepared, read_batches
+from masthead.loading.files import InputFile, read_batches
 from masthead.loading.limits import Limit
-from masthead.loading.mapping_files import Input, find_inputs, prepared_inputs
+from masthead.loading.mapping_files import Input, find_inputs, prepared
 from masthead.loading.mapping_rows import Mapper
 from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
 from masthead.loading.rejects import write_rejects
@@ -137,7 +137,7 @@ def load(  # noqa: PLR0913 - the three last ones tell how it goes on
         _check_folder(reject, files)
     if account_files:
         _check_options_of_accounts(options)
-        ready = prepared(account_files, note)
+        ready = [file for file in prepared(account_files, note) if isinstance(file, InputFile)]
         return Loaded(load_accounts(store, ready, by, allow_truncated=options.allow_truncated), {})
     assert account_id is not None
     epochs.follow_history(store, account_id, waits=True)
@@ -223,7 +223,7 @@ class _Loading:
 
     def _stage(self, staging: Staging) -> NaturalKeys:
         """Stage the files, and return the natural keys of their rows."""
-        self.files = prepared_inputs(self.files, self.note)
+        self.files = prepared(self.files, self.note)
         keys = NaturalKeys(staging)
         with staging.filling():
             for number, file in enumerate(self.files):

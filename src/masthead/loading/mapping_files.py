@@ -5,12 +5,12 @@ from pathlib import Path
 
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME
 from masthead.errors import BadInput
-from masthead.loading.files import InputFile, find_files, found_in, input_file, prepared
+from masthead.loading.files import InputFile, find_files, found_in, input_file
 from masthead.loading.mapping import FileMapping, nearest, read_mapping
 from masthead.loading.mapping_rows import MappedFile, is_of_workbook
 from masthead.loading.sources import complete, header_of, stem_and_format, unpacked_name
 
-__all__ = ["Input", "find_inputs", "prepared_inputs"]
+__all__ = ["Input", "find_inputs", "prepared"]
 
 Input = InputFile | MappedFile
 
@@ -60,24 +60,20 @@ def find_inputs(
     return inputs
 
 
-def prepared_inputs(inputs: Sequence[Input], note: Callable[[str], None]) -> list[Input]:
+def prepared(files: Sequence[Input], note: Callable[[str], None]) -> list[Input]:
     """Return the files with what was detected about them, which is told to ``note`` by a sentence.
 
     Raises BadInput with all problems of all headers, and of files that look like something else.
     """
     ready: list[Input] = []
     problems: list[str] = []
-    for file in inputs:
+    for file in files:
         try:
-            if isinstance(file, InputFile):
-                ready += prepared([file], note)
-                continue
             detected = complete(file.path, file.label, file.said)
-            mapped = file._replace(said=detected.said)
-            ready.append(mapped)
-            if mapped.format != "ndjson":
-                _, header = header_of(file.path, file.label, detected.said)
-                problems += mapped.wrong_columns([name.strip() for name in header], has_all=True)
+            found = file._replace(said=detected.said)
+            ready.append(found)
+            if found.format != "ndjson":
+                problems += found.header_problems(*header_of(file.path, file.label, detected.said))
         except BadInput as error:
             problems.append(str(error))
         else:

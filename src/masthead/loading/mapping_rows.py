@@ -103,6 +103,10 @@ class MappedFile(NamedTuple):
         column = f"{table.name}.{problem.column}"
         return f"{names} ({column})" if names else column
 
+    def header_problems(self, _line: int, header: Sequence[str]) -> list[str]:
+        """Return the problems of the names in the header."""
+        return self.wrong_columns([name.strip() for name in header], has_all=True)
+
     def wrong_columns(self, names: Sequence[str], *, has_all: bool) -> list[str]:
         """Return the problems of the columns of a source, or of some rows without ``has_all``."""
         used = self.mapping.columns()
