@@ -88,6 +88,7 @@ lock-check: install-dev
 docs: install-dev
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/generate_client.py
+	$(BIN)/python docs/draw.py
 
 schema: install-dev
 	$(BIN)/python schema/write.py

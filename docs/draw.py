@@ -149,9 +149,10 @@ def _arrows(arrows: dict[str, set[str]], places: dict[str, tuple[int, int]]) -> 
 
 
 def _box(kind: str, name: str, x: int, y: int, width: int) -> str:
+    left, top = x - width // 2, y - _BOX_HEIGHT // 2
     return (
-        f'  <rect class="{kind}" x="{x - width // 2}" y="{y - _BOX_HEIGHT // 2}" width="{width}" '
-        f'height="{_BOX_HEIGHT}" rx="6"/><text x="{x}" y="{y + 5}">{name}</text>'
+        f'  <rect class="{kind}" x="{left}" y="{top}" width="{width}" height="{_BOX_HEIGHT}"\n'
+        f'      rx="6"/>\n  <text x="{x}" y="{y + 5}">{name}</text>'
     )
 
 

@@ -40,6 +40,11 @@ def test_the_synchronous_client_is_what_make_docs_writes() -> None:
     assert made["PAGE"].read_text() == made["client"](), "run `make docs`"
 
 
+def test_the_drawing_of_the_house_is_what_make_docs_writes() -> None:
+    made = run_path(str(ROOT / "docs" / "draw.py"))
+    assert made["PAGE"].read_text(encoding="utf-8") == made["drawing"](), "run `make docs`"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", page.read_text()):

@@ -258,6 +258,7 @@ class App:
             taken.check()
         connection.set_tenant(caller.account_id, is_master=bool(caller.is_master))
         parameters = read_parameters(route.operation, received.scope["query_string"], body)
+        received.parameters = parameters
         if path_id > BIGGEST_INTEGER:
             raise NotFound("there is no such id: ids end at 2^63 - 1")
         operation = route.operation

@@ -190,7 +190,7 @@ class Emulated:
         try:
             await self._app.handle(request, sending)
         finally:
-            if request.has_body and hasattr(request, "parameters"):
+            if request.has_body:
                 given = {name: str(value) for name, value in request.parameters.items()}
                 asked.parameters |= {n: _HIDDEN if n in _SECRET else v for n, v in given.items()}
 

@@ -26,14 +26,15 @@ def new_id() -> str:
 
 
 class Request(starlette.requests.Request):
-    """Starlette's request, with what the log and the metrics show.
+    """Starlette's request, with what the log, the metrics and the emulator show.
 
     ``path`` is the path as it was sent, undecoded, without a trailing slash. ``arrived_ns`` is the
     time of arrival, by ``perf_counter_ns``. A response to a HEAD request (``is_head``) has no body.
 
-    The app sets the other attributes for the log, as soon as they are known: ``route_name``,
-    ``route_path`` and ``operation`` of the route, ``account_id`` of the caller, and the ``reason``
-    of an error. ``more_headers`` are added to any response.
+    The app sets the other attributes for these, as soon as they are known: ``route_name``,
+    ``route_path`` and ``operation`` of the route, ``account_id`` of the caller, ``parameters`` when
+    they have been checked, and the ``reason`` of an error. ``more_headers`` are added to any
+    response.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Request(starlette.requests.Request):
         self.route_path: str | None = None
         self.operation: Operation | None = None
         self.account_id: int | None = None
+        self.parameters: Values = {}
         self.reason: str | None = None
         self.more_headers: list[tuple[bytes, bytes]] = []
 

@@ -43,6 +43,7 @@ PAGES = {
     "security": "Security: what is protected from whom, and how",
     "performance": "Performance: what has been measured",
     "reference": "Reference: operations, fields, files, settings, commands",
+    "glossary": "Glossary: what the words mean",
     "architecture": "Architecture: for developers",
     "decisions": "Decisions: what the interface leaves open, and what this server does",
 }
