@@ -152,7 +152,7 @@ def _box(kind: str, name: str, x: int, y: int, width: int) -> str:
     left, top = x - width // 2, y - _BOX_HEIGHT // 2
     return (
         f'  <rect class="{kind}" x="{left}" y="{top}" width="{width}" height="{_BOX_HEIGHT}"\n'
-        f'      rx="6"/>\n  <text x="{x}" y="{y + 5}">{name}</text>'
+        f'      rx="6"/>\n  <text x="{x}" y="{y + 5}">\n    {name}\n  </text>'
     )
 
 
