@@ -204,7 +204,7 @@ def test_each_closing_is_one_commit_and_one_entry_of_the_audit_log(desk: Desk) -
     assert entries[0] == (
         "ada",
         "issue close",
-        "closed issue 3: list 1 with 1 entries, 0 exceptions",
+        "closed issue 3: list 1 with 1 entry, 0 exceptions",
     )
 
 

@@ -244,7 +244,7 @@ def test_a_file_without_a_last_newline_is_loaded_if_it_is_complete(
     file = tmp_path / "orders.csv"
     file.write_text("external_reference,subscriber_id,bundle_id\nW-1,1,1", encoding="utf-8")
     assert "--allow-truncated loads it" in refused(shop, "order", "import", file)
-    assert run(shop, "order", "import", file, "--allow-truncated")[0].startswith("1 orders added")
+    assert run(shop, "order", "import", file, "--allow-truncated")[0].startswith("1 order added")
 
 
 def test_a_file_with_a_wrong_row_loads_nothing(shop: str, tmp_path: Path) -> None:
@@ -283,8 +283,8 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     run(shop, "order", "add", "--email=cleo@example.org", "--bundle=1", "--paid")
     preview = run(shop, "issue", "close", 1, "--preview")
     assert preview == [
-        "list 1, Tide No. 1: 1 entries",
-        "  Print, paid: 1 entries, 1 copies",
+        "list 1, Tide No. 1: 1 entry",
+        "  Print, paid: 1 entry, 1 copy",
         "1 exception, which got nothing and lost nothing:",
         "  subscription 2 of subscriber 2: it has no address",
         "nothing was changed: this was a dry run",
@@ -294,7 +294,7 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     assert "list 1" in refused(shop, "issue", "close", 1)
     assert "is not closed" in refused(shop, "issue", "gap", 2)
     run(shop, "subscription", "address", 2, "--address=3 Oak", "--city=Dover", "--zip-code=03820")
-    assert run(shop, "issue", "gap", 1)[0] == "list 2, Tide No. 1: 1 entries"
+    assert run(shop, "issue", "gap", 1)[0] == "list 2, Tide No. 1: 1 entry"
     assert run(shop, "issue", "gap", 1) == ["nobody is to get the issue now: no list was made"]
     assert run(shop, "issue", "reopen", 1) == ["deliveries undone: 2; lists removed: 2"]
     assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries")

@@ -69,7 +69,7 @@ def test_the_press_run_counts_copies_by_type_and_country(books: str) -> None:
         "\n"
         "to print (Print and Both): 7 copies\n"
         "main list 2: 3 entries\n"
-        "gap list 3: 1 entries\n"
+        "gap list 3: 1 entry\n"
     )
 
 

@@ -302,6 +302,10 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     assert run(database, "subscription", "set", 11, "--copies=2") == [
         "nothing changed: it is so already"
     ]
+    assert run(database, "subscription", "set", 11, "--copies=4", "--convert", "--dry-run")[:2] == [
+        "copies: 2 -> 4",
+        "4 issues of 1 copy were converted into 1 issue of 4 copies",
+    ]
     assert run(database, "subscription", "suspend", 11, "--from=2190-02-01", "--to=2190-02-28") == [
         "subscription 11 is suspended from 2190-02-01 to 2190-02-28"
     ]
@@ -370,7 +374,7 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
         "publication 1, effort 2: due 1 issue after the last one",
     ]
     preview = run(database, "renewals", "select", "--preview")
-    assert preview[:2] == ["publication 1, effort 1: 1 letters", "1 letters in all"]
+    assert preview[:2] == ["publication 1, effort 1: 1 letter", "1 letter in all"]
     file = tmp_path / "letters.csv"
     assert run(database, "renewals", "select", "--to", file) == preview[:2]
     with file.open(encoding="utf-8", newline="") as opened:

@@ -8,7 +8,7 @@ from masthead.cli.audit import actor
 from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
-from masthead.contract.printable import printable
+from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.store.books import closing
@@ -187,22 +187,30 @@ def file_command(
     end_of(dry_run=dry_run)
 
 
+def _entries(count: int) -> str:
+    return counted(count, "entry", "entries")
+
+
 def _show(made: closing.MailingList) -> None:
     """Print a list, its press run and its exceptions."""
     if made.mailing_list_id is None:
         click.echo("nobody is to get the issue now: no list was made")
     else:
-        click.echo(f"list {made.mailing_list_id}, {printable(made.name)}: {made.entries} entries")
+        click.echo(f"list {made.mailing_list_id}, {printable(made.name)}: {_entries(made.entries)}")
     for run in made.runs:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
         free = f", {run.free_copies} of them free" if run.is_paid and run.free_copies else ""
-        click.echo(f"  {run.type}, {how}: {run.entries} entries, {run.copies} copies{free}")
+        copies = counted(run.copies, "copy", "copies")
+        click.echo(f"  {run.type}, {how}: {_entries(run.entries)}, {copies}{free}")
     if made.exceptions:
         count = len(made.exceptions)
-        noun = "exception" if count == 1 else "exceptions"
         is_held = all(each.why != "passed over" for each in made.exceptions)
-        how = "which got nothing and lost nothing" if is_held else "which need a hand"
-        click.echo(f"{count} {noun}, {how}:")
+        how = (
+            "which got nothing and lost nothing"
+            if is_held
+            else f"which {'needs' if count == 1 else 'need'} a hand"
+        )
+        click.echo(f"{counted(count, 'exception')}, {how}:")
     for each in made.exceptions:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "

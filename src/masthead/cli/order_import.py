@@ -12,6 +12,7 @@ from masthead.cli.books_options import account_of, desk, dry_run, end_of
 from masthead.cli.hints import with_hint
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
+from masthead.contract.printable import counted
 from masthead.loading.order_files import (
     PROBLEMS_SHOWN_MAX,
     OrderRows,
@@ -95,7 +96,7 @@ def _tell(
 ) -> None:
     ended = [each for each in placed if each.was_ended]
     click.echo(
-        f"{len(new)} orders added, {len(paid)} that were there paid, "
+        f"{counted(len(new), 'order')} added, {len(paid)} that were there paid, "
         f"{len(placed) - len(new) - len(paid)} there already and unchanged"
     )
     lines = [one.sentence for one in ended]

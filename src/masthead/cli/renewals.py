@@ -10,6 +10,7 @@ from masthead.cli.audit import actor
 from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
 from masthead.cli.reports import past_day
 from masthead.cli.stores import opened
+from masthead.contract.printable import counted
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
 from masthead.store import audit
@@ -210,7 +211,7 @@ def select(
             return
         due = sent.due
     for publication_id, effort, letters in due:
-        click.echo(f"publication {publication_id}, effort {effort}: {letters} letters")
-    click.echo(f"{sum(each.letters for each in due)} letters in all")
+        click.echo(f"publication {publication_id}, effort {effort}: {counted(letters, 'letter')}")
+    click.echo(f"{counted(sum(each.letters for each in due), 'letter')} in all")
     if preview:
         click.echo("nothing was recorded: this was a preview")

@@ -9,7 +9,7 @@ from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.cli.audit import actor
 from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of, reading
 from masthead.cli.stores import opened
-from masthead.contract.printable import printable
+from masthead.contract.printable import counted, printable
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadUsage
 from masthead.store.books import (
@@ -139,14 +139,17 @@ def set_(
     how: How | None = "free" if is_free else "convert" if is_converted else None
     with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
         changed = subscription.set_values(books, subscription_id, values) if values else {}
+        converted = ""
         if copies is not None:
-            before, after = set_copies(books, subscription_id, copies, how, free_class)
+            before, after, converted = set_copies(books, subscription_id, copies, how, free_class)
             changed |= {"copies": (before, after)} if before != after else {}
         if changed:
             said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
             books.say(f"subscription {subscription_id}: {said}")
     for name, (old, new) in changed.items():
         click.echo(f"{name}: {'' if old is None else old} -> {new}")
+    if converted:
+        click.echo(converted)
     if not changed:
         click.echo("nothing changed: it is so already")
     end_of(dry_run=dry_run)
@@ -250,7 +253,9 @@ def cancel(
         click.echo(f"subscription {subscription_id} was cancelled, and ends {done.later}")
         end_of(dry_run=dry_run)
         return
-    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
+    issues = (
+        "an unlimited term ends" if done.issues < 0 else f"{counted(done.issues, 'issue')} left end"
+    )
     click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
     if refund:
         click.echo(f"refund {decimal(done.refunded + done.tax)}, of which tax {decimal(done.tax)}")

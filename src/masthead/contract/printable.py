@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["is_name", "on_terminal", "printable", "single_spaced"]
+__all__ = ["counted", "is_name", "on_terminal", "printable", "single_spaced"]
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """What a terminal acts on, what turns the direction of text, and halves of characters, which are in
@@ -23,6 +23,11 @@ def printable(text: object) -> str:
 def on_terminal(text: str) -> str:
     """Return text of any lines without the characters that a terminal acts on, as escapes."""
     return _ON_TERMINAL.sub(_escape, text)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: ``1 letter``, ``2 letters``; ``many`` if not "s" is added."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def single_spaced(text: str) -> str:

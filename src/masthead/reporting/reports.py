@@ -9,6 +9,7 @@ from typing import IO
 
 from masthead.circulation import efforts, expiry_report, liability, press_run
 from masthead.circulation.tables import Report, written
+from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.store import Connection
@@ -121,7 +122,7 @@ def _check_publication(connection: Connection, account_id: int, publication_id: 
 
 def _lists(issue: reports.IssueLists) -> tuple[str, ...]:
     return tuple(
-        f"{'gap list' if is_gap else 'main list'} {list_id}: {count} entries"
+        f"{'gap list' if is_gap else 'main list'} {list_id}: {counted(count, 'entry', 'entries')}"
         for list_id, is_gap, count in issue.lists
     )
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 from masthead.books import Books
 from masthead.circulation.amounts import decimal
-from masthead.console.forms import Form
+from masthead.console.forms import Form, sentence
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
+from masthead.contract.printable import counted
 from masthead.contract.subscription_types import TYPES
 from masthead.store import Connection
 from masthead.store.books import (
@@ -101,11 +102,14 @@ def _set(books: Operation, key: int, form: Form) -> str:
     if not form.is_good:
         return ""
     changed = list(subscription.set_values(books, key, values))
-    before, after = set_copies(books, key, copies, _HOW[how][0])
+    before, after, converted = set_copies(books, key, copies, _HOW[how][0])
     if before != after:
         changed.append("copies")
         books.say(f"subscription {key}: changed {', '.join(changed)}")
-    return f"Changed: {', '.join(changed)}." if changed else "It is so already: nothing changed."
+    if not changed:
+        return "It is so already: nothing changed."
+    said = f"Changed: {', '.join(changed)}."
+    return f"{said} {sentence(converted)}" if converted else said
 
 
 def _suspend(books: Operation, key: int, form: Form) -> str:
@@ -164,7 +168,9 @@ def _cancel(books: Operation, key: int, form: Form) -> str:
     if done.later is not None:
         money = "refunded" if form["refund"] else "earned"
         return f"It ends {done.later}; what is unearned then is {money}. Nobody is asked to renew."
-    issues = "an unlimited term ends" if done.issues < 0 else f"{done.issues} issues left end"
+    issues = counted(done.issues, "issue left ends", "issues left end")
+    if done.issues < 0:
+        issues = "an unlimited term ends"
     if form["refund"]:
         return (
             f"{issues}; {decimal(done.refunded + done.tax)} is refunded, of which tax "

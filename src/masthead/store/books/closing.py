@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from masthead.circulation.copy_classes import GRACE, UNPAID
+from masthead.contract.printable import counted
 from masthead.errors import BadInput, BadUsage
 from masthead.store import audit
 from masthead.store.books.cancelling import end_due
@@ -95,8 +96,9 @@ def close_issue(
         _forecast_after_closing(books, issue, made)
         end_due(books, issue)
         books.say(
-            f"closed issue {issue_id}: list {made.mailing_list_id} with {made.entries} entries, "
-            f"{len(made.exceptions)} exceptions"
+            f"closed issue {issue_id}: list {made.mailing_list_id} with "
+            f"{counted(made.entries, 'entry', 'entries')}, "
+            f"{counted(len(made.exceptions), 'exception')}"
         )
         return made
 
@@ -134,8 +136,9 @@ def make_gap_list(
             lists.drop(_CHANGED)
             end_due(books, issue)
             books.say(
-                f"gap list {made.mailing_list_id} of issue {issue_id} with {made.entries} entries, "
-                f"{len(made.exceptions)} exceptions"
+                f"gap list {made.mailing_list_id} of issue {issue_id} with "
+                f"{counted(made.entries, 'entry', 'entries')}, "
+                f"{counted(len(made.exceptions), 'exception')}"
             )
         return made
 

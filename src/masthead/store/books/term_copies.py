@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from masthead.circulation.amounts import decimal
 from masthead.circulation.copy_classes import COMPLIMENTARY
 from masthead.circulation.earned_share import Spread, earned
+from masthead.contract.printable import counted
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.books.operation import Operation
@@ -15,7 +16,7 @@ from masthead.store.books.own_classes import check_class
 from masthead.store.books.served_subscriptions import NEXT_TERM
 from masthead.store.books.subscription import changeable, the_one
 
-__all__ = ["How", "NextTerm", "next_term", "set_copies"]
+__all__ = ["CopiesSet", "How", "NextTerm", "next_term", "set_copies"]
 
 How = Literal["free", "convert"]
 _PARTS_MAX = 2**63 - 1
@@ -31,6 +32,17 @@ class NextTerm(NamedTuple):
     free_copies: int
     price: int
     spread: Spread
+
+
+class CopiesSet(NamedTuple):
+    """How many copies of each issue came, and come now.
+
+    ``converted`` says which issues left were converted into which others; "" if none were.
+    """
+
+    before: int
+    after: int
+    converted: str = ""
 
 
 def next_term(books: Operation, subscription_id: int) -> NextTerm | None:
@@ -53,8 +65,8 @@ def set_copies(
     copies: int,
     how: How | None = None,
     free_class: str | None = None,
-) -> tuple[int, int]:
-    """Change how many copies of each issue come; return how many it were, and are now.
+) -> CopiesSet:
+    """Change how many copies of each issue come; return what has changed.
 
     ``free``: those above what is paid for are of ``free_class``, complimentary unless given.
     ``convert``: what is left comes in other copies, issues times copies as before and rounded down;
@@ -69,7 +81,7 @@ def set_copies(
     else:
         before = term.copies + term.free_copies
         if before == copies and how is None:
-            return before, copies
+            return CopiesSet(before, copies)
         if how is None:
             raise BadInput(_how(subscription_id, term, copies), code="copies_of_term")
         if how == "free":
@@ -77,10 +89,21 @@ def set_copies(
         else:
             _convert(books, subscription_id, term, copies)
     the_one(books, subscription_id)
+    converted = ""
+    if term is not None and how == "convert" and term.copies != copies:
+        converted = _converted(term, next_term(books, subscription_id))
     if before != copies:
-        said = f"{how}: " if how else ""
-        books.say(f"subscription {subscription_id}: {said}copies {before} -> {copies}")
-    return before, copies
+        said = converted or f"{how + ': ' if how else ''}copies {before} -> {copies}"
+        books.say(f"subscription {subscription_id}: {said}")
+    return CopiesSet(before, copies, converted)
+
+
+def _converted(old: NextTerm, new: NextTerm | None) -> str:
+    if new is None or old.issues == UNLIMITED:
+        return ""
+    were = f"{counted(old.issues_left, 'issue')} of {counted(old.copies, 'copy', 'copies')}"
+    are = f"{counted(new.issues_left, 'issue')} of {counted(new.copies, 'copy', 'copies')}"
+    return f"{were} were converted into {are}"
 
 
 def _how(subscription_id: int, term: NextTerm, copies: int) -> str:
