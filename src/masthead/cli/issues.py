@@ -205,11 +205,8 @@ def _show(made: closing.MailingList) -> None:
     if made.exceptions:
         count = len(made.exceptions)
         is_held = all(each.why != "passed over" for each in made.exceptions)
-        how = (
-            "which got nothing and lost nothing"
-            if is_held
-            else f"which {'needs' if count == 1 else 'need'} a hand"
-        )
+        needs = "needs" if count == 1 else "need"
+        how = "which got nothing and lost nothing" if is_held else f"which {needs} a hand"
         click.echo(f"{counted(count, 'exception')}, {how}:")
     for each in made.exceptions:
         click.echo(

@@ -253,9 +253,9 @@ def cancel(
         click.echo(f"subscription {subscription_id} was cancelled, and ends {done.later}")
         end_of(dry_run=dry_run)
         return
-    issues = (
-        "an unlimited term ends" if done.issues < 0 else f"{counted(done.issues, 'issue')} left end"
-    )
+    issues = counted(done.issues, "issue left ends", "issues left end")
+    if done.issues < 0:
+        issues = "an unlimited term ends"
     click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
     if refund:
         click.echo(f"refund {decimal(done.refunded + done.tax)}, of which tax {decimal(done.tax)}")
