@@ -91,10 +91,9 @@ class Placed(NamedTuple):
             )
         if self.is_known:
             return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
-        said = (
-            f"order {self.order_id} of subscriber {self.subscriber_id}: {decimal(self.cents)}, "
-            f"{'paid' if self.was_paid else 'not paid'}"
-        )
+        paid = "paid" if self.was_paid else "not paid"
+        money = f"{decimal(self.cents)}, {paid}" if self.cents else "free"
+        said = f"order {self.order_id} of subscriber {self.subscriber_id}: {money}"
         if not self.subscriptions:
             return said
         word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
