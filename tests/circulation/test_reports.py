@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 PNG = b"\x89PNG\r\n\x1a\n"
 NO_LIST = (
-    "had no mailing list on 2025-11-30: `masthead issue close` makes it, and `masthead issue close "
-    "--preview` says what it would be\n"
+    "had no mailing list on 2025-11-30: close the issue first; `masthead issue close {}` makes the "
+    "list; with --preview, it says what it would be\n"
 )
 REPORTS = (
     ("press-run", 11),
@@ -283,11 +283,11 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
         ),
         (
             ("circulation", 12),
-            f"issue 12 (Tide December 2025) {NO_LIST}",
+            f"issue 12 (Tide December 2025) {NO_LIST.format(12)}",
         ),
         (
             ("press-run", 9),
-            f"issue 9 (Tide September 2025) {NO_LIST}",
+            f"issue 9 (Tide September 2025) {NO_LIST.format(9)}",
         ),
     ],
 )

@@ -149,7 +149,7 @@ def test_an_extension_after_the_end_begins_with_the_next_issue(desk: Desk) -> No
 
 
 def test_values_that_are_set_are_known_to_searches(desk: Desk) -> None:
-    assert done(desk, set_copies, 1, 3, "free") == (1, 3)
+    assert done(desk, set_copies, 1, 3, "free") == (1, 3, "")
     changed = done(desk, subscription.set_values, 1, {"type": "Print", "campaign": 0})
     assert changed == {"campaign": (1, 0)}
     found = desk.subscription(1)
@@ -158,7 +158,7 @@ def test_values_that_are_set_are_known_to_searches(desk: Desk) -> None:
     assert (3,) in kinds
     commits = desk.rows("SELECT count(*) FROM commits WHERE account_id = :account_id")
     assert done(desk, subscription.set_values, 1, {"campaign": 0}) == {}
-    assert done(desk, set_copies, 1, 3) == (3, 3)
+    assert done(desk, set_copies, 1, 3) == (3, 3, "")
     assert desk.rows("SELECT count(*) FROM commits WHERE account_id = :account_id") == commits
 
 
@@ -190,7 +190,7 @@ def test_copies_are_converted_or_added(desk: Desk) -> None:
     assert (term["copies"], term["issues_left"]) == (2, left // 2)
     assert (term["spread_parts"], term["spread_after"]) == (left, issues - left)
     assert desk.subscription(1)["unearned_revenue"] is not None
-    assert done(desk, set_copies, 1, 5, "free", "staff") == (2, 5)
+    assert done(desk, set_copies, 1, 5, "free", "staff") == (2, 5, "")
     term = desk.table("terms")[0]
     assert (term["copies"], term["free_copies"], term["free_class"]) == (2, 3, "staff")
     assert "no class of free copies" in refused(desk, set_copies, 1, 6, "free", "paid")
