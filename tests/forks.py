@@ -44,7 +44,8 @@ MODULES = {"masthead", "tests.faulty"}
 READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
 # What commands import as they run, beside their own modules: each fork would do it again.
 IMPORTED_LATER = (
-    *("masthead.store.postgresql", "masthead.databases.postgresql_loop", "psycopg", "psycopg_pool"),
+    *("masthead.store.postgresql", "masthead.databases.postgresql.loop_pool"),
+    *("psycopg", "psycopg_pool"),
     *("uvicorn.main", "uvloop", "httptools", "httpcore2", "h11", "h2.connection"),
     *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.idna", "click._textwrap"),
 )

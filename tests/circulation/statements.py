@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-from masthead.databases.postgresql import PostgresConnection
+from masthead.databases.postgresql.connection import PostgresConnection
 from masthead.databases.sqlite import SqliteConnection
 from masthead.store.postgresql_connection import PostgresStoreConnection
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from masthead.api.operations import change_feed as feed
 from masthead.api.operations import deletions
 from masthead.contract.moments import format_moment, http_date, parse_moment
-from masthead.databases import postgresql
+from masthead.databases.postgresql import connection as postgresql
 from masthead.store import changes as queries
 from masthead.store import commits, epochs, merging, removing
 from masthead.store.postgresql_connection import PostgresStoreConnection

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from masthead.databases import postgresql_pool, sqlite
+from masthead.databases import sqlite
+from masthead.databases.postgresql import pool as postgresql_pool
 from masthead.store import postgresql
 from tests.feed.client import CopyDiffersError
 from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS

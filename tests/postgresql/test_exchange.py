@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.databases.postgresql import connect
-from masthead.databases.postgresql_session import Forgotten, statement_of
+from masthead.databases.postgresql.connection import connect
+from masthead.databases.postgresql.session import Forgotten, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from masthead.databases.postgresql_session import Session
+    from masthead.databases.postgresql.session import Session
     from tests.postgres import Databases
 
 BIGGEST = 2**63 - 1

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.databases.connection import DatabaseUnavailable
-from masthead.databases.postgresql_loop import LoopPool
-from masthead.databases.postgresql_session import statement_of
+from masthead.databases.postgresql.greenlets import Greenlets
+from masthead.databases.postgresql.loop_pool import LoopPool
+from masthead.databases.postgresql.session import statement_of
 from masthead.errors import StoreUnavailable
-from masthead.greenlets import Greenlets
 from tests.postgres import Cluster
 
 if TYPE_CHECKING:

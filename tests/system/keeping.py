@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from masthead.cli import main as masthead_main
-from masthead.databases.postgresql_session import Session
+from masthead.databases.postgresql.session import Session
 
 
 def main() -> None:

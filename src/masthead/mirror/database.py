@@ -129,7 +129,7 @@ def _open_duckdb(url: str, path: Path) -> "Copy":
 
 def _open_server(url: str) -> Connection:
     # Imported only here, since psycopg takes long to import.
-    from masthead.databases.postgresql import (  # noqa: PLC0415
+    from masthead.databases.postgresql.connection import (  # noqa: PLC0415
         PostgresConnection,
         check_url,
         connect,

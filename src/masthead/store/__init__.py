@@ -8,11 +8,20 @@ fields, and know neither HTTP nor JSON.
 
 from masthead.databases.urls import is_postgresql, sqlite_path
 from masthead.errors import BadUsage
-from masthead.store.database import Clock, Connection, Store, system_clock
+from masthead.store.database import Clock, Connection, Greenlets, Store, system_clock
 from masthead.store.sqlite import SqliteStore
 from masthead.store.waiting_writers import Waiting
 
-__all__ = ["Clock", "Connection", "Store", "Waiting", "find_store", "open_store", "system_clock"]
+__all__ = [
+    "Clock",
+    "Connection",
+    "Greenlets",
+    "Store",
+    "Waiting",
+    "find_store",
+    "open_store",
+    "system_clock",
+]
 
 
 def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from masthead.databases import connection as databases
 from masthead.databases.connection import Dialect, Row, Value
+from masthead.databases.postgresql.greenlets import Greenlets
 from masthead.store.secret import Secret
 from masthead.store.waiting_writers import Waiting
 
@@ -19,6 +20,7 @@ __all__ = [
     "Clock",
     "Connection",
     "Dialect",
+    "Greenlets",
     "Later",
     "Migration",
     "Row",
@@ -164,7 +166,7 @@ class Store(Protocol):
         Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
         is the loop's; it ends the snapshot before the loop handles new requests. If it is None,
         :meth:`reader` and :meth:`counters` wait without blocking the loop when they are used in one
-        of its greenlets (``masthead.greenlets``).
+        of its :class:`Greenlets`.
         """
 
     def reader(self) -> AbstractContextManager[Connection]:

@@ -15,8 +15,8 @@ from time import monotonic
 from types import MappingProxyType
 from typing import NamedTuple
 
+from masthead.databases.postgresql.greenlets import at_most
 from masthead.errors import StoreUnavailable
-from masthead.greenlets import at_most
 from masthead.store import audit, commits
 from masthead.store.database import Connection, Store
 

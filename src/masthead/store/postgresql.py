@@ -10,11 +10,11 @@ from contextlib import closing, contextmanager
 from math import inf
 
 from masthead.databases.connection import DatabaseLocked, Dialect
-from masthead.databases.postgresql import READ_COMMITTED, check_url, connect, explaining
-from masthead.databases.postgresql_loop import LoopPool
-from masthead.databases.postgresql_pool import Pool
+from masthead.databases.postgresql.connection import READ_COMMITTED, check_url, connect, explaining
+from masthead.databases.postgresql.greenlets import current
+from masthead.databases.postgresql.loop_pool import LoopPool
+from masthead.databases.postgresql.pool import Pool
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
-from masthead.greenlets import current
 from masthead.store import migrations
 from masthead.store.database import Clock, Connection, Later, Migration, system_clock
 from masthead.store.postgresql_connection import (

@@ -12,10 +12,10 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 
-from masthead.databases import postgresql
 from masthead.databases.connection import DatabaseLocked, Row, Value
-from masthead.databases.postgresql import UNLIMITED, beginning, known
-from masthead.databases.postgresql_session import (
+from masthead.databases.postgresql import connection as postgresql
+from masthead.databases.postgresql.connection import UNLIMITED, beginning, known
+from masthead.databases.postgresql.session import (
     Forgotten,
     Found,
     Session,

@@ -13,9 +13,8 @@ from masthead import __version__
 from masthead.api.http.service import Service
 from masthead.api.http.threads import deadline, start_thread
 from masthead.errors import MastheadError, StoreUnavailable
-from masthead.greenlets import Greenlets
 from masthead.log import LogThrottle, get_logger
-from masthead.store import Connection, commits, epochs
+from masthead.store import Connection, Greenlets, commits, epochs
 
 __all__ = ["lifespan"]
 

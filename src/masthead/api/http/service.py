@@ -15,7 +15,7 @@ from masthead.store.request_counts import RequestCounts
 if TYPE_CHECKING:
     from asyncio import Task
 
-    from masthead.greenlets import Greenlets
+    from masthead.store import Greenlets
 
 __all__ = ["Service"]
 

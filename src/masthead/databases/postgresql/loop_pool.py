@@ -15,9 +15,9 @@ from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 from psycopg.waiting import Ready, Wait
 
-from masthead.databases.postgresql import explaining
-from masthead.databases.postgresql_session import PARAMETERS, Session
-from masthead.greenlets import current, suspend
+from masthead.databases.postgresql.connection import explaining
+from masthead.databases.postgresql.greenlets import current, suspend
+from masthead.databases.postgresql.session import PARAMETERS, Session
 
 __all__ = ["LoopPool"]
 

@@ -8,8 +8,8 @@ from select import POLLIN, poll
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from masthead.databases.postgresql import explaining
-from masthead.databases.postgresql_session import PARAMETERS, Session
+from masthead.databases.postgresql.connection import explaining
+from masthead.databases.postgresql.session import PARAMETERS, Session
 
 __all__ = ["Pool"]
 

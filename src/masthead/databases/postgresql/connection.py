@@ -17,7 +17,7 @@ from masthead.databases.connection import (
     RowsAndStreams,
     Value,
 )
-from masthead.databases.postgresql_session import (
+from masthead.databases.postgresql.session import (
     PARAMETERS,
     Found,
     Session,
