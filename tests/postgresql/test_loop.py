@@ -1,6 +1,6 @@
 """PostgreSQL in an event loop: greenlets that wait for sessions of a pool.
 
-decisions, "PostgreSQL on the event loop".
+decisions, "PostgreSQL on the event loop" and "Requests to PostgreSQL in threads".
 """
 
 from __future__ import annotations

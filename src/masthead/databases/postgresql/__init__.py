@@ -30,8 +30,9 @@ has to wait, ``suspend`` switches to the event loop, which handles other request
 has answered, the loop switches back, and the function continues as if ``suspend`` had returned. So
 queries are written once, as ordinary functions, and one thread runs many of them at a time.
 
-Requests could run in threads instead, without ``greenlets.py`` and ``loop_pool.py``. An order would
-then cost a fifth more processor time (decisions, "Requests to PostgreSQL in threads").
+Requests could run in threads instead, without ``greenlets.py`` and ``loop_pool.py``. The server
+would then need a third more processor time for an order (decisions, "Requests to PostgreSQL in
+threads").
 
 Nothing is imported here: psycopg takes longer to import than many commands run.
 """
