@@ -6,13 +6,13 @@ from typing import Any
 
 from benchmarks.circulation_data import LENGTHS, customer
 from benchmarks.publisher import ACCOUNT_ID
+from masthead.books import Books, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store import Connection, Store
 from masthead.store.audit import Actor
-from masthead.store.books import ordering, paying, subscriber_search, suspending
+from masthead.store.books import subscriber_search, suspending
 from masthead.store.books.details import look_at_subscription
 from masthead.store.books.operation import Operation, operation
-from masthead.store.books.order_details import show_order
 
 CUSTOMERS = 200
 
@@ -50,17 +50,12 @@ class Counter:
         self._order(Person(subscriber_id=self._customers[number]), is_paid=False)
 
     def _order(self, person: Person, *, is_paid: bool) -> None:
-        with self._writing("order add") as books:
-            order = Order(person, (Item(bundle_id=LENGTHS[1]),), is_paid=is_paid)
-            placed = ordering.place(books, order)
-            ordering.finish(books, [placed])
-        self._orders.append(placed.order_id)
+        order = Order(person, (Item(bundle_id=LENGTHS[1]),), is_paid=is_paid)
+        self._orders.append(orders.place(self._books("order add"), order).order_id)
 
     def pay(self, number: int) -> None:
         """Book the payment of one of the orders that were not paid, the last one first."""
-        with self._writing("order pay") as books:
-            paid = paying.pay(books, self._orders[-1 - number])
-            ordering.refresh_subscriptions(books, paid.subscriptions)
+        payments.pay(self._books("order pay"), self._orders[-1 - number])
 
     def suspend(self, number: int) -> None:
         """Suspend a subscription for a month."""
@@ -69,8 +64,7 @@ class Counter:
 
     def show_order(self, number: int) -> Any:
         """Look at one of the orders that were taken."""
-        with self._reading() as connection:
-            return show_order(connection, ACCOUNT_ID, self._orders[number])
+        return orders.show(Books(self._store, ACCOUNT_ID), self._orders[number])
 
     def show_subscription(self, number: int) -> Any:
         """Look at a subscription."""
@@ -90,6 +84,9 @@ class Counter:
         with self._reading() as connection:
             if not subscriber_search.find(connection, ACCOUNT_ID, sought, limit=20):
                 raise SystemExit(f"nobody is found by {sought}")
+
+    def _books(self, command: str) -> Books:
+        return Books(self._store, ACCOUNT_ID, Actor("benchmark", command))
 
     @contextmanager
     def _writing(self, command: str) -> Iterator[Operation]:

@@ -241,7 +241,7 @@ def ordered(books: Operation, person: Person, *, is_paid: bool, **item: Any) -> 
     """Take an order of a year; return its id."""
     order = Order(person, (Item(bundle_id=1, **item),), is_paid=is_paid)
     placed = ordering.place(books, order)
-    ordering.finish(books, [placed])
+    ordering.refresh_subscriptions(books, placed.subscriptions)
     return placed.order_id
 
 

@@ -161,7 +161,7 @@ def together(books: Operation, orders: Sequence[Order]) -> list[ordering.Placed]
     placed = list(ordering.place_many(books, orders))
     assert not [each for each in placed if isinstance(each, RefusedOrder)]
     done = [each for each in placed if not isinstance(each, RefusedOrder)]
-    ordering.finish(books, done)
+    ordering.refresh_subscriptions(books, {key for each in done for key in each.subscriptions})
     return done
 
 

@@ -9,7 +9,13 @@ from masthead.store.audit import Actor
 from masthead.store.books.operation import Operation, Reading, check_mode, operation
 from masthead.store.books.ordering import refresh_subscriptions
 
-__all__ = ["Books", "Outcome"]
+__all__ = ["Books", "Outcome", "refresh_touched"]
+
+
+def refresh_touched(change: Operation) -> None:
+    """Bring up to date what is derived of the subscriptions that were touched until now."""
+    refresh_subscriptions(change, change.touched)
+    change.touched.clear()
 
 
 class Outcome(Protocol):
@@ -89,16 +95,19 @@ class Books:
             return
         with operation(self.store, self.account_id, self.actor, dry_run=dry_run) as change:
             yield change
-            refresh_subscriptions(change, change.touched)
+            refresh_touched(change)
 
     @contextmanager
     def read(self, *, if_kept_here: bool = False) -> Iterator[Reading]:
         """Yield what a query needs, within a snapshot.
 
+        Within :meth:`together` it sees what the operations have done until then.
         Raises NotFound if there is no such account and, with ``if_kept_here``, MastheadError if
         the account gets its data from files.
         """
         if self._within is not None:
+            if isinstance(self._within, Operation):
+                refresh_touched(self._within)
             yield self._within
             return
         with self.store.reader() as connection:

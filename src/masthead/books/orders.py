@@ -1,9 +1,15 @@
 """Orders: taking one, taking those of a file, and showing one."""
 
-from masthead.books import Books
-from masthead.circulation.ordering import Order
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from masthead.books.account import Books, refresh_touched
+from masthead.circulation.amounts import decimal
+from masthead.circulation.ordering import Order, RefusedOrder
+from masthead.circulation.wording import counted
+from masthead.errors import BadInput
 from masthead.store.books import ordering, similar_readers
-from masthead.store.books.operation import Reading
+from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
 from masthead.store.books.ordering import Newcomer, Placed
 from masthead.store.books.similar_readers import Resembling
@@ -13,10 +19,13 @@ __all__ = [
     "Newcomer",
     "OrderShown",
     "Placed",
+    "PlacedMany",
+    "RefusedOrders",
     "Resembling",
     "TermShown",
     "newest",
     "place",
+    "place_many",
     "show",
 ]
 
@@ -37,18 +46,98 @@ def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool
         return placed._replace(newcomers=_described(change, placed.newcomers))
 
 
+class PlacedMany(NamedTuple):
+    """What became of orders that were taken together: their number, the cents of the new ones.
+
+    ``ended`` are those that are marked as paid, but nothing of them is left to pay for.
+    ``newcomers`` are those who look like a reader who is there, each with the number of the order,
+    from 0; the first ones have a line about each such reader.
+    """
+
+    added: int
+    cents: int
+    paid: int
+    unchanged: int
+    ended: Sequence[Placed]
+    newcomers: Sequence[tuple[int, Newcomer]]
+
+    @property
+    def sentence(self) -> str:
+        """How many orders were added, are paid now, and are unchanged."""
+        if not self.added and not self.paid:
+            there = counted(self.unchanged, "order was there", "orders were there")
+            return f"nothing changed: {there} already"
+        parts = []
+        if self.added:
+            added = counted(self.added, "order was added", "orders were added")
+            parts.append(f"{added}, of {decimal(self.cents)} in all")
+        if self.paid:
+            paid = "order that was there is", "orders that were there are"
+            parts.append(f"{counted(self.paid, *paid)} paid now")
+        if self.unchanged:
+            parts.append(counted(self.unchanged, "order is unchanged", "orders are unchanged"))
+        return "; ".join(parts)
+
+
+class RefusedOrders(BadInput):
+    """Orders of which some are refused; ``refused`` has their numbers, from 0, and why."""
+
+    def __init__(self, refused: Sequence[tuple[int, RefusedOrder]]) -> None:
+        super().__init__("; ".join(str(error) for _, error in refused))
+        self.refused = refused
+
+
+def place_many(
+    books: Books, orders: Sequence[Order], *, described_max: int, dry_run: bool = False
+) -> PlacedMany:
+    """Take orders as :func:`place` does, all of them or none, with a few statements for many.
+
+    Of the readers whom newcomers look like, those of ``described_max`` newcomers are described.
+    Raises RefusedOrders if any order is refused.
+    """
+    with books.change(dry_run=dry_run) as change:
+        placed, refused = list[Placed](), list[tuple[int, RefusedOrder]]()
+        for number, result in enumerate(ordering.place_many(change, orders)):
+            if isinstance(result, RefusedOrder):
+                refused.append((number, result))
+            else:
+                placed.append(result)
+        if refused:
+            raise RefusedOrders(refused)
+        change.touch(each for one in placed for each in one.subscriptions)
+        newcomers = [(number, each) for number, one in enumerate(placed) for each in one.newcomers]
+        lines = _described(change, [each for _, each in newcomers[:described_max]])
+        newcomers[: len(lines)] = [
+            (number, each) for (number, _), each in zip(newcomers, lines, strict=False)
+        ]
+        new = [each for each in placed if not each.is_known]
+        paid = sum(each.is_known and each.was_paid for each in placed)
+        done = PlacedMany(
+            len(new),
+            sum(each.cents for each in new),
+            paid,
+            len(placed) - len(new) - paid,
+            [each for each in placed if each.was_ended],
+            newcomers,
+        )
+        if done.added or done.paid:
+            change.say(done.sentence)
+    return done
+
+
 def newest(books: Books) -> int:
     """Return the id of the newest order, 0 if there is none."""
     with books.read() as reading:
         return ordering.newest_order(reading.connection, books.account_id)
 
 
-def _described(reading: Reading, newcomers: tuple[Newcomer, ...]) -> tuple[Newcomer, ...]:
+def _described(change: Operation, newcomers: Sequence[Newcomer]) -> tuple[Newcomer, ...]:
     """Return newcomers with a line about each reader whom they look like."""
     ids = {one.subscriber_id for each in newcomers for one in each.resembling}
     if not ids:
-        return newcomers
-    lines = similar_readers.described(reading, ids)
+        return ()
+    refresh_touched(change)
+    lines = similar_readers.described(change, ids)
     return tuple(
         each._replace(
             resembling=[one._replace(line=lines[one.subscriber_id]) for one in each.resembling]

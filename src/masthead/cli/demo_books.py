@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import date, timedelta
 
-from masthead.circulation.amounts import decimal
+from masthead.books import Books, orders, payments
 from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
@@ -20,9 +20,6 @@ from masthead.store.audit import Actor
 from masthead.store.books import (
     cancelling,
     extending,
-    ordering,
-    paying,
-    refunding,
     renewing,
     subscription_addresses,
     suspending,
@@ -99,6 +96,7 @@ class _Morning:
         self._store = store
         self._account_id = account_id
         self._by = by
+        self._books = Books(store, account_id, by)
         self._go_on = go_on
         self._used = {sample().subscriber_id}
 
@@ -165,26 +163,16 @@ class _Morning:
             is_paid=is_paid,
             payment_type="Credit Card" if is_paid else "Bill Me",
         )
-        with self._operation() as books:
-            placed = ordering.place(books, order)
-            ordering.finish(books, [placed])
-            books.say(
-                f"order {placed.order_id} of subscriber {subscriber_id}: {decimal(placed.cents)}, "
-                f"{'paid' if is_paid else 'not paid'}"
-            )
-        return placed.order_id
+        self._go_on()
+        return orders.place(self._books, order).order_id
 
     def _pay(self, order_id: int) -> None:
-        with self._operation() as books:
-            paid = paying.pay(books, order_id, "Check")
-            ordering.refresh_subscriptions(books, paid.subscriptions)
-            books.say(f"order {order_id} was paid")
+        self._go_on()
+        payments.pay(self._books, order_id, "Check")
 
     def _refund(self, order_id: int) -> None:
-        with self._operation() as books:
-            done = refunding.refund(books, order_id)
-            ordering.refresh_subscriptions(books, done.subscriptions)
-            books.say(f"order {order_id} was refunded: {decimal(done.cents)}")
+        self._go_on()
+        payments.refund(self._books, order_id)
 
     def _letters(self, publication_id: int) -> None:
         with self._operation() as books:

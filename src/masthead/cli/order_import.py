@@ -5,14 +5,11 @@ from pathlib import Path
 
 import click
 
-from masthead.circulation.amounts import decimal
+from masthead.books import orders
 from masthead.circulation.ordering import RefusedOrder
-from masthead.cli.audit import actor
-from masthead.cli.books_options import account_of, desk, dry_run, end_of
+from masthead.cli.books_options import books_of, desk, dry_run, end_of
 from masthead.cli.hints import with_hint
 from masthead.cli.options import setting
-from masthead.cli.stores import opened
-from masthead.contract.printable import counted
 from masthead.loading.order_files import (
     PROBLEMS_SHOWN_MAX,
     OrderRows,
@@ -20,8 +17,6 @@ from masthead.loading.order_files import (
     listed,
     read_orders,
 )
-from masthead.store.books import ordering, similar_readers
-from masthead.store.books.operation import Operation, operation
 
 __all__ = ["import_"]
 
@@ -56,74 +51,40 @@ def import_(
     An order that is there already is not taken again, so a file can be loaded again and again; one
     that is marked as paid meanwhile is then paid. The same reference with other content is refused.
     """
-    account_id = account_of(account)
-    orders, problems = read_orders(paths, allow_truncated=allow_truncated)
-    placed: list[ordering.Placed] = []
-    unsure: list[tuple[OrderRows, ordering.Newcomer]] = []
-    with operation(opened(database), account_id, actor(), dry_run=dry_run) as books:
-        results = ordering.place_many(books, [each.order for each in orders])
-        for each, result in zip(orders, results, strict=True):
-            if isinstance(result, RefusedOrder):
-                problems.append(_problem(each, result))
-            else:
-                placed.append(result)
-                unsure += [(each, one) for one in result.newcomers]
-        if problems:
-            raise listed(problems)
-        ordering.finish(books, placed)
-        newcomers = _newcomers(books, unsure)
-        new = [each for each in placed if not each.is_known]
-        paid = [each for each in placed if each.is_known and each.was_paid]
-        if new or paid:
-            cents = sum(each.cents for each in new)
-            books.say(
-                f"{len(new)} orders of {decimal(cents)} were added, {len(paid)} that were there "
-                "were paid"
-            )
-    _tell(new, paid, placed)
-    if unsure:
-        click.echo(f"new readers who look like one who is there: {len(unsure)}")
-        _list(newcomers, len(unsure), "readers")
-    if not new and not paid:
-        click.echo("nothing changed")
+    found, problems = read_orders(paths, allow_truncated=allow_truncated)
+    try:
+        done = orders.place_many(
+            books_of(account, database),
+            [each.order for each in found],
+            described_max=PROBLEMS_SHOWN_MAX,
+            dry_run=dry_run or bool(problems),
+        )
+    except orders.RefusedOrders as error:
+        problems += [_problem(found[number], each) for number, each in error.refused]
+        raise listed(problems) from None
+    if problems:
+        raise listed(problems)
+    click.echo(done.sentence)
+    _list([each.sentence for each in done.ended], "orders")
+    if done.newcomers:
+        click.echo(f"new readers who look like one who is there: {len(done.newcomers)}")
+        _list([_newcomer(found[number], each) for number, each in done.newcomers], "readers")
     end_of(dry_run=dry_run)
 
 
-def _tell(
-    new: Sequence[ordering.Placed],
-    paid: Sequence[ordering.Placed],
-    placed: Sequence[ordering.Placed],
-) -> None:
-    ended = [each for each in placed if each.was_ended]
-    click.echo(
-        f"{counted(len(new), 'order')} added, {len(paid)} that were there paid, "
-        f"{len(placed) - len(new) - len(paid)} there already and unchanged"
-    )
-    lines = [one.sentence for one in ended]
-    _list(lines[:PROBLEMS_SHOWN_MAX], len(lines), "orders")
-
-
-def _list(lines: Sequence[str], count: int, what: str) -> None:
-    for line in lines:
+def _list(lines: Sequence[str], what: str) -> None:
+    for line in lines[:PROBLEMS_SHOWN_MAX]:
         click.echo(line)
-    if count > len(lines):
-        click.echo(f"and {count - len(lines)} more such {what}")
+    if len(lines) > PROBLEMS_SHOWN_MAX:
+        click.echo(f"and {len(lines) - PROBLEMS_SHOWN_MAX} more such {what}")
 
 
-def _newcomers(
-    books: Operation, unsure: Sequence[tuple[OrderRows, ordering.Newcomer]]
-) -> list[str]:
-    """Return a line for each reader whom an order has added and who looks like another one."""
-    shown = unsure[:PROBLEMS_SHOWN_MAX]
-    ids = {one.subscriber_id for _, each in shown for one in each.resembling}
-    has = similar_readers.described(books, ids)
-    lines = []
-    for rows, each in shown:
-        column = "subscriber_id" if each.item is None else "recipient_subscriber_id"
-        like = "; ".join(f"{has[one.subscriber_id]} ({one.why})" for one in each.resembling)
-        said = f"{each.name} looks like {like}"
-        lines.append(str(Problem(rows.label, rows.lines[each.item or 0], column, said)))
-    return lines
+def _newcomer(rows: OrderRows, newcomer: orders.Newcomer) -> str:
+    """Return a line for a reader whom an order has added and who looks like another one."""
+    column = "subscriber_id" if newcomer.item is None else "recipient_subscriber_id"
+    like = "; ".join(f"{one.line} ({one.why})" for one in newcomer.resembling)
+    said = f"{newcomer.name} looks like {like}"
+    return str(Problem(rows.label, rows.lines[newcomer.item or 0], column, said))
 
 
 def _problem(rows: OrderRows, error: RefusedOrder) -> Problem:

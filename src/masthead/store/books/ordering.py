@@ -2,7 +2,7 @@
 
 All that an order does is one operation (circulation, "Order"). Every look-up is by an index, so an
 order takes as long in a large account as in a small one. The functions run in an operation
-(``store.books.operation``); :func:`finish` comes once, after all orders.
+(``store.books.operation``), which then touches the subscriptions.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,6 @@ from masthead.store.search_filters import ascii_lower
 __all__ = [
     "Newcomer",
     "Placed",
-    "finish",
     "newest_order",
     "place",
     "place_many",
@@ -101,7 +100,7 @@ class Placed(NamedTuple):
 
 
 def place(books: Operation, order: Order) -> Placed:
-    """Place an order, unless one with its reference is there; see :func:`finish`.
+    """Place an order, unless one with its reference is there (``books.orders.place``).
 
     The same reference with the same content changes nothing, but books the payment that has come
     since. Raises RefusedOrder, also for the same reference with other content.
@@ -167,11 +166,6 @@ def placed_since(books: Operation, order: Order, newest: int | None) -> Placed |
         content=digest(order),
     )
     return Placed(row[0], True, False, row[1], (), 0) if row else None
-
-
-def finish(books: Operation, placed: Iterable[Placed]) -> None:
-    """Compute anew what follows from the orders for their subscriptions, once for all of them."""
-    refresh_subscriptions(books, {each for one in placed for each in one.subscriptions})
 
 
 def refresh_subscriptions(books: Operation, subscriptions: Iterable[int]) -> None:
