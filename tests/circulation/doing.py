@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
+from masthead.books.issues import Grace, MailingList
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts, open_store
 from masthead.store.audit import Actor
@@ -21,11 +22,8 @@ from masthead.store.books import (
     uncancelling,
 )
 from masthead.store.books import term_copies as copies_
-from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
-from masthead.store.books.mail_file import mark_written
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
-from masthead.store.books.reopening import reopen_issue
 from tests.circulation.beginning import TODAY, begin, rows_of
 from tests.circulation.desk import Desk, moment
 
@@ -95,19 +93,17 @@ class Office(Desk):
         self, issue: int, grace_issues: int, since: date | None, *, is_preview: bool
     ) -> object:
         grace = Grace(grace_issues, f"{since}" if since else None)
-        made = close_issue(
-            self.store, self.account_id, issue, grace=grace, actor=ADA, dry_run=is_preview
-        )
+        made = issues.close(self.books, issue, grace, dry_run=is_preview)
         return _made(made)
 
     def gap(self, issue: int) -> object:
-        return _made(make_gap_list(self.store, self.account_id, issue, actor=ADA))
+        return _made(issues.make_gap_list(self.books, issue))
 
     def reopen(self, issue: int) -> object:
-        return tuple(reopen_issue(self.store, self.account_id, issue, actor=ADA))
+        return tuple(issues.reopen(self.books, issue))[1:]
 
     def file(self, issue: int) -> None:
-        mark_written(self.store, self.account_id, issue, actor=ADA)
+        issues.mark_written(self.books, issue)
 
     # Orders
 

@@ -10,6 +10,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from masthead.books import account
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
@@ -198,7 +199,7 @@ FAULTS: dict[str, Plant] = {
         r"CASE WHEN t.price > 0 \1",
     ),
     "what is not paid has the class of its term": _sql(
-        r"THEN 'unpaid' ELSE t\.class", "THEN t.class ELSE t.class"
+        r"THEN 'unpaid'\s+ELSE t\.class", "THEN t.class ELSE t.class"
     ),
     "free copies count as paid": _sql(
         r"coalesce\(t\.free_copies, 0\), t\.free_class", "0, CAST(NULL AS TEXT)"
@@ -232,7 +233,7 @@ FAULTS: dict[str, Plant] = {
         r"AND r\.delete_date IS NOT NULL", "AND r.delete_date IS NULL AND FALSE"
     ),
     "a preview changes something": _call(
-        closing,
+        account,
         "operation",
         lambda right, *given, **named: right(*given, **{**named, "dry_run": False}),
     ),
@@ -369,9 +370,9 @@ FAULTS: dict[str, Plant] = {
     "reopening gives no issue back": _sql(
         r"SET issues_left = t\.issues_left \+ 1", "SET issues_left = t.issues_left"
     ),
-    "reopening ignores what was refunded since": _call(reopening._Undoing, "check_terms", _nothing),
+    "reopening ignores what was refunded since": _call(reopening.Undoing, "check_terms", _nothing),
     "reopening leaves the beginning of those who have renewed since": _call(
-        reopening._Undoing, "_begin_again", _nothing
+        reopening.Undoing, "_begin_again", _nothing
     ),
     "grace that was undone never comes again": _sql(
         r"issues <> 0 OR subscription_id IN", "subscription_id IN", only="SET begins_on = :day"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from masthead.books import issues
 from masthead.store.books import (
-    closing,
     merging_subscriptions,
     refunding,
-    reopening,
     stored_expiry_dates,
     uncancelling,
 )
@@ -57,7 +56,7 @@ def _served_once_more(right: Any, books: Any, issue: Any) -> int:
 
 FAULTS_OF_CANCELLING: dict[str, Plant] = {
     "a cancelled-after subscription is served once too often": _call(
-        closing, "end_due", _served_once_more
+        issues, "end_due", _served_once_more
     ),
     "a cancelled-after subscription ends with the issue before": _sql(
         r"c\.after_issue_id = :issue_id",
@@ -88,11 +87,11 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
     "undoing forgets the issues": _sql(
         r"SET issues_left = e\.issues_left, ended_at = NULL", "SET issues_left = 0, ended_at = NULL"
     ),
-    "undoing after the next issue": _call(closing, "finalize", _nothing),
+    "undoing after the next issue": _call(issues, "finalize", _nothing),
     "undoing what was paid or refunded since": _call(
         uncancelling, "_was_booked_since", lambda *_: False
     ),
-    "reopening leaves ended what its issue has ended": _call(reopening, "go_back", _nothing),
+    "reopening leaves ended what its issue has ended": _call(issues, "go_back", _nothing),
     "the end ignores that it was cancelled after an issue": _call(
         stored_expiry_dates._Forecast, "_keep_last", _nothing
     ),

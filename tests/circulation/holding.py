@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from masthead.store.books.mail_file import Written, rows_of
+from masthead.books.issues import Written, mail_file_rows
 from tests.circulation.shown import Differs
 
 if TYPE_CHECKING:
@@ -115,9 +115,8 @@ def check_files(desk: Desk) -> None:
         of_issue.setdefault(issue, []).extend(own)
         written = 0
         for digital in (False, True):
-            with rows_of(
-                desk.store, desk.account_id, issue, Written(number, ""), digital=digital
-            ) as rows:
+            written_list = Written(issue, number)
+            with mail_file_rows(desk.books, written_list, digital=digital) as rows:
                 written += sum(1 for _ in rows)
         if not len(own) == written == count:
             raise Differs(f"list {number} has {len(own)} entries, {written} rows, and says {count}")

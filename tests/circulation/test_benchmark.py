@@ -10,8 +10,8 @@ from benchmarks.circulation import bring, insert_bare
 from benchmarks.circulation_counter import Counter
 from benchmarks.circulation_data import ISSUES, make_books, newest_list
 from benchmarks.databases import rows
+from masthead.books import Books, issues
 from masthead.store import open_store
-from masthead.store.books.closing import close_issue
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR
@@ -55,7 +55,7 @@ def test_the_bare_statements_add_the_rows_that_closing_adds(store: Store, url: s
     bare = store.copy_database(url, "benchmark-bare")
     try:
         opened = open_store(url)
-        made = close_issue(opened, 1, ISSUES[0], actor=ACTOR)
+        made = issues.close(Books(opened, 1, ACTOR), ISSUES[0])
         opened.close()
         assert made.entries == READERS - SUSPENDED
         assert not made.exceptions

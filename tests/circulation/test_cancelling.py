@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books import (
     cancel_reasons,
     cancelling,
     catalogue,
-    closing,
     merging_subscribers,
     uncancelling,
 )
@@ -94,7 +93,7 @@ def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None
     assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 1)
     done(desk, cancelling.cancel, 1, refund=False)
     assert "an order begins" in refusal(desk, cancelling.cancel, 1, refund=True)
-    closing.close_issue(desk.store, 1, 1, actor=ACTOR)
+    issues.close(desk.books, 1)
     said = refusal(desk, uncancelling.uncancel, 1)
     assert said.startswith("subscription 1 was cancelled on 2026-01-20, and No. 1 of 2026-02-01")
 
@@ -118,7 +117,7 @@ def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
     assert desk.table("cancellations")[0]["campaign"] == 1
     assert "undo that first" in refusal(desk, catalogue.remove_issue, 2)
     for issue_id in (1, 2, 3):
-        closing.close_issue(desk.store, 1, issue_id, actor=ACTOR)
+        issues.close(desk.books, issue_id)
     got = [row["issue_id"] for row in desk.table("subscription_issues")]
     assert got == [1, 2]
     assert desk.subscription(1)["cancelled_on"] == "2026-01-10"

@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import accounts, erasing
 from masthead.store.books import cancelling, merging_subscribers
-from masthead.store.books.closing import close_issue
 from masthead.store.books.expiry_counts import expiring_then, schedules
-from masthead.store.books.mail_file import mark_written
 from masthead.store.books.operation import operation
-from masthead.store.books.reopening import reopen_issue
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
@@ -67,8 +64,8 @@ def do(desk: Desk, what: Callable[..., Any], *given: Any, **named: Any) -> Any:
 
 def test_all_times_of_the_books_are_those_of_the_account(desk: Desk) -> None:
     """decisions, "One clock"."""
-    close_issue(desk.store, 1, 1, actor=ACTOR)
-    mark_written(desk.store, 1, 1, actor=ACTOR)
+    issues.close(desk.books, 1)
+    issues.mark_written(desk.books, 1)
     do(desk, cancelling.cancel, 2, refund=False)
     do(desk, merging_subscribers.join, 1, 2)
     erasing.erase(desk.store, 1, 1)
@@ -97,13 +94,13 @@ def test_what_ended_on_a_day_there_had_not_ended_the_day_before(desk: Desk) -> N
 def test_a_merge_within_the_second_of_a_closing_is_before_it_or_after_it(desk: Desk) -> None:
     """circulation, "Reopen": refused only where the term has moved since."""
     do(desk, merging_subscribers.join, 1, 2)
-    close_issue(desk.store, 1, 1, actor=ACTOR)
-    reopen_issue(desk.store, 1, 1, actor=ACTOR)
-    close_issue(desk.store, 1, 1, actor=ACTOR)
+    issues.close(desk.books, 1)
+    issues.reopen(desk.books, 1)
+    issues.close(desk.books, 1)
     desk.put("subscribers", subscriber_id=3, last_name="Reader 3")
     do(desk, merging_subscribers.join, 3, 1)
     with pytest.raises(BadInput, match="merged into another subscriber"):
-        reopen_issue(desk.store, 1, 1, actor=ACTOR)
+        issues.reopen(desk.books, 1)
 
 
 def test_a_product_that_ends_on_the_day_of_its_payment_was_paid(desk: Desk) -> None:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store.books import term_copies
-from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
@@ -85,7 +84,7 @@ def test_what_is_delivered_and_earned_is_not_refunded_with_nothing(desk: Desk) -
     with operation(desk.store, 1, ACTOR) as books:
         term_copies.set_copies(books, 1, 12, "convert")
         books.say("copies")
-    close_issue(desk.store, 1, 1, actor=ACTOR)
+    issues.close(desk.books, 1)
     for cents, words in ((None, "and nothing of it is unearned"), (0, "nothing was changed")):
         with pytest.raises(BadInput, match=f"item 1 has no issues left.*{words}"):
             refund(desk, 1, cents)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import orders
+from masthead.books import issues, orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.backups import back_up, restore_backup
 from masthead.store.books import erasure_settlement
-from masthead.store.books.closing import close_issue
 from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.circulation.holding import check_money
 from tests.store.conftest import ON_SQLITE
@@ -38,7 +37,7 @@ def desk(store: Store) -> Iterator[Desk]:
         line: dict[str, Value] = {"issues": 12, "type": "Digital", "copies": 1, "price": 3600}
         found.put("bundle_lines", bundle_id=1, line_number=1, publication_id=1, **line)
         orders.place(found.books, Order(Person(1), [Item(1)], is_paid=True))
-        close_issue(found.store, 1, 1, actor=ACTOR)
+        issues.close(found.books, 1)
         yield found
 
 
@@ -68,7 +67,7 @@ def test_what_is_left_is_refunded_or_earned_and_then_nothing_is(
     assert found["unearned_revenue"] == "0.00"
     check_money(desk)
     revenue = desk.table("revenue")
-    assert close_issue(desk.store, 1, 2, actor=ACTOR).entries == 0
+    assert issues.close(desk.books, 2).entries == 0
     assert desk.table("revenue") == revenue
     with desk.store.writer() as database:
         *_, erased, _ = audit.entries(database, account_id=1)

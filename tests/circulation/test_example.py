@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
+from masthead.books.issues import Grace, MailingList
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.liability import liability
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
@@ -24,10 +25,8 @@ from masthead.store.books import (
     subscription,
     suspending,
 )
-from masthead.store.books.closing import Grace, MailingList, close_issue, make_gap_list
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
-from masthead.store.books.reopening import reopen_issue
 from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.docs.pages import ROOT
 
@@ -202,16 +201,14 @@ class Course:
 
     def _close(self, name: str, grace: Grace | None = None) -> MailingList:
         issue_id = issue_of(name)
-        return close_issue(
-            self.desk.store, self.desk.account_id, issue_id, grace=grace, actor=ACTOR
-        )
+        return issues.close(self.desk.books, issue_id, grace)
 
     def _gap(self, name: str) -> MailingList:
-        return make_gap_list(self.desk.store, self.desk.account_id, issue_of(name), actor=ACTOR)
+        return issues.make_gap_list(self.desk.books, issue_of(name))
 
     def reopen_and_close(self, name: str) -> tuple[dict[int, Row], dict[int, Row]]:
         """Reopen an issue and close it again; return what everybody has after both."""
-        reopen_issue(self.desk.store, self.desk.account_id, issue_of(name), actor=ACTOR)
+        issues.reopen(self.desk.books, issue_of(name))
         reopened = self.figures()
         self._close(name)
         return reopened, self.figures()

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders
+from masthead.books import issues, orders
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import catalogue, closing, renewing
+from masthead.store.books import catalogue, renewing
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
@@ -75,7 +75,7 @@ def test_who_is_late_gets_the_effort_that_fits_now_once(desk: Desk) -> None:
     for issue_id in range(1, 7):
         sent.append([(letter["effort"], letter["issues_left"]) for letter in letters(desk)])
         assert letters(desk) == []
-        closing.close_issue(desk.store, 1, issue_id)
+        issues.close(desk.books, issue_id)
     assert sent == [[(1, 5)], [(2, 4)], [(3, 3)], [], [], [(4, 0)]]
 
 
@@ -135,12 +135,12 @@ def test_the_letter_goes_to_the_reader_who_has_ever_paid_and_else_to_the_payer(d
     (letter,) = letters(desk)
     assert [letter[n] for n in columns] == [1, 1, "Ada", "1 Oak"]
     for issue_id in range(1, 4):
-        closing.close_issue(desk.store, 1, issue_id)
+        issues.close(desk.books, issue_id)
     order(desk, 2)
     (letter,) = letters(desk)
     assert [letter[n] for n in columns] == [2, 0, "Ben", "2 Oak"]
     order(desk, 1, reader=2)
     for issue_id in range(4, 8):
-        closing.close_issue(desk.store, 1, issue_id)
+        issues.close(desk.books, issue_id)
     (letter,) = letters(desk)
     assert [letter[n] for n in columns] == [2, 0, "Ben", "2 Oak"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import issues
 from masthead.loading.load import load
 from masthead.sample_data.generate import REFERENCE_DATE, generate
-from masthead.store.books.closing import close_issue
 from masthead.store.books.opening import open_books
 from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.long import ONLY_LONG
@@ -68,7 +68,7 @@ def test_made_up_data_of_any_size_become_open_books(
     assert {issue["publication_id"] for issue in planned} == {1, 2, 3, 4, 5}
     assert all(issue["date"] > REFERENCE_DATE.isoformat() for issue in planned)
     weekly = min((i["date"], i["issue_id"]) for i in planned if i["publication_id"] == 2)
-    made = close_issue(desk.store, desk.account_id, weekly[1], actor=ACTOR)
+    made = issues.close(desk.books, weekly[1])
     assert bool(made.entries) == bool(subscribers)
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import issues
 from masthead.loading.mail_files import Wanted, write_mail_file
-from masthead.store.books.closing import close_issue
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +60,9 @@ def desk(store: Store) -> Iterator[Desk]:
 
 def test_an_address_without_a_name_gets_the_readers(desk: Desk, tmp_path: Path) -> None:
     """Addresses of the system before often have none, and a label needs one."""
-    close_issue(desk.store, 1, 1, actor=ACTOR)
+    issues.close(desk.books, 1)
     file = tmp_path / "mail.csv"
-    assert write_mail_file(desk.store, 1, Wanted(1), file, by=ACTOR) == len(ADDRESSES)
+    assert write_mail_file(desk.books, Wanted(1), file) == len(ADDRESSES)
     with file.open(encoding="utf-8", newline="") as opened:
         rows = [(r["first_name"], r["last_name"], r["company"]) for r in csv.DictReader(opened)]
     assert rows == [

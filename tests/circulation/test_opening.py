@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from masthead.books import issues
+from masthead.books.issues import Grace
 from masthead.circulation.opening import (
     Contradiction,
     ContradictionError,
@@ -18,7 +20,6 @@ from masthead.circulation.opening import (
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
 from masthead.store.books import renewing
-from masthead.store.books.closing import Grace, close_issue
 from masthead.store.books.opening import Balance, open_books
 from masthead.store.books.operation import opened_on, operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
@@ -191,7 +192,7 @@ def test_grace_asks_for_the_last_issue_and_not_for_the_end_in_the_file(
     open_books(desk.store, desk.account_id, by=ACTOR)
     assert desk.subscription(1)["date_expired"] == "2026-03-31"
     grace = Grace(1, "2026-03-01")
-    assert close_issue(desk.store, desk.account_id, 4, grace=grace, actor=ACTOR).entries == 1
+    assert issues.close(desk.books, 4, grace).entries == 1
 
 
 def test_an_issue_that_somebody_has_and_all_before_it_are_closed(desk: Desk) -> None:
@@ -233,7 +234,7 @@ def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
     assert desk.table("revenue") == []
     found = desk.subscription(1)
     assert (found["issues"], found["paid_issues_left"], found["unearned_revenue"]) == (4, 3, "0.00")
-    close_issue(desk.store, desk.account_id, 4, actor=ACTOR)
+    issues.close(desk.books, 4)
     (entry,) = desk.table("mailing_list_entries")
     assert entry["is_paid"] == 1
     assert desk.subscription(1)["paid_issues_left"] == 2
@@ -281,4 +282,4 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
         renewing.set_effort(books, renewing.Point(1, 2, -1))
         due = renewing.due(books.connection, books.account_id, books.today)
     assert due == [renewing.Due(1, 1, 1), renewing.Due(1, 2, 1)]
-    close_issue(desk.store, desk.account_id, 4, actor=ACTOR)
+    issues.close(desk.books, 4)

@@ -279,7 +279,7 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     run(shop, "order", "add", "--email=cleo@example.org", "--bundle=1", "--paid")
     preview = run(shop, "issue", "close", 1, "--preview")
     assert preview == [
-        "list 1, Tide No. 1: 1 entry",
+        "issue 1 (Tide No. 1) was closed with list 1: 1 entry, 1 exception",
         "  Print, paid: 1 entry, 1 copy",
         "1 exception, which got nothing and lost nothing:",
         "  subscription 2 of subscriber 2: it has no address",
@@ -290,10 +290,14 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     assert "list 1" in refused(shop, "issue", "close", 1)
     assert "is not closed" in refused(shop, "issue", "gap", 2)
     run(shop, "subscription", "address", 2, "--address=3 Oak", "--city=Dover", "--zip-code=03820")
-    assert run(shop, "issue", "gap", 1)[0] == "list 2, Tide No. 1: 1 entry"
-    assert run(shop, "issue", "gap", 1) == ["nobody is to get the issue now: no list was made"]
-    assert run(shop, "issue", "reopen", 1) == ["deliveries undone: 2; lists removed: 2"]
-    assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries")
+    made, nothing = (run(shop, "issue", "gap", 1)[0] for _ in range(2))
+    assert made == "gap list 2 of issue 1 (Tide No. 1) was made: 1 entry, 0 exceptions"
+    assert nothing == (
+        "no reader is to get issue 1 (Tide No. 1) now, so no list was made: 0 exceptions"
+    )
+    reopened = "issue 1 was reopened: 2 deliveries of 2 lists undone"
+    assert run(shop, "issue", "reopen", 1) == [reopened]
+    assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries, 0 exceptions")
     file = tmp_path / "mail.csv"
     dry = [f"{file}: 2 rows", "nothing was changed: this was a dry run"]
     assert run(shop, "issue", "file", 1, file, "--dry-run") == dry

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
+from masthead.books.issues import Grace
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books.closing import Grace, close_issue, make_gap_list
-from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.circulation.desk import Desk
 
 
 TODAY = "2026-04-15"
@@ -109,9 +110,7 @@ def refused(desk: Desk, do: Callable[..., Any], *arguments: Any) -> str:
 
 def close(desk: Desk, issue: int, grace: int = 0) -> None:
     """Close an issue."""
-    close_issue(
-        desk.store, 1, issue, grace=Grace(grace, "2026-01-01" if grace else None), actor=ACTOR
-    )
+    issues.close(desk.books, issue, Grace(grace, "2026-01-01" if grace else None))
 
 
 def money(desk: Desk) -> list[tuple[int, str, int, str]]:
@@ -236,7 +235,7 @@ def test_the_first_issue_is_the_next_one_or_the_newest_or_a_named_one(
         database.change("UPDATE publications SET late_start = :s", s=late_start)
     place(desk, order(ADA, Item(YEAR, first_issue=first_issue), is_paid=True))
     assert desk.subscription(1)["begins_on"] == begins
-    made = make_gap_list(desk.store, 1, 14, actor=ACTOR)
+    made = issues.make_gap_list(desk.books, 14)
     assert made.entries == (begins == "2026-04-01")
 
 
@@ -274,7 +273,7 @@ def test_an_unpaid_order_is_served_for_its_credit_and_earns_when_it_is_paid(desk
     assert (desk.subscription(1)["paid_issues_left"], money(desk)) == (0, [])
     assert desk.subscription(1)["unearned_revenue"] == "0.00"
     close(desk, 15)
-    made = close_issue(desk.store, 1, 16, grace=Grace(), actor=ACTOR, dry_run=True)
+    made = issues.close(desk.books, 16, dry_run=True)
     assert [(each.subscription_id, each.why) for each in made.exceptions] == [(1, "unpaid")]
     desk.to("2026-06-02")
     assert pay(desk, 1) == payments.Paid(1, 3500, 291, (1,))

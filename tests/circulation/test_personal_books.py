@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders
+from masthead.books import issues, orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import erasing
 from masthead.store.books import cancelling, renewing, subscription_addresses, suspending
-from masthead.store.books.closing import MailingList, close_issue
 from masthead.store.books.operation import operation, reading
 from masthead.store.books.renewing import LETTER
-from masthead.store.books.reopening import reopen_issue
 from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from masthead.books.issues import MailingList
 
 
 ADA, BEN = 1, 2
@@ -115,7 +115,7 @@ def place(desk: Desk, order: Order) -> orders.Placed:
 
 
 def close(desk: Desk, issue_id: int) -> MailingList:
-    return close_issue(desk.store, desk.account_id, issue_id, actor=ACTOR)
+    return issues.close(desk.books, issue_id)
 
 
 def given_out(desk: Desk, subscriber_id: int) -> dict[str, Any]:
@@ -269,7 +269,7 @@ def test_a_mail_file_keeps_the_row_of_an_erased_reader_without_the_person(
     """circulation, "What must hold": a list's entries, its count and its file's rows are one."""
     erase(desk)
     path = tmp_path / "may.csv"
-    count = write_mail_file(desk.store, desk.account_id, Wanted(MAY), path, by=ACTOR)
+    count = write_mail_file(desk.books, Wanted(MAY), path)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert count == len(rows) == 2
@@ -279,6 +279,6 @@ def test_a_mail_file_keeps_the_row_of_an_erased_reader_without_the_person(
 def test_an_issue_that_an_erased_reader_got_can_be_reopened(desk: Desk) -> None:
     """circulation, "Reopen": the term gets its issue back, and the next closing leaves it there."""
     erase(desk)
-    reopen_issue(desk.store, desk.account_id, MAY, actor=ACTOR)
+    issues.reopen(desk.books, MAY)
     assert [term["issues_left"] for term in desk.table("terms")] == [12, 12]
     assert served(desk, close(desk, MAY).mailing_list_id) == [OF_BEN]

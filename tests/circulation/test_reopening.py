@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store.books.catalogue import set_issue
-from masthead.store.books.closing import close_issue
 from masthead.store.books.operation import operation
-from masthead.store.books.reopening import reopen_issue
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
@@ -65,13 +63,13 @@ def state(desk: Desk) -> tuple[str, str, str, list[int]]:
 
 def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk: Desk) -> None:
     """decisions, "Reopening and an order since"."""
-    close_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.close(desk.books, 2)
     orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
     closed = state(desk)
     assert closed == ("2026-02-02", "2027-02-28", "35.00", [0, 12])
-    reopen_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.reopen(desk.books, 2)
     assert state(desk) == ("2026-02-01", "2027-02-28", "38.00", [1, 12])
-    assert close_issue(desk.store, 1, 2, actor=ACTOR).entries == 1
+    assert issues.close(desk.books, 2).entries == 1
     begins, *others = state(desk)
     assert (begins, others) == ("2026-02-01", [*closed[1:]])
 
@@ -79,14 +77,14 @@ def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk:
 def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> None:
     """decisions, "What a reopening takes back": what was on credit was earned by the payment."""
     placed = orders.place(desk.books, Order(Person(1), [Item(1, is_new=True)]))
-    close_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.close(desk.books, 2)
     payments.pay(desk.books, placed.order_id)
     assert earned(desk) == {"2026-01-15": 291}
-    reopen_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.reopen(desk.books, 2)
     assert earned(desk) == {"2026-01-15": 0}
-    close_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.close(desk.books, 2)
     assert earned(desk) == {"2026-01-15": 0, "2026-02-01": 291}
-    reopen_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.reopen(desk.books, 2)
     assert earned(desk) == {"2026-01-15": 0, "2026-02-01": 0}
 
 
@@ -94,7 +92,7 @@ def test_an_issue_is_earned_on_the_day_on_which_it_is_mailed(desk: Desk) -> None
     """decisions, "The day on which an issue is mailed": known before it is closed, and final."""
     with operation(desk.store, 1, ACTOR) as books:
         set_issue(books, 2, {"mailed_on": "2026-01-28"})
-    close_issue(desk.store, 1, 2, actor=ACTOR)
+    issues.close(desk.books, 2)
     assert earned(desk, 1) == {"2026-01-28": 300}
     with pytest.raises(BadInput, match="closed"), operation(desk.store, 1, ACTOR) as books:
         set_issue(books, 2, {"mailed_on": "2026-01-29"})

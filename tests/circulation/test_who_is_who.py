@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders
+from masthead.books import issues, orders
+from masthead.books.issues import PRINTED, Written
 from masthead.circulation.addresses import lacking
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput, MastheadError
@@ -19,10 +20,7 @@ from masthead.store.books import (
     subscription_addresses,
     suspending,
 )
-from masthead.store.books.closing import Grace, close_issue, make_gap_list
-from masthead.store.books.mail_file import PRINTED, Written, rows_of
 from masthead.store.books.operation import operation
-from masthead.store.books.reopening import reopen_issue
 from masthead.store.books.reports import counting, lists_of, served
 from tests.circulation.desk import ACTOR, Desk
 
@@ -47,14 +45,14 @@ def desk(shared: Desk) -> Desk:
             for n in range(1, 5)
         ],
     )
-    for bundle, issues in ((YEAR, 12), (ONE, 1)):
+    for bundle, count in ((YEAR, 12), (ONE, 1)):
         shared.put("bundles", bundle_id=bundle, price=3600, tax=252)
         shared.put(
             "bundle_lines",
             bundle_id=bundle,
             line_number=1,
             publication_id=1,
-            issues=issues,
+            issues=count,
             type="Print",
             price=3600,
         )
@@ -114,7 +112,7 @@ def test_two_libraries_of_one_agency_are_two_readers(desk: Desk) -> None:
     found = [(row["subscriber_id"], row["issues"]) for row in desk.table("subscriptions")]
     assert found == [(2, 12), (3, 12)]
     assert gifts(desk) == [(0, 0), (0, 0)]
-    made = close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
+    made = issues.close(desk.books, 1)
     assert made.entries == 2
     other = AGENCY._replace(address=at("9 A", company="Other"))
     assert place(desk, other).subscriber_id == 4
@@ -260,9 +258,9 @@ def test_a_renewal_extends_what_is_running_or_what_it_names(desk: Desk) -> None:
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
     merge(desk, 1, 2, keep_both=True)
-    close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
+    issues.close(desk.books, 1)
     place(desk, Person(1), Item(ONE, is_new=True))
-    close_issue(desk.store, 1, 2, grace=Grace(), actor=ACTOR)
+    issues.close(desk.books, 2)
     assert place(desk, Person(1), Item(ONE)).subscriptions == (1,)
     named = Item(ONE, subscription_id=3)
     assert place(desk, Person(), named).subscriptions == (3,)
@@ -293,7 +291,7 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     """decisions, "What merging joins" (C3, D1): terms in order, one end, one copy."""
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
-    close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
+    issues.close(desk.books, 1)
     with operation(desk.store, 1, ACTOR) as books:
         suspending.suspend(books, 1, "2027-04-01", "2027-04-20")
         suspending.suspend(books, 2, "2027-03-20", "2027-04-30")
@@ -322,8 +320,8 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     assert [row["subscription_id"] for row in desk.table("temporary_addresses")] == [1]
     assert place(desk, Person(), Item(ONE, subscription_id=2)).subscriptions == (1,)
     with pytest.raises(BadInput, match=r"term 2 .* was merged into another subscriber"):
-        reopen_issue(desk.store, 1, 1, actor=ACTOR)
-    assert close_issue(desk.store, 1, 2, grace=Grace(), actor=ACTOR).entries == 1
+        issues.reopen(desk.books, 1)
+    assert issues.close(desk.books, 2).entries == 1
     with (
         pytest.raises(BadInput, match="was joined into 1"),
         operation(desk.store, 1, ACTOR) as books,
@@ -337,15 +335,15 @@ def test_what_was_delivered_to_either_is_not_delivered_again(desk: Desk) -> None
     with operation(desk.store, 1, ACTOR) as books:
         suspending.suspend(books, 1, "2027-02-01", "2027-02-10")
     place(desk, OTTO)
-    close_issue(desk.store, 1, 1, grace=Grace(), actor=ACTOR)
+    issues.close(desk.books, 1)
     before = desk.table("mailing_list_entries")
     with operation(desk.store, 1, ACTOR) as books:
         suspending.resume(books, 1, "2027-02-01")
     merge(desk, 1, 2)
-    assert not make_gap_list(desk.store, 1, 1, actor=ACTOR).entries
+    assert not issues.make_gap_list(desk.books, 1).entries
     assert desk.table("mailing_list_entries") == before
     assert [row["subscription_id"] for row in desk.table("subscription_issues")] == [1]
-    with rows_of(desk.store, 1, 1, Written(1, "")) as rows:
+    with issues.mail_file_rows(desk.books, Written(1, 1), digital=False) as rows:
         assert [row[PRINTED.index("address")] for row in rows] == ["5 A"]
     with counting(desk.store, 1) as reading:
         issue, _ = lists_of(reading.connection, 1, 1, "2027-12-31")

@@ -126,7 +126,7 @@ def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_p
     assert {bool(row["term_id"]) for row in given} == {True, False}
     subscriptions = rows_of(files, "subscriptions")
     assert [each for each in subscriptions if each["cancelled_on"]]
-    assert "closed issue" in masthead("audit", "--account", 1, database=database).stdout
+    assert "was closed with list" in masthead("audit", "--account", 1, database=database).stdout
     due = masthead("renewals", "select", "--preview", "--account", 1, database=database).stdout
     assert "publication 1, effort 2" in due
     for report in ("expiries", "liability", "renewals"):

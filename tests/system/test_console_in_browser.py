@@ -192,12 +192,12 @@ def test_an_issue_is_previewed_closed_and_reopened(either: Browser, console: str
     copies = either.read(".figure .value")
     assert f"{copies} printed and" in either.read("form .notice")
     either.click("form button.main")
-    either.read_until(".notice.good", "was made")
+    either.read_until(".notice.good", "was closed with list")
     assert "closed" in either.read("h1")
     either.follow("Look at what reopening undoes")
     either.read_until("form .notice", "will be undone")
     either.click("form button.main")
-    either.read_until(".notice.good", "open again")
+    either.read_until(".notice.good", "was reopened")
     assert "open" in either.read("h1")
 
 

@@ -117,5 +117,21 @@ class Books:
                     check_mode(connection, self.account_id, "here")
                 yield Reading(self.store, connection, self.account_id)
 
+    @contextmanager
+    def scan(self) -> Iterator[Reading]:
+        """Yield what a query of whole tables needs, within a snapshot without a limit of time.
+
+        Unlike in :meth:`read`, where statements follow an index, the database may hash and sort.
+        Raises NotFound if there is no such account, MastheadError if its books are not kept here.
+        """
+        if self._within is not None:
+            yield self._within
+            return
+        with self.store.writer() as connection:
+            connection.set_tenant(self.account_id)
+            with connection.read_snapshot():
+                check_mode(connection, self.account_id, "here")
+                yield Reading(self.store, connection, self.account_id)
+
     def _inside(self, within: Reading) -> "Books":
         return Books(self.store, self.account_id, self.actor, within=within)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import date, timedelta
 
-from masthead.books import Books, orders, payments
+from masthead.books import Books, issues, orders, payments
 from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
@@ -24,7 +24,6 @@ from masthead.store.books import (
     subscription_addresses,
     suspending,
 )
-from masthead.store.books.closing import Grace, close_issue, make_gap_list
 from masthead.store.books.details import (
     Person as Seen,
 )
@@ -33,7 +32,6 @@ from masthead.store.books.details import (
     look_at_subscriber,
     look_at_subscription,
 )
-from masthead.store.books.issue import issues_of
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import Operation, operation, reading
 from masthead.store.interface_queries import subscriptions
@@ -122,7 +120,7 @@ class _Morning:
         late = Item(_A_YEAR_OF_WEEKLY, first_issue=weekly)
         self._order(self._without(_WEEKLY), late)
         self._go_on()
-        make_gap_list(self._store, self._account_id, weekly, actor=self._by)
+        issues.make_gap_list(self._books, weekly)
         self._close(self._next_issue(_HARBOR), grace_issues=1)
         self._order(self._in_grace(), Item(_A_YEAR_OF_WEEKLY))
         self._pay(billed)
@@ -182,14 +180,13 @@ class _Morning:
         self._go_on()
         with reading(self._store, self._account_id) as found:
             since = date.fromisoformat(found.today) - timedelta(_GRACE_DAYS)
-        grace = Grace(grace_issues, since.isoformat())
-        close_issue(self._store, self._account_id, issue_id, grace=grace, actor=self._by)
+        grace = issues.Grace(grace_issues, since.isoformat())
+        issues.close(self._books, issue_id, grace)
 
     def _next_issue(self, publication_id: int) -> int:
         """Return the id of the issue that is closed next."""
-        with reading(self._store, self._account_id) as found:
-            issues = issues_of(found, publication_id)
-        return next(issue.issue_id for issue in issues if not issue.closed_at)
+        found = issues.all_of(self._books, publication_id)
+        return next(issue.issue_id for issue in found if not issue.closed_at)
 
     def _running(self, publication_id: int) -> int:
         """Return a subscription of one printed copy that has issues left, of a reader's own."""
@@ -225,8 +222,7 @@ class _Morning:
 
     def _without(self, publication_id: int) -> int:
         """Return a reader of something else who has never had a publication."""
-        with reading(self._store, self._account_id) as found:
-            name = issues_of(found, publication_id)[0].publication
+        name = issues.all_of(self._books, publication_id)[0].publication
         _, subscriber_id = self._picked(
             {}, lambda _, person: all(row[1] != name for row in person.subscriptions)
         )

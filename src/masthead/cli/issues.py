@@ -4,27 +4,14 @@ from pathlib import Path
 
 import click
 
-from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of
+from masthead.books import issues
+from masthead.cli.books_options import ID, Day, books_of, desk, dry_run, end_of
 from masthead.cli.options import setting
-from masthead.cli.stores import opened
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.mail_files import Wanted, write_mail_file
-from masthead.store.books import closing
-from masthead.store.books.issue import issues_of
-from masthead.store.books.operation import reading
-from masthead.store.books.renewing import check_publication
-from masthead.store.books.reopening import reopen_issue
 
 __all__ = ["issue"]
-
-_WHY = {
-    "unpaid": "its order is not paid",
-    "no address": "it has no address",
-    "deleted": "its reader was deleted; cancel it with --refund, or without to earn what is left",
-    "passed over": "an order is not paid, and a later one that is paid was delivered instead",
-}
 
 
 @click.group("issue")
@@ -44,11 +31,7 @@ def list_command(
     Each line has the id, publication, name, number and date, then the day on which it is to be
     closed, or when it was, with its main list.
     """
-    with reading(opened(database), account_of(account)) as running:
-        if publication is not None:
-            check_publication(running.connection, running.account_id, publication)
-        found = issues_of(running, publication)
-    for each in found:
+    for each in issues.all_of(books_of(account, database), publication):
         if is_open and each.closed_at:
             continue
         state = f"open, closes on {each.closes_on}" if each.closes_on else "open"
@@ -65,7 +48,7 @@ def list_command(
 @click.argument("issue_id", type=ID, metavar="ISSUE")
 @click.option(
     "--grace-issues",
-    type=click.IntRange(0, 1_000),
+    type=click.IntRange(min=0),
     default=0,
     show_default=True,
     help="Send so many issues on to those who have none left and may still renew.",
@@ -99,14 +82,8 @@ def close_command(
         raise BadUsage("say with --grace-from since when a last issue counts for grace")
     if grace_from is not None and not grace_issues:
         raise BadUsage("say with --grace-issues how many issues of grace are sent")
-    made = closing.close_issue(
-        opened(database),
-        account_of(account),
-        issue_id,
-        grace=closing.Grace(grace_issues, grace_from),
-        actor=actor(),
-        dry_run=preview,
-    )
+    grace = issues.Grace(grace_issues, grace_from)
+    made = issues.close(books_of(account, database), issue_id, grace, dry_run=preview)
     _show(made)
     end_of(dry_run=preview)
 
@@ -120,9 +97,7 @@ def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: b
 
     It may be run any number of times: nobody gets an issue twice.
     """
-    made = closing.make_gap_list(
-        opened(database), account_of(account), issue_id, actor=actor(), dry_run=dry_run
-    )
+    made = issues.make_gap_list(books_of(account, database), issue_id, dry_run=dry_run)
     _show(made)
     end_of(dry_run=dry_run)
 
@@ -137,10 +112,8 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
     Its lists are removed, and its deliveries are undone with what they earned. What happened since,
     such as orders, stays.
     """
-    done = reopen_issue(
-        opened(database), account_of(account), issue_id, actor=actor(), dry_run=dry_run
-    )
-    click.echo(f"deliveries undone: {done.deliveries}; lists removed: {done.lists}")
+    done = issues.reopen(books_of(account, database), issue_id, dry_run=dry_run)
+    click.echo(done.sentence)
     end_of(dry_run=dry_run)
 
 
@@ -176,40 +149,30 @@ def file_command(
     A FILE that exists is replaced when the new one is complete.
     """
     count = write_mail_file(
-        opened(database),
-        account_of(account),
+        books_of(account, database),
         Wanted(issue_id, mailing_list_id, digital, for_spreadsheets),
         path,
         dry_run=dry_run,
-        by=actor(),
     )
     click.echo(f"{path}: {count} rows")
     end_of(dry_run=dry_run)
 
 
-def _entries(count: int) -> str:
-    return counted(count, "entry", "entries")
-
-
-def _show(made: closing.MailingList) -> None:
-    """Print a list, its press run and its exceptions."""
-    if made.mailing_list_id is None:
-        click.echo("nobody is to get the issue now: no list was made")
-    else:
-        click.echo(f"list {made.mailing_list_id}, {printable(made.name)}: {_entries(made.entries)}")
+def _show(made: issues.MailingList) -> None:
+    """Print what was made, its press run and its exceptions."""
+    click.echo(printable(made.sentence))
     for run in made.runs:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
-        free = f", {run.free_copies} of them free" if run.is_paid and run.free_copies else ""
+        free = f", {run.free_copies:,} of them free" if run.is_paid and run.free_copies else ""
+        entries = counted(run.entries, "entry", "entries")
         copies = counted(run.copies, "copy", "copies")
-        click.echo(f"  {run.type}, {how}: {_entries(run.entries)}, {copies}{free}")
+        click.echo(f"  {run.type}, {how}: {entries}, {copies}{free}")
     if made.exceptions:
-        count = len(made.exceptions)
         is_held = all(each.why != "passed over" for each in made.exceptions)
-        needs = "needs" if count == 1 else "need"
-        how = "which got nothing and lost nothing" if is_held else f"which {needs} a hand"
-        click.echo(f"{counted(count, 'exception')}, {how}:")
+        how = "got nothing and lost nothing" if is_held else "need a hand"
+        click.echo(f"{counted(len(made.exceptions), 'exception')}, which {how}:")
     for each in made.exceptions:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "
-            f"{_WHY[each.why]}"
+            f"{each.reason}"
         )

@@ -15,6 +15,7 @@ from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
 from masthead.store import audit
 from masthead.store.books import catalogue, renewing
+from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Reading, check_mode, operation
 from masthead.store.database import Row
 
@@ -63,7 +64,7 @@ def list_(publication: int | None, account: int | None, database: str) -> None:
     account_id = account_of(account)
     with reading(database, account_id) as connection:
         if publication is not None:
-            renewing.check_publication(connection, account_id, publication)
+            check_publication(connection, account_id, publication)
         points = renewing.efforts(connection, account_id, publication)
         bundles = catalogue.listed(connection, account_id, "bundle")
     offers = {bundle[0]: bundle for bundle in bundles}

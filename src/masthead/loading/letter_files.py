@@ -18,6 +18,7 @@ from masthead.errors import BadInput
 from masthead.private_files import new_file, sync
 from masthead.store import Store, audit
 from masthead.store.books import renewing
+from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Operation, operation
 from masthead.store.database import Connection
 
@@ -174,7 +175,7 @@ def _due(
     again: bool = False,
 ) -> list[renewing.Due]:
     if publication is not None:
-        renewing.check_publication(connection, account_id, publication)
+        check_publication(connection, account_id, publication)
     return renewing.due(connection, account_id, day, publication, again=again)
 
 

@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from masthead.books import Books
+from masthead.books.issues import DIGITAL, PRINTED, mail_file_rows, mark_written
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.private_files import new_file
-from masthead.store import Store, audit
-from masthead.store.books import mail_file
 
 __all__ = ["Wanted", "write_mail_file"]
 
@@ -31,15 +31,7 @@ class Wanted(NamedTuple):
     for_spreadsheets: bool = False
 
 
-def write_mail_file(
-    store: Store,
-    account_id: int,
-    wanted: Wanted,
-    path: Path,
-    *,
-    dry_run: bool = False,
-    by: audit.Actor | None = None,
-) -> int:
+def write_mail_file(books: Books, wanted: Wanted, path: Path, *, dry_run: bool = False) -> int:
     """Write the file of an issue's list; return how many rows it has, without its header.
 
     The format is that of the path's ending, ``.csv`` or ``.xlsx``. The issue stays closed from now
@@ -49,21 +41,12 @@ def write_mail_file(
     if path.suffix.lower() not in {".csv", ".xlsx"}:
         raise BadInput(f"{path}: the name of a mail file ends in .csv or .xlsx")
     unfinished = path.with_name(f"{path.name}.unfinished")
-    columns = mail_file.DIGITAL if wanted.digital else mail_file.PRINTED
+    columns = DIGITAL if wanted.digital else PRINTED
     try:
         with new_file(unfinished):
             pass
-        written = mail_file.mark_written(
-            store,
-            account_id,
-            wanted.issue_id,
-            mailing_list_id=wanted.mailing_list_id,
-            actor=by,
-            dry_run=dry_run,
-        )
-        with mail_file.rows_of(
-            store, account_id, wanted.issue_id, written, digital=wanted.digital
-        ) as found:
+        written = mark_written(books, wanted.issue_id, wanted.mailing_list_id, dry_run=dry_run)
+        with mail_file_rows(books, written, digital=wanted.digital) as found:
             rows = map(harmless, found) if wanted.for_spreadsheets else found
             write = _write_csv if path.suffix.lower() == ".csv" else _write_xlsx
             count = write(unfinished, columns, rows)

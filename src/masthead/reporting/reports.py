@@ -14,8 +14,8 @@ from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.store import Connection
 from masthead.store.books import expiry_counts, reports
+from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import day_of_opening
-from masthead.store.books.renewing import check_publication
 
 __all__ = [
     "check_day",

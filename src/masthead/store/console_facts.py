@@ -5,24 +5,18 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from masthead.contract.moments import date_in
-from masthead.errors import NotFound
 from masthead.store import accounts
 from masthead.store.audit import Entry
 from masthead.store.books.operation import Mode, mode_of
-from masthead.store.database import Connection, Row, Store
+from masthead.store.database import Connection, Store
 
 __all__ = [
     "Account",
-    "ListShown",
     "account_of",
     "changes_of",
     "first_issue",
     "has_order",
-    "issue_of_list",
-    "list_with_entries",
-    "lists_of_issue",
     "log_page",
-    "newest_lists",
 ]
 
 _LOOKED_AT = 5_000
@@ -115,107 +109,3 @@ def first_issue(connection: Connection, account_id: int, subscription_id: int) -
         subscription_id=subscription_id,
     )
     return f"{row[0] or 'issue'} ({row[1]})" if row else ""
-
-
-class ListShown(NamedTuple):
-    """A list download; ``is_gap`` is 1 for a gap list."""
-
-    mailing_list_id: int
-    name: str | None
-    status: str | None
-    entries: int | None
-    is_gap: int
-    parent_mailing_list_id: int | None
-    date_created: str | None
-
-
-_LIST = ", ".join(ListShown._fields).replace("entries", "count")
-
-
-def lists_of_issue(
-    connection: Connection, account_id: int, main_list: int | None
-) -> list[ListShown]:
-    """Return the lists of an issue, by its main list: that one, then its gap lists."""
-    if main_list is None:
-        return []
-    rows = connection.rows(
-        f"""
-        SELECT {_LIST} FROM list_downloads
-        WHERE account_id = :account_id
-            AND (mailing_list_id = :main_list OR parent_mailing_list_id = :main_list)
-        """,
-        account_id=account_id,
-        main_list=main_list,
-    )
-    return sorted(ListShown(*row) for row in rows)
-
-
-def newest_lists(
-    connection: Connection, account_id: int, *, before: int | None, limit: int
-) -> list[ListShown]:
-    """Return the list downloads of an account, the newest first, from one id on downwards."""
-    rows = connection.rows(
-        f"""
-        SELECT {_LIST} FROM list_downloads
-        WHERE account_id = :account_id AND mailing_list_id < :before
-        ORDER BY mailing_list_id DESC LIMIT :limit
-        """,
-        account_id=account_id,
-        before=2**63 - 1 if before is None else before,
-        limit=limit,
-    )
-    return [ListShown(*row) for row in rows]
-
-
-def issue_of_list(connection: Connection, account_id: int, found: ListShown) -> int | None:
-    """Return the issue whose main list it is, or whose gap list; None if no issue was closed."""
-    main = found.parent_mailing_list_id if found.is_gap else found.mailing_list_id
-    row = connection.row(
-        """
-        SELECT issue_id FROM issues
-        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
-        """,
-        account_id=account_id,
-        mailing_list_id=main,
-    )
-    return row[0] if row else None
-
-
-def list_with_entries(
-    connection: Connection, account_id: int, mailing_list_id: int, *, after: int, limit: int
-) -> tuple[ListShown, list[Row]]:
-    """Return a list, and its entries behind a subscription: with subscribers and their names.
-
-    A row has the subscription, copies, is_grace, is_paid, type, and the subscriber's id and names.
-    Raises NotFound if there is no such list.
-    """
-    row = connection.row(
-        f"""
-        SELECT {_LIST} FROM list_downloads
-        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
-        """,
-        account_id=account_id,
-        mailing_list_id=mailing_list_id,
-    )
-    if row is None:
-        raise NotFound(f"account {account_id} has no list {mailing_list_id}")
-    entries = connection.rows(
-        """
-        SELECT e.subscription_id, e.copies, e.is_grace, e.is_paid, e.type, r.subscriber_id,
-            r.first_name, r.last_name
-        FROM (SELECT account_id, subscription_id, copies, is_grace, is_paid, type
-            FROM mailing_list_entries
-            WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
-                AND subscription_id > :after
-            ORDER BY subscription_id LIMIT :limit) AS e
-        JOIN subscriptions AS s
-            ON s.account_id = e.account_id AND s.subscription_id = e.subscription_id
-        JOIN subscribers AS r ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
-        ORDER BY e.subscription_id
-        """,
-        account_id=account_id,
-        mailing_list_id=mailing_list_id,
-        after=after,
-        limit=limit,
-    )
-    return ListShown(*row), entries

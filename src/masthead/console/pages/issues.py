@@ -7,18 +7,14 @@ from contextlib import ExitStack
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from masthead.console.forms import Form
+from masthead.books import issues as operations
+from masthead.books.issues import Grace, Issue, MailingList
+from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
 from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
-from masthead.store.books import closing
-from masthead.store.books.closing import Grace, MailingList
-from masthead.store.books.issue import Issue, find_issue, issues_of
-from masthead.store.books.operation import Reading
-from masthead.store.books.reopening import reopen_issue
-from masthead.store.console_facts import lists_of_issue
 from masthead.temporary import own_folder
 
 __all__ = ["pages", "planned"]
@@ -43,8 +39,7 @@ def planned(found: list[Issue]) -> list[Issue]:
 
 def issues(request: PageRequest) -> Response:
     """Show the issues to come and those that were closed."""
-    with request.reading() as connection:
-        found = issues_of(Reading(request.store, connection, request.account_id))
+    found = operations.all_of(request.books)
     closed = sorted((each for each in found if each.closed_at), key=lambda each: each.date)
     return request.page(
         "issues",
@@ -60,9 +55,7 @@ def issue(request: PageRequest) -> Response:
 
 
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
-    with request.reading() as connection:
-        found = find_issue(Reading(request.store, connection, request.account_id), _id(request))
-        lists = lists_of_issue(connection, request.account_id, found.mailing_list_id)
+    found, lists = operations.show(request.books, _id(request))
     half_a_year_before = dt.date.fromisoformat(found.date) - dt.timedelta(days=180)
     form.values.setdefault("grace_issues", "0")
     form.values.setdefault("grace_from", half_a_year_before.isoformat())
@@ -72,21 +65,17 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
 def close(request: PageRequest) -> Response:
     """Show what closing gives, or close the issue."""
     form = Form(request.form)
-    issues_ = form.number("grace_issues", "Grace issues", at_most=1_000) or 0
+    grace_issues = form.number("grace_issues", "Grace issues") or 0
     since = form.day("grace_from", "The day")
-    if issues_ and not since:
-        form.refuse("grace_from", "Say since when a last issue counts for grace.")
     if not form.is_good:
         return _shown(request, form, 400)
     is_sure = bool(form["sure"])
     made = None
     with form.refusing():
-        made = closing.close_issue(
-            request.store,
-            request.account_id,
+        made = operations.close(
+            request.books_for("close an issue"),
             _id(request),
-            grace=Grace(issues_, since if issues_ else None),
-            actor=request.actor("close an issue"),
+            Grace(grace_issues, since if grace_issues else None),
             dry_run=not is_sure,
         )
     return _made(request, form, made, "close", is_sure=is_sure)
@@ -97,12 +86,8 @@ def gap(request: PageRequest) -> Response:
     form, made = Form(request.form), None
     is_sure = bool(form["sure"])
     with form.refusing():
-        made = closing.make_gap_list(
-            request.store,
-            request.account_id,
-            _id(request),
-            actor=request.actor("make a gap list"),
-            dry_run=not is_sure,
+        made = operations.make_gap_list(
+            request.books_for("make a gap list"), _id(request), dry_run=not is_sure
         )
     return _made(request, form, made, "gap", is_sure=is_sure)
 
@@ -114,13 +99,8 @@ def _made(
         return _shown(request, form, 400)
     key = _id(request)
     if is_sure:
-        entries = f"{made.entries:,} entries"
-        said = f"List {made.mailing_list_id} was made: {entries}."
-        if made.mailing_list_id is None:
-            said = "Nobody is to get the issue now: no list was made."
-        return request.go(f"/issues/{key}", said)
-    with request.reading() as connection:
-        found = find_issue(Reading(request.store, connection, request.account_id), key)
+        return request.go(f"/issues/{key}", sentence(made.sentence))
+    found, _ = operations.show(request.books, key)
     return request.page(
         "issue_preview",
         issue=found,
@@ -142,24 +122,15 @@ def reopen(request: PageRequest) -> Response:
     form, done = Form(request.form), None
     is_sure = bool(form["sure"])
     with form.refusing():
-        done = reopen_issue(
-            request.store,
-            request.account_id,
-            _id(request),
-            actor=request.actor("reopen an issue"),
-            dry_run=not is_sure,
+        done = operations.reopen(
+            request.books_for("reopen an issue"), _id(request), dry_run=not is_sure
         )
     if done is None:
         return _shown(request, form, 400)
-    lists = "1 list" if done.lists == 1 else f"{done.lists} lists"
-    undone = f"{done.deliveries:,} deliveries of {lists}"
     if is_sure:
-        return request.go(
-            f"/issues/{_id(request)}", f"The issue is open again: {undone} were undone."
-        )
-    with request.reading() as connection:
-        found = find_issue(Reading(request.store, connection, request.account_id), _id(request))
-    return request.page("issue_reopen", issue=found, undone=undone)
+        return request.go(f"/issues/{_id(request)}", sentence(done.sentence))
+    found, _ = operations.show(request.books, _id(request))
+    return request.page("issue_reopen", issue=found, done=done)
 
 
 def file(request: PageRequest) -> Response:
@@ -176,9 +147,7 @@ def file(request: PageRequest) -> Response:
     path = folder / f"{name}.{kind}"
     wanted = Wanted(_id(request), key, is_digital, bool(form["for_spreadsheets"]))
     try:
-        write_mail_file(
-            request.store, request.account_id, wanted, path, by=request.actor("write a mail file")
-        )
+        write_mail_file(request.books_for("write a mail file"), wanted, path)
     except BadInput as error:
         until_sent.close()
         form.refuse("", f"{error}.")

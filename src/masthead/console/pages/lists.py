@@ -2,9 +2,9 @@
 
 from starlette.responses import Response
 
+from masthead.books import issues
 from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
-from masthead.store.console_facts import issue_of_list, list_with_entries, newest_lists
 
 __all__ = ["pages"]
 
@@ -14,13 +14,7 @@ _SHOWN = 100
 def lists(request: PageRequest) -> Response:
     """Show the lists, the newest first, a hundred on each page."""
     before = id_in(request.query.get("before", ""))
-    with request.reading() as connection:
-        found = newest_lists(
-            connection,
-            request.account_id,
-            before=before,
-            limit=_SHOWN + 1,
-        )
+    found = issues.lists(request.books, before=before, limit=_SHOWN + 1)
     more = found[_SHOWN - 1].mailing_list_id if len(found) > _SHOWN else None
     return request.page("lists", lists=found[:_SHOWN], more=more)
 
@@ -28,16 +22,13 @@ def lists(request: PageRequest) -> Response:
 def entries(request: PageRequest) -> Response:
     """Show a list with its entries by subscription, a hundred on each page."""
     after = id_in(request.query.get("after", ""))
-    with request.reading() as connection:
-        found, rows = list_with_entries(
-            connection,
-            request.account_id,
-            int(request.ids["id"]),
-            after=-1 if after is None else after,
-            limit=_SHOWN + 1,
-        )
-        issue_id = issue_of_list(connection, request.account_id, found)
-    more = rows[_SHOWN - 1][0] if len(rows) > _SHOWN else None
+    found, issue_id, rows = issues.list_with_entries(
+        request.books,
+        int(request.ids["id"]),
+        after=-1 if after is None else after,
+        limit=_SHOWN + 1,
+    )
+    more = rows[_SHOWN - 1].subscription_id if len(rows) > _SHOWN else None
     return request.page("list", list=found, issue_id=issue_id, entries=rows[:_SHOWN], more=more)
 
 

@@ -17,6 +17,7 @@ from masthead.loading.export import harmless
 from masthead.reporting.reports import check_day
 from masthead.store import Connection, audit
 from masthead.store.books import catalogue, renewing
+from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Operation
 from masthead.store.books.reports import counting
 
@@ -120,7 +121,7 @@ def _file(out: io.StringIO, name: str) -> Response:
 def _letters_due(books: Operation, publication: int | None) -> str:
     """Return a sentence with the letters that are due today; '' if none is."""
     if publication is not None:
-        renewing.check_publication(books.connection, books.account_id, publication)
+        check_publication(books.connection, books.account_id, publication)
     due = renewing.due(books.connection, books.account_id, books.today, publication)
     names = _names(books.connection, books.account_id)
     return "; ".join(
@@ -138,7 +139,7 @@ def _names(connection: Connection, account_id: int) -> dict[int, str]:
 
 def _state(books: Books, key: int) -> State:
     with books.read() as reading:
-        renewing.check_publication(reading.connection, reading.account_id, key)
+        check_publication(reading.connection, reading.account_id, key)
         points = renewing.efforts(reading.connection, reading.account_id, key)
     return {
         "efforts": "; ".join(

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from masthead.books.issues import all_of
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
 from masthead.console.account_figures import Counted
 from masthead.console.forms import id_in, sentence
 from masthead.console.page_request import PageRequest, get
 from masthead.errors import BadInput, NotFound
 from masthead.reporting import reports
-from masthead.store.books.issue import issues_of
 from masthead.store.books.operation import Reading
 from masthead.store.books.reports import counting
 
@@ -122,8 +122,7 @@ def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, 
         return [], None, sentence(error)
     if kind not in _OF_AN_ISSUE:
         return [], _Asked(kind, None, day, day == today), ""
-    with request.reading() as connection:
-        issues = _issues(Reading(request.store, connection, request.account_id))
+    issues = _issues(request)
     if not issue:
         return issues, _Asked(kind, issues[0][0], day, day == today) if issues else None, ""
     key = id_in(issue)
@@ -132,8 +131,8 @@ def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, 
     return issues, _Asked(kind, key, day, day == today), ""
 
 
-def _issues(books: Reading) -> list[tuple[int, str]]:
-    closed = [each for each in issues_of(books) if each.closed_at and each.mailing_list_id]
+def _issues(request: PageRequest) -> list[tuple[int, str]]:
+    closed = [each for each in all_of(request.books) if each.closed_at and each.mailing_list_id]
     closed.sort(key=lambda each: each.date, reverse=True)
     return [(each.issue_id, f"{each.publication} {each.name} ({each.date})") for each in closed]
 

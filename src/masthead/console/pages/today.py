@@ -2,10 +2,9 @@
 
 from starlette.responses import Response
 
+from masthead.books import issues
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.issues import planned
-from masthead.store.books.issue import issues_of
-from masthead.store.books.operation import Reading
 from masthead.store.console_figures import figures_of
 
 __all__ = ["pages"]
@@ -15,9 +14,7 @@ _NEXT = 6
 
 def today(request: PageRequest) -> Response:
     """Show the day. What is counted over the whole account comes as soon as it is counted."""
-    with request.reading() as connection:
-        found = issues_of(Reading(request.store, connection, request.account_id))
-    coming = planned(found)
+    coming = planned(issues.all_of(request.books))
     first: dict[int, int] = {}
     for issue in coming:
         first.setdefault(issue.publication_id, issue.issue_id)

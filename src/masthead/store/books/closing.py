@@ -7,25 +7,42 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import NamedTuple
 
-from masthead.circulation.copy_classes import GRACE, UNPAID
+from masthead.circulation import copy_classes
 from masthead.contract.printable import counted
-from masthead.errors import BadInput, BadUsage
-from masthead.store import audit
-from masthead.store.books.cancelling import end_due
+from masthead.errors import BadInput
 from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
-from masthead.store.books.issue import Issue, find_issue, issues_of
-from masthead.store.books.operation import Operation, operation
-from masthead.store.books.served_subscriptions import Grace, Serving
+from masthead.store.books.issue import Issue, issues_of
+from masthead.store.books.operation import Operation
+from masthead.store.books.served_subscriptions import (
+    DELETED,
+    NO_ADDRESS,
+    PASSED_OVER,
+    UNPAID,
+    Grace,
+    Serving,
+)
 from masthead.store.books.stored_expiry_dates import calendar_of, forecast
-from masthead.store.books.uncancelling import finalize
-from masthead.store.database import Store
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["Exception_", "Grace", "MailingList", "Run", "close_issue", "make_gap_list"]
+__all__ = [
+    "Exception_",
+    "MailingList",
+    "Run",
+    "check_open",
+    "deliver",
+    "forecast_after_closing",
+    "forecast_gap_list",
+]
 
 _CHANGED, _DATES = "books_changed", "books_simple"
+_REASONS = {
+    UNPAID: "its order is not paid",
+    NO_ADDRESS: "it has no address",
+    DELETED: "its reader was deleted: cancel it, with a refund or without",
+    PASSED_OVER: "an order is not paid, and a later one that is paid was delivered instead",
+}
 
 
 class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is no error
@@ -38,6 +55,11 @@ class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is
     subscription_id: int
     subscriber_id: int
     why: str
+
+    @property
+    def reason(self) -> str:
+        """What ``why`` means, in words."""
+        return _REASONS[self.why]
 
 
 class Run(NamedTuple):
@@ -55,95 +77,43 @@ class Run(NamedTuple):
 
 
 class MailingList(NamedTuple):
-    """A list that closing or a gap list made, or would make.
+    """A list of an issue that closing or a gap list made, or would make.
 
     ``mailing_list_id`` is None for a gap list without entries, which is not kept.
     """
 
+    issue_id: int
+    is_gap: bool
     mailing_list_id: int | None
     name: str
     entries: int
     runs: list[Run]
     exceptions: list[Exception_]
 
+    @property
+    def sentence(self) -> str:
+        """What was made."""
+        issue = f"issue {self.issue_id} ({self.name})"
+        exceptions = counted(len(self.exceptions), "exception")
+        if self.mailing_list_id is None:
+            return f"no reader is to get {issue} now, so no list was made: {exceptions}"
+        has = f"{counted(self.entries, 'entry', 'entries')}, {exceptions}"
+        if self.is_gap:
+            return f"gap list {self.mailing_list_id} of {issue} was made: {has}"
+        return f"{issue} was closed with list {self.mailing_list_id}: {has}"
 
-def close_issue(
-    store: Store,
-    account_id: int,
-    issue_id: int,
-    *,
-    grace: Grace | None = None,
-    actor: audit.Actor | None = None,
-    dry_run: bool = False,
+
+def deliver(
+    books: Operation, issue: Issue, grace: Grace, *, parent: int | None = None
 ) -> MailingList:
-    """Close an issue: make its main list, deliver it, earn the revenue (circulation, "Close").
+    """Deliver an issue by a new list, and write all that follows but the forecasts.
 
-    With ``dry_run`` it is all undone, so that a preview is what closing gives. Raises what
-    ``operation`` and ``find_issue`` do, and BadInput if the issue is closed, or an earlier one is
-    not.
+    ``parent`` is the main list of a gap list.
     """
-    grace = grace or Grace()
-    if grace.issues and not grace.since:
-        raise BadUsage(
-            "issues of grace need the date since when a last issue counts",
-            code="grace_without_date",
-        )
-    with operation(store, account_id, actor, dry_run=dry_run) as books:
-        issue = find_issue(books, issue_id)
-        _check_open(books, issue)
-        finalize(books, issue)
-        made = _Delivery(books, issue, grace, parent=None).run()
-        _forecast_after_closing(books, issue, made)
-        end_due(books, issue)
-        books.say(
-            f"closed issue {issue_id}: list {made.mailing_list_id} with "
-            f"{counted(made.entries, 'entry', 'entries')}, "
-            f"{counted(len(made.exceptions), 'exception')}"
-        )
-        return made
+    return _Delivery(books, issue, grace, parent=parent).run()
 
 
-def make_gap_list(
-    store: Store,
-    account_id: int,
-    issue_id: int,
-    *,
-    actor: audit.Actor | None = None,
-    dry_run: bool = False,
-) -> MailingList:
-    """Make a list of those who should have a closed issue by now and have not got it.
-
-    Without any there is no list, and nothing changes (circulation, "Gap"). Raises what
-    ``operation`` and ``find_issue`` do, and BadInput if the issue has no main list.
-    """
-    with operation(store, account_id, actor, dry_run=dry_run) as books:
-        issue = find_issue(books, issue_id)
-        if issue.mailing_list_id is None:
-            how = "was closed without one" if issue.closed_at else "is not closed"
-            raise BadInput(f"{issue.title} {how}: a gap list needs the main list of its issue")
-        made = _Delivery(books, issue, Grace(), parent=issue.mailing_list_id).run()
-        if made.mailing_list_id is not None:
-            lists = KeyLists(books.connection, books.account_id, books.commit_id)
-            lists.keep(
-                _CHANGED,
-                """SELECT e.subscription_id AS key FROM mailing_list_entries AS e
-                WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id""",
-                ("key",),
-                account_id=account_id,
-                mailing_list_id=made.mailing_list_id,
-            )
-            forecast(books, lists, lists.keys_in(_CHANGED))
-            lists.drop(_CHANGED)
-            end_due(books, issue)
-            books.say(
-                f"gap list {made.mailing_list_id} of issue {issue_id} with "
-                f"{counted(made.entries, 'entry', 'entries')}, "
-                f"{counted(len(made.exceptions), 'exception')}"
-            )
-        return made
-
-
-def _check_open(books: Operation, issue: Issue) -> None:
+def check_open(books: Operation, issue: Issue) -> None:
     """Raise BadInput unless the issue is the next one of its publication to be closed."""
     if issue.closed_at:
         which = f"with list {issue.mailing_list_id}" if issue.mailing_list_id else "without a list"
@@ -188,7 +158,7 @@ class _Delivery:
                 WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
                 **self._values,
             )
-            return MailingList(None, name, 0, [], exceptions)
+            return MailingList(self._issue.issue_id, True, None, name, 0, [], exceptions)
         self._add_entries()
         self._use_up_terms()
         earn_by_deliveries(self._books, self._issue, self._list_id)
@@ -206,7 +176,15 @@ class _Delivery:
             mailing_list_id=self._list_id,
         )
         add_kinds(self._books, self._issue.publication_id)
-        return MailingList(self._list_id, name, count, self._runs(), exceptions)
+        return MailingList(
+            self._issue.issue_id,
+            self._parent is not None,
+            self._list_id,
+            name,
+            count,
+            self._runs(),
+            exceptions,
+        )
 
     def _add_list(self) -> None:
         self._connection.change(
@@ -246,8 +224,9 @@ class _Delivery:
             SELECT d.account_id, d.mailing_list_id, d.subscription_id,
                 coalesce(t.copies + t.free_copies, s.copies), d.is_grace,
                 CASE WHEN t.paid_on IS NOT NULL THEN 1 ELSE 0 END, s.type,
-                CASE WHEN t.term_id IS NULL THEN '{GRACE}'
-                    WHEN t.price > 0 AND t.paid_on IS NULL THEN '{UNPAID}' ELSE t.class END,
+                CASE WHEN t.term_id IS NULL THEN '{copy_classes.GRACE}'
+                    WHEN t.price > 0 AND t.paid_on IS NULL THEN '{copy_classes.UNPAID}'
+                    ELSE t.class END,
                 coalesce(t.free_copies, 0), t.free_class
             FROM subscription_issues AS d JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = d.subscription_id
@@ -293,7 +272,22 @@ class _Delivery:
         return [Run(*row) for row in rows]
 
 
-def _forecast_after_closing(books: Operation, issue: Issue, made: MailingList) -> None:
+def forecast_gap_list(books: Operation, made: MailingList) -> None:
+    """Make the forecasts of the subscriptions of a gap list again."""
+    lists = KeyLists(books.connection, books.account_id, books.commit_id)
+    lists.keep(
+        _CHANGED,
+        """SELECT e.subscription_id AS key FROM mailing_list_entries AS e
+        WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id""",
+        ("key",),
+        account_id=books.account_id,
+        mailing_list_id=made.mailing_list_id,
+    )
+    forecast(books, lists, lists.keys_in(_CHANGED))
+    lists.drop(_CHANGED)
+
+
+def forecast_after_closing(books: Operation, issue: Issue, made: MailingList) -> None:
     """Write anew the ``date_expired`` that closing has changed.
 
     One issue fewer is left and one fewer is to come, so mostly it is as before: what it is for so

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Reading
+from masthead.store.database import Connection
 
-__all__ = ["Issue", "find_issue", "issues_of", "newest_closed"]
+__all__ = ["Issue", "check_publication", "find_issue", "issues_of", "newest_closed"]
 
 _COLUMNS = """
     i.issue_id, i.name, i.date, i.publication_id, p.name, p.credit_issues, i.closed_at,
@@ -53,6 +54,23 @@ class Issue(NamedTuple):
     def list_name(self) -> str:
         """The name of its mailing lists."""
         return f"{self.publication} {self.name}"
+
+
+def check_publication(connection: Connection, account_id: int, publication_id: int) -> None:
+    """Raise NotFound unless the account has the publication."""
+    if not connection.row(
+        """
+        SELECT 1 FROM publications
+        WHERE account_id = :account_id AND publication_id = :publication_id
+        """,
+        account_id=account_id,
+        publication_id=publication_id,
+    ):
+        raise NotFound(
+            f"account {account_id} has no publication {publication_id}",
+            code="not_in_catalogue",
+            thing="publication",
+        )
 
 
 def find_issue(books: Reading, issue_id: int) -> Issue:

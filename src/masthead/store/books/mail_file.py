@@ -1,16 +1,14 @@
 """Where the copies of a list go: the rows of its mail file (circulation, "The mail file")."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from masthead.contract.subscription_types import PRINTED as PRINTED_TYPES
 from masthead.errors import BadInput
-from masthead.store import audit
-from masthead.store.books.issue import find_issue
-from masthead.store.books.operation import operation
+from masthead.store.books.issue import Issue
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import RECEIVED_BY
-from masthead.store.database import Row, Store
+from masthead.store.database import Row
 
 __all__ = ["DIGITAL", "PRINTED", "Written", "mark_written", "name_at", "rows_of"]
 
@@ -55,66 +53,54 @@ def name_at(part: str, subscriber: str) -> str:
 
 
 class Written(NamedTuple):
-    """The list whose file is written, and its name."""
+    """The list of an issue whose file is written."""
 
+    issue_id: int
     mailing_list_id: int
-    name: str
+
+    @property
+    def sentence(self) -> str:
+        """What was noted."""
+        return f"the file of list {self.mailing_list_id} of issue {self.issue_id} was written out"
 
 
-def mark_written(
-    store: Store,
-    account_id: int,
-    issue_id: int,
-    *,
-    mailing_list_id: int | None = None,
-    actor: audit.Actor | None = None,
-    dry_run: bool = False,
-) -> Written:
-    """Note that a list's file is written, after which its issue stays closed; return the list.
+def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) -> Written:
+    """Note that the file of an issue's main list, or of one of its gap lists, is written.
 
-    That is the issue's main list, or a gap list of it. It is noted before the file is there, so
-    that no file is of deliveries which were undone; and the audit log has each time. Raises what
-    ``operation`` and ``find_issue`` do, and BadInput if the issue has no such list.
+    Raises BadInput if the issue has no such list.
     """
-    with operation(store, account_id, actor, dry_run=dry_run) as books:
-        issue = find_issue(books, issue_id)
-        if issue.mailing_list_id is None:
-            how = "was closed without one" if issue.closed_at else "is not closed"
-            raise BadInput(f"{issue.title} {how}: a file is of a mailing list")
-        which = issue.mailing_list_id if mailing_list_id is None else mailing_list_id
-        row = books.connection.row(
-            """
-            SELECT name FROM list_downloads WHERE account_id = :account_id
-                AND mailing_list_id = :which AND :main IN (mailing_list_id, parent_mailing_list_id)
-            """,
-            account_id=account_id,
-            which=which,
-            main=issue.mailing_list_id,
-        )
-        if row is None:
-            raise BadInput(f"list {which} is none of {issue.title}")
-        books.connection.change(
-            """
-            UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
-            WHERE account_id = :account_id AND issue_id = :issue_id
-            """,
-            account_id=account_id,
-            issue_id=issue_id,
-            now=books.now,
-        )
-        books.say(f"the file of list {which} of issue {issue_id} was written out")
-        return Written(which, str(row[0] or ""))
+    if issue.mailing_list_id is None:
+        how = "was closed without one" if issue.closed_at else "is not closed"
+        raise BadInput(f"{issue.title} {how}: a file is of a mailing list")
+    which = issue.mailing_list_id if mailing_list_id is None else mailing_list_id
+    if not books.connection.row(
+        """
+        SELECT 1 FROM list_downloads WHERE account_id = :account_id
+            AND mailing_list_id = :which AND :main IN (mailing_list_id, parent_mailing_list_id)
+        """,
+        account_id=books.account_id,
+        which=which,
+        main=issue.mailing_list_id,
+    ):
+        raise BadInput(f"list {which} is none of {issue.title}")
+    books.connection.change(
+        """
+        UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
+        WHERE account_id = :account_id AND issue_id = :issue_id
+        """,
+        account_id=books.account_id,
+        issue_id=issue.issue_id,
+        now=books.now,
+    )
+    return Written(issue.issue_id, which)
 
 
-@contextmanager
-def rows_of(
-    store: Store, account_id: int, issue_id: int, written: Written, *, digital: bool = False
-) -> Iterator[Iterator[Row]]:
-    """Yield the rows of a list's file, one by one, from one snapshot.
+def rows_of(reading: Reading, written: Written, *, digital: bool = False) -> Iterator[Row]:
+    """Yield the rows of a list's file, one by one, with :data:`PRINTED` or :data:`DIGITAL`.
 
-    Printed copies (Print and Both) have the columns :data:`PRINTED`, with the address in force on
-    the issue's date, by country and postal code; the others :data:`DIGITAL`, by subscription. An
-    address without a name or company gets the reader's name.
+    Printed copies (Print and Both) come with the address in force on the issue's date, by country
+    and postal code; the others by subscription. An address without a name or company gets the
+    reader's name.
     """
     if digital:
         sql = f"""
@@ -138,8 +124,7 @@ def rows_of(
             {_OF_LIST} AND e.type IN {PRINTED_TYPES}
             ORDER BY coalesce(a.country_name, ''), coalesce(a.zip_code, ''), e.subscription_id
             """
-    values = {"account_id": account_id, "mailing_list_id": written.mailing_list_id}
+    values = {"account_id": reading.account_id, "mailing_list_id": written.mailing_list_id}
     if not digital:
-        values["issue_id"] = issue_id
-    with store.writer() as connection, connection.read_snapshot():
-        yield connection.stream(sql, **values)
+        values["issue_id"] = written.issue_id
+    return reading.connection.stream(sql, **values)

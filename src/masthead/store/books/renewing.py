@@ -7,8 +7,9 @@ Each statement is for all subscriptions at once. What changes something runs in 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput
 from masthead.store.books.derived_values import decimal_of
+from masthead.store.books.issue import check_publication
 from masthead.store.books.mail_file import name_at
 from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
@@ -16,7 +17,6 @@ from masthead.store.database import Connection
 __all__ = [
     "LETTER",
     "Point",
-    "check_publication",
     "due",
     "efforts",
     "is_noted",
@@ -84,23 +84,6 @@ class Due(NamedTuple):
     publication_id: int
     effort: int
     letters: int
-
-
-def check_publication(connection: Connection, account_id: int, publication_id: int) -> None:
-    """Raise NotFound unless the account has the publication."""
-    if not connection.row(
-        """
-        SELECT 1 FROM publications
-        WHERE account_id = :account_id AND publication_id = :publication_id
-        """,
-        account_id=account_id,
-        publication_id=publication_id,
-    ):
-        raise NotFound(
-            f"account {account_id} has no publication {publication_id}",
-            code="not_in_catalogue",
-            thing="publication",
-        )
 
 
 def efforts(

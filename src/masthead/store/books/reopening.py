@@ -2,18 +2,17 @@
 
 from typing import NamedTuple
 
+from masthead.contract.printable import counted
 from masthead.errors import BadInput
-from masthead.store import audit, deletions
+from masthead.store import deletions
 from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_months, take_back
-from masthead.store.books.issue import Issue, find_issue, newest_closed
-from masthead.store.books.operation import Operation, operation
+from masthead.store.books.issue import Issue, newest_closed
+from masthead.store.books.operation import Operation
 from masthead.store.books.stored_expiry_dates import forecast
-from masthead.store.books.uncancelling import go_back
-from masthead.store.database import Store
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["Reopened", "reopen_issue"]
+__all__ = ["Reopened", "Undoing", "check_reopening"]
 
 _UNDONE = "books_undone"
 _NAMED_MAX = 20
@@ -24,44 +23,25 @@ _LISTS = """
 
 
 class Reopened(NamedTuple):
-    """How many deliveries were undone, and of how many lists."""
+    """How many deliveries of an issue were undone, and of how many lists."""
 
+    issue_id: int
     deliveries: int
     lists: int
 
+    @property
+    def sentence(self) -> str:
+        """What was undone."""
+        undone = counted(self.deliveries, "delivery", "deliveries")
+        lists = counted(self.lists, "list")
+        return f"issue {self.issue_id} was reopened: {undone} of {lists} undone"
 
-def reopen_issue(
-    store: Store,
-    account_id: int,
-    issue_id: int,
-    *,
-    actor: audit.Actor | None = None,
-    dry_run: bool = False,
-) -> Reopened:
-    """Undo the closing of a publication's latest closed issue, with its gap lists.
 
-    Terms get their issues back, what these earned is taken back, and the lists are removed. What
-    happened since stays: so whoever has ordered since and would begin later, having used up all
-    issues with this one, begins with it again. Raises what ``operation`` and ``find_issue`` do, and
-    BadInput where that cannot be (circulation, "Reopen").
+def check_reopening(books: Operation, issue: Issue) -> int:
+    """Return the main list of an issue.
+
+    Raises BadInput unless it is the latest closed issue, has a list, and no file.
     """
-    with operation(store, account_id, actor, dry_run=dry_run) as books:
-        issue = find_issue(books, issue_id)
-        _check(books, issue)
-        assert issue.mailing_list_id is not None
-        go_back(books, issue)
-        undoing = _Undoing(books, issue, issue.mailing_list_id)
-        undoing.check_terms()
-        done = undoing.run()
-        books.say(
-            f"issue {issue_id} was reopened: deliveries undone: {done.deliveries}; "
-            f"lists removed: {done.lists}"
-        )
-        return done
-
-
-def _check(books: Operation, issue: Issue) -> None:
-    """Raise BadInput unless the issue is the latest closed one, has a list, and no file."""
     if not issue.closed_at:
         raise BadInput(f"{issue.title} is not closed: there is nothing to undo")
     if issue.mailing_list_id is None:
@@ -73,9 +53,10 @@ def _check(books: Operation, issue: Issue) -> None:
         raise BadInput(
             f"the file of {issue.title} was written at {issue.file_written_at}: it stays closed"
         )
+    return issue.mailing_list_id
 
 
-class _Undoing:
+class Undoing:
     """The deliveries of an issue that are undone."""
 
     def __init__(self, books: Operation, issue: Issue, main_list_id: int) -> None:
@@ -149,7 +130,7 @@ class _Undoing:
         self._forecast()
         add_kinds(self._books)
         self._lists.drop(_UNDONE)
-        return Reopened(self._deliveries, lists)
+        return Reopened(self._issue.issue_id, self._deliveries, lists)
 
     def _begin_again(self) -> None:
         """Let subscriptions begin with this issue if an order has since let them begin after it.

@@ -1,6 +1,6 @@
 """Who gets an issue, as SQL for all subscriptions at once (circulation, "Close").
 
-``circulation.serving`` has the same rule for one reader.
+``tests/circulation/test_closing.py`` compares it with the rule for one reader.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,7 @@
-"""Who gets an issue that is closed (circulation, "Close")."""
+"""Who gets an issue that is closed, of one reader (circulation, "Close").
+
+``store.books.served_subscriptions`` has the rule in SQL; ``test_closing`` compares the two.
+"""
 
 from collections.abc import Sequence
 from datetime import date

@@ -1,0 +1,181 @@
+"""Issues: what there is, closing, gap lists, reopening, and the rows of a mail file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from masthead.books.account import Books
+from masthead.errors import BadInput, BadUsage
+from masthead.store.books import issue_lists, mail_file
+from masthead.store.books.cancelling import end_due
+from masthead.store.books.closing import (
+    Exception_,
+    MailingList,
+    Run,
+    check_open,
+    deliver,
+    forecast_after_closing,
+    forecast_gap_list,
+)
+from masthead.store.books.issue import Issue, check_publication, find_issue, issues_of
+from masthead.store.books.issue_lists import EntryShown, ListShown
+from masthead.store.books.mail_file import DIGITAL, PRINTED, Written
+from masthead.store.books.reopening import Reopened, Undoing, check_reopening
+from masthead.store.books.served_subscriptions import Grace
+from masthead.store.books.uncancelling import finalize, go_back
+from masthead.store.database import Row
+
+__all__ = [
+    "DIGITAL",
+    "GRACE_ISSUES_MAX",
+    "PRINTED",
+    "EntryShown",
+    "Exception_",
+    "Grace",
+    "Issue",
+    "ListShown",
+    "MailingList",
+    "Reopened",
+    "Run",
+    "Written",
+    "all_of",
+    "close",
+    "list_with_entries",
+    "lists",
+    "mail_file_rows",
+    "make_gap_list",
+    "mark_written",
+    "reopen",
+    "show",
+]
+
+GRACE_ISSUES_MAX = 1_000
+
+
+def all_of(books: Books, publication_id: int | None = None) -> list[Issue]:
+    """Return the issues of the account, or of a publication, by publication and date.
+
+    Raises NotFound if there is no such publication.
+    """
+    with books.read() as reading:
+        if publication_id is not None:
+            check_publication(reading.connection, books.account_id, publication_id)
+        return issues_of(reading, publication_id)
+
+
+def show(books: Books, issue_id: int) -> tuple[Issue, list[ListShown]]:
+    """Return an issue and its lists: the main one, then its gap lists.
+
+    Raises NotFound if there is no such issue, BadInput if it has no date.
+    """
+    with books.read() as reading:
+        found = find_issue(reading, issue_id)
+        return found, issue_lists.of_issue(reading, found.mailing_list_id)
+
+
+def lists(books: Books, *, before: int | None = None, limit: int) -> list[ListShown]:
+    """Return the lists of the account, the newest first, from below the id ``before`` on."""
+    with books.read() as reading:
+        return issue_lists.newest(reading, before=before, limit=limit)
+
+
+def list_with_entries(
+    books: Books, mailing_list_id: int, *, after: int, limit: int
+) -> tuple[ListShown, int | None, list[EntryShown]]:
+    """Return a list, the id of its issue, and entries of subscriptions above ``after``.
+
+    The id is None for a list of no issue that was closed here. Raises NotFound if there is no list.
+    """
+    with books.read() as reading:
+        found = issue_lists.find(reading, mailing_list_id)
+        entries = issue_lists.entries(reading, mailing_list_id, after=after, limit=limit)
+        return found, issue_lists.issue_of(reading, found), entries
+
+
+def close(
+    books: Books, issue_id: int, grace: Grace | None = None, *, dry_run: bool = False
+) -> MailingList:
+    """Close an issue: make its main list, deliver it, earn the revenue (circulation, "Close").
+
+    Raises NotFound if there is no such issue, BadInput if it has no date, is closed, or an earlier
+    one is not, and BadUsage for issues of grace without a date.
+    """
+    grace = grace or Grace()
+    if not 0 <= grace.issues <= GRACE_ISSUES_MAX:
+        raise BadInput(f"{grace.issues} issues of grace are not from 0 to {GRACE_ISSUES_MAX:,}")
+    if grace.issues and not grace.since:
+        raise BadUsage(
+            "issues of grace need the date since when a last issue counts",
+            code="grace_without_date",
+        )
+    with books.change(dry_run=dry_run) as change:
+        issue = find_issue(change, issue_id)
+        check_open(change, issue)
+        finalize(change, issue)
+        made = deliver(change, issue, grace)
+        forecast_after_closing(change, issue, made)
+        end_due(change, issue)
+        change.say(made.sentence)
+    return made
+
+
+def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> MailingList:
+    """Make a list of those who should have a closed issue by now and have not got it.
+
+    Without any there is no list, and nothing changes (circulation, "Gap"). Raises NotFound if there
+    is no such issue, BadInput if it has no date or no main list.
+    """
+    with books.change(dry_run=dry_run) as change:
+        issue = find_issue(change, issue_id)
+        if issue.mailing_list_id is None:
+            how = "was closed without one" if issue.closed_at else "is not closed"
+            raise BadInput(f"{issue.title} {how}: a gap list needs the main list of its issue")
+        made = deliver(change, issue, Grace(), parent=issue.mailing_list_id)
+        if made.mailing_list_id is not None:
+            forecast_gap_list(change, made)
+            end_due(change, issue)
+            change.say(made.sentence)
+    return made
+
+
+def reopen(books: Books, issue_id: int, *, dry_run: bool = False) -> Reopened:
+    """Undo the closing of a publication's latest closed issue, with its gap lists.
+
+    Terms get their issues back, what these earned is taken back, and the lists are removed. What
+    happened since stays: a reader who has used up all issues with this one, and has ordered since,
+    begins with it again. Raises NotFound if there is no such issue, BadInput where it cannot be
+    reopened (circulation, "Reopen").
+    """
+    with books.change(dry_run=dry_run) as change:
+        issue = find_issue(change, issue_id)
+        main_list_id = check_reopening(change, issue)
+        go_back(change, issue)
+        undoing = Undoing(change, issue, main_list_id)
+        undoing.check_terms()
+        done = undoing.run()
+        change.say(done.sentence)
+    return done
+
+
+def mark_written(
+    books: Books, issue_id: int, mailing_list_id: int | None = None, *, dry_run: bool = False
+) -> Written:
+    """Note that the file of a list is written, after which its issue stays closed.
+
+    That is the issue's main list, or a gap list of it. It is noted before the file is there, so
+    that no file is of deliveries which were undone; the audit log has each time. Raises NotFound if
+    there is no such issue, BadInput if it has no such list (circulation, "The mail file").
+    """
+    with books.change(dry_run=dry_run) as change:
+        written = mail_file.mark_written(change, find_issue(change, issue_id), mailing_list_id)
+        change.say(written.sentence)
+    return written
+
+
+@contextmanager
+def mail_file_rows(books: Books, written: Written, *, digital: bool) -> Iterator[Iterator[Row]]:
+    """Yield the rows of a list's file, one by one, from one snapshot without a limit of time.
+
+    Their columns are :data:`PRINTED`, or :data:`DIGITAL` for those without a printed copy.
+    """
+    with books.scan() as reading:
+        yield mail_file.rows_of(reading, written, digital=digital)

@@ -1,0 +1,122 @@
+"""The list downloads of an account, and who is on each."""
+
+from typing import NamedTuple
+
+from masthead.errors import NotFound
+from masthead.store.books.operation import Reading
+
+__all__ = ["EntryShown", "ListShown", "entries", "find", "issue_of", "newest", "of_issue"]
+
+_ID_MAX = 2**63 - 1
+
+
+class ListShown(NamedTuple):
+    """A list download; ``is_gap`` is 1 for a gap list."""
+
+    mailing_list_id: int
+    name: str | None
+    status: str | None
+    entries: int | None
+    is_gap: int
+    parent_mailing_list_id: int | None
+    date_created: str | None
+
+
+class EntryShown(NamedTuple):
+    """An entry of a list, with the reader."""
+
+    subscription_id: int
+    copies: int | None
+    is_grace: int | None
+    is_paid: int | None
+    type: str | None
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+
+
+_LIST = ", ".join(ListShown._fields).replace("entries", "count")
+
+
+def of_issue(reading: Reading, main_list: int | None) -> list[ListShown]:
+    """Return the lists of an issue, by its main list: that one, then its gap lists."""
+    if main_list is None:
+        return []
+    rows = reading.connection.rows(
+        f"""
+        SELECT {_LIST} FROM list_downloads
+        WHERE account_id = :account_id
+            AND (mailing_list_id = :main_list OR parent_mailing_list_id = :main_list)
+        """,
+        account_id=reading.account_id,
+        main_list=main_list,
+    )
+    return sorted(ListShown(*row) for row in rows)
+
+
+def newest(reading: Reading, *, before: int | None, limit: int) -> list[ListShown]:
+    """Return the lists with an id below ``before``, the newest first."""
+    rows = reading.connection.rows(
+        f"""
+        SELECT {_LIST} FROM list_downloads
+        WHERE account_id = :account_id AND mailing_list_id < :before
+        ORDER BY mailing_list_id DESC LIMIT :limit
+        """,
+        account_id=reading.account_id,
+        before=_ID_MAX if before is None else before,
+        limit=limit,
+    )
+    return [ListShown(*row) for row in rows]
+
+
+def find(reading: Reading, mailing_list_id: int) -> ListShown:
+    """Return a list. Raises NotFound if there is none."""
+    row = reading.connection.row(
+        f"""
+        SELECT {_LIST} FROM list_downloads
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        """,
+        account_id=reading.account_id,
+        mailing_list_id=mailing_list_id,
+    )
+    if row is None:
+        raise NotFound(f"account {reading.account_id} has no list {mailing_list_id}")
+    return ListShown(*row)
+
+
+def issue_of(reading: Reading, found: ListShown) -> int | None:
+    """Return the issue whose main list it is, or whose gap list; None if no issue was closed."""
+    main = found.parent_mailing_list_id if found.is_gap else found.mailing_list_id
+    row = reading.connection.row(
+        """
+        SELECT issue_id FROM issues
+        WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+        """,
+        account_id=reading.account_id,
+        mailing_list_id=main,
+    )
+    return row[0] if row else None
+
+
+def entries(reading: Reading, mailing_list_id: int, *, after: int, limit: int) -> list[EntryShown]:
+    """Return the entries of a list behind a subscription, by subscription."""
+    rows = reading.connection.rows(
+        """
+        SELECT e.subscription_id, e.copies, e.is_grace, e.is_paid, e.type, r.subscriber_id,
+            r.first_name, r.last_name
+        FROM (SELECT account_id, subscription_id, copies, is_grace, is_paid, type
+            FROM mailing_list_entries
+            WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
+                AND subscription_id > :after
+            ORDER BY subscription_id LIMIT :limit) AS e
+        JOIN subscriptions AS s
+            ON s.account_id = e.account_id AND s.subscription_id = e.subscription_id
+        JOIN subscribers AS r ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
+        ORDER BY e.subscription_id
+        """,
+        account_id=reading.account_id,
+        mailing_list_id=mailing_list_id,
+        after=after,
+        limit=limit,
+    )
+    return [EntryShown(*row) for row in rows]
