@@ -6,12 +6,11 @@ from typing import Any
 
 from benchmarks.circulation_data import LENGTHS, customer
 from benchmarks.publisher import ACCOUNT_ID
-from masthead.books import Books, orders, payments
+from masthead.books import Books, orders, payments, subscribers, subscriptions
+from masthead.books.subscribers import Sought
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store import Connection, Store
 from masthead.store.audit import Actor
-from masthead.store.books import subscriber_search, suspending
-from masthead.store.books.details import look_at_subscription
 from masthead.store.books.operation import Operation, operation
 
 CUSTOMERS = 200
@@ -59,8 +58,8 @@ class Counter:
 
     def suspend(self, number: int) -> None:
         """Suspend a subscription for a month."""
-        with self._writing("subscription suspend") as books:
-            suspending.suspend(books, self._customers[number], "2027-06-01", "2027-06-30")
+        books = Books(self._store, ACCOUNT_ID, Actor("benchmark", "subscription suspend"))
+        subscriptions.suspend(books, self._customers[number], "2027-06-01", "2027-06-30")
 
     def show_order(self, number: int) -> Any:
         """Look at one of the orders that were taken."""
@@ -68,22 +67,20 @@ class Counter:
 
     def show_subscription(self, number: int) -> Any:
         """Look at a subscription."""
-        with self._reading() as connection:
-            return look_at_subscription(connection, ACCOUNT_ID, self._customers[number])
+        return subscriptions.show(Books(self._store, ACCOUNT_ID), self._customers[number])
 
     def find_by_name(self, number: int) -> None:
         """Find a reader by first and last name."""
         reader = self._customers[number]
-        self._find(subscriber_search.Sought(name=f"First{reader % 1_000} Last{reader % 50_000}"))
+        self._find(Sought(name=f"First{reader % 1_000} Last{reader % 50_000}"))
 
     def find_by_order(self, number: int) -> None:
         """Find a reader by the reference of an order."""
-        self._find(subscriber_search.Sought(order=f"WEB-{self._customers[number]}"))
+        self._find(Sought(order=f"WEB-{self._customers[number]}"))
 
-    def _find(self, sought: subscriber_search.Sought) -> None:
-        with self._reading() as connection:
-            if not subscriber_search.find(connection, ACCOUNT_ID, sought, limit=20):
-                raise SystemExit(f"nobody is found by {sought}")
+    def _find(self, sought: Sought) -> None:
+        if not subscribers.find(Books(self._store, ACCOUNT_ID), sought, limit=20):
+            raise SystemExit(f"nobody is found by {sought}")
 
     def _books(self, command: str) -> Books:
         return Books(self._store, ACCOUNT_ID, Actor("benchmark", command))

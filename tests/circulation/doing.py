@@ -5,23 +5,13 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import issues, orders, payments
+from masthead.books import cancelling, issues, orders, payments, subscribers, subscriptions
 from masthead.books.issues import Grace, MailingList
+from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts, open_store
 from masthead.store.audit import Actor
-from masthead.store.books import (
-    cancelling,
-    catalogue,
-    extending,
-    merging_subscribers,
-    renewing,
-    subscription,
-    subscription_addresses,
-    suspending,
-    uncancelling,
-)
-from masthead.store.books import term_copies as copies_
+from masthead.store.books import catalogue, renewing
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.circulation.beginning import TODAY, begin, rows_of
@@ -145,19 +135,19 @@ class Office(Desk):
         at_end: bool = False,
     ) -> None:
         when: dict[str, Any] = {"after_issue": after_issue, "at_end": at_end}
-        self._do(cancelling.cancel, key, refund=refund, **when)
+        cancelling.cancel(self.books, key, refund=refund, **when)
 
     def uncancel(self, key: int) -> None:
-        self._do(uncancelling.uncancel, key)
+        cancelling.uncancel(self.books, key)
 
     def extend(self, key: int, issues: int, of_class: str = "complimentary") -> None:
-        self._do(extending.extend, key, issues, of_class)
+        subscriptions.extend(self.books, key, issues, of_class)
 
     def suspend(self, key: int, first: date | None = None, last: date | None = None) -> None:
-        self._do(suspending.suspend, key, _text(first), _text(last))
+        subscriptions.suspend(self.books, key, _text(first), _text(last))
 
     def resume(self, key: int, resumed: date | None = None) -> None:
-        self._do(suspending.resume, key, _text(resumed))
+        subscriptions.resume(self.books, key, _text(resumed))
 
     def move(
         self,
@@ -169,22 +159,22 @@ class Office(Desk):
         place = {"address": f"{address}", "city": "Nowhere"}
         to = address if isinstance(address, int) else place
         if first:
-            self._do(subscription_addresses.move_for_a_while, key, to, f"{first}", f"{last}")
+            subscriptions.move_for_a_while(self.books, key, to, f"{first}", f"{last}")
         else:
-            self._do(subscription_addresses.move, key, to)
+            subscriptions.move(self.books, key, to)
 
     def go_back(self, key: int, resumed: date | None = None) -> None:
-        self._do(subscription_addresses.go_back, key, _text(resumed))
+        subscriptions.go_back(self.books, key, _text(resumed))
 
-    def set_copies(self, key: int, copies: int, how: copies_.How | None = None) -> None:
-        self._do(copies_.set_copies, key, copies, how)
+    def set_copies(self, key: int, copies: int, how: How | None = None) -> None:
+        subscriptions.set_values(self.books, key, Values(copies=copies, how=how))
 
-    def set(self, key: int, **values: int | str) -> None:
-        self._do(subscription.set_values, key, values)
+    def set(self, key: int, **values: Any) -> None:
+        subscriptions.set_values(self.books, key, Values(**values))
 
     def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
-        merged = self._do(merging_subscribers.join, kept, gone, keep_both=keep_both)
-        return [(each.subscription_id, each.other_id) for each in merged.united]
+        merged = subscribers.merge(self.books, kept, gone, keep_both=keep_both)
+        return [each.pair[:2] for each in merged.united]
 
     # Renewals
 

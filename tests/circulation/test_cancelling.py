@@ -6,19 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders, payments
+from masthead.books import cancelling, issues, orders, payments, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import (
-    cancel_reasons,
-    cancelling,
-    catalogue,
-    merging_subscribers,
-    uncancelling,
-)
+from masthead.store.books import cancel_reasons, catalogue
 from masthead.store.books.expiry_counts import expiring_now, expiring_then, schedules
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR, Desk
+from tests.circulation.desk import Desk
+from tests.circulation.two_readers import of_store
 from tests.console.browser import input_values, serving_console
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
@@ -61,13 +55,13 @@ def fill(desk: Desk) -> None:
 
 
 def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    with operation(desk.store, 1, ACTOR) as books:
-        return do(books, *given, **named)
+    with desk.books.change() as change:
+        return do(change, *given, **named)
 
 
 def refusal(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> str:
     with pytest.raises(MastheadError) as caught:
-        done(desk, do, *given, **named)
+        do(desk.books, *given, **named)
     return str(caught.value)
 
 
@@ -85,23 +79,23 @@ def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None
     """decisions, "How it is undone"."""
     before = of_books(desk)
     for refund in (True, False):
-        done(desk, cancelling.cancel, 1, refund=refund)
+        cancelling.cancel(desk.books, 1, refund=refund)
         assert desk.subscription(1)["issues"] == 0
         desk.to("2026-01-20")
-        done(desk, uncancelling.uncancel, 1)
+        cancelling.uncancel(desk.books, 1)
         assert of_books(desk) == before
-    assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 1)
-    done(desk, cancelling.cancel, 1, refund=False)
+    assert "was not cancelled" in refusal(desk, cancelling.uncancel, 1)
+    cancelling.cancel(desk.books, 1, refund=False)
     assert "an order begins" in refusal(desk, cancelling.cancel, 1, refund=True)
     issues.close(desk.books, 1)
-    said = refusal(desk, uncancelling.uncancel, 1)
+    said = refusal(desk, cancelling.uncancel, 1)
     assert said.startswith("subscription 1 was cancelled on 2026-01-20, and No. 1 of 2026-02-01")
 
 
 def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
     """decisions, "When it ends"; its last day is that before the first issue that is not sent."""
     assert desk.subscription(1)["date_expired"] == "2026-06-30"
-    made = done(desk, cancelling.cancel, 1, refund=True, after_issue=2)
+    made = cancelling.cancel(desk.books, 1, refund=True, after_issue=2)
     assert made.later == "after issue 2 (Tide No. 2, 2026-03-01)"
     found = desk.subscription(1)
     assert (found["date_expired"], found["issues"]) == ("2026-03-31", 5)
@@ -112,10 +106,10 @@ def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
             now = expiring_now(connection, 1)
             assert now == expiring_then(connection, 1, "2026-01-10", schedules(connection, 1))
     assert [f"{each.expires}" for each in now] == ["2026-03-31"]
-    again = done(desk, cancelling.cancel, 1, refund=True, after_issue=2)
+    again = cancelling.cancel(desk.books, 1, refund=True, after_issue=2)
     assert again == made, "it takes the place of the other one"
     assert desk.table("cancellations")[0]["campaign"] == 1
-    assert "undo that first" in refusal(desk, catalogue.remove_issue, 2)
+    assert "undo that first" in refusal(desk, of_store(catalogue.remove_issue), 2)
     for issue_id in (1, 2, 3):
         issues.close(desk.books, issue_id)
     got = [row["issue_id"] for row in desk.table("subscription_issues")]
@@ -127,7 +121,7 @@ def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
 
 def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) -> None:
     """decisions, "When it ends"."""
-    done(desk, cancelling.cancel, 1, refund=False, at_end=True)
+    cancelling.cancel(desk.books, 1, refund=False, at_end=True)
     assert desk.subscription(1)["renew_campaign_active"] == 0
 
     orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
@@ -139,30 +133,30 @@ def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
     """decisions, "How it is undone"."""
     assert "(none)" in refusal(desk, cancelling.cancel, 1, refund=False, reason="moved")
     assert done(desk, cancel_reasons.add_reason, " moved  abroad ") == 1
-    assert "already" in refusal(desk, cancel_reasons.add_reason, "Moved abroad")
-    assert "1 to 100 characters" in refusal(desk, cancel_reasons.add_reason, " ")
-    done(desk, cancelling.cancel, 1, refund=False, reason="MOVED abroad")
+    assert "already" in refusal(desk, of_store(cancel_reasons.add_reason), "Moved abroad")
+    assert "1 to 100 characters" in refusal(desk, of_store(cancel_reasons.add_reason), " ")
+    cancelling.cancel(desk.books, 1, refund=False, reason="MOVED abroad")
     done(desk, cancel_reasons.remove_reason, 1)
-    assert "has no reason 1" in refusal(desk, cancel_reasons.remove_reason, 1)
+    assert "has no reason 1" in refusal(desk, of_store(cancel_reasons.remove_reason), 1)
     assert desk.table("cancellations")[0]["reason"] == "moved abroad"
 
 
 def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
     """decisions, "How it is undone"."""
     payments.allow(desk.books, 1, 1, 107)
-    done(desk, cancelling.cancel, 1, refund=True)
+    cancelling.cancel(desk.books, 1, refund=True)
     assert desk.table("order_items")[0]["refund_date"] is not None
-    done(desk, uncancelling.uncancel, 1)
+    cancelling.uncancel(desk.books, 1)
     item = desk.table("order_items")[0]
     assert (item["refunded"], item["refund_date"]) == (107, None)
 
 
 def test_money_that_went_another_way_since_is_not_undone(desk: Desk) -> None:
     """decisions, "How it is undone"."""
-    done(desk, cancelling.cancel, 1, refund=False)
+    cancelling.cancel(desk.books, 1, refund=False)
     refund: dict[str, Value] = {"revenue_id": 99, "term_id": 1, "kind": "refunded", "cents": 1}
     desk.put("revenue", booked_on="2026-01-10", **refund)
-    assert "paid or refunded since" in refusal(desk, uncancelling.uncancel, 1)
+    assert "paid or refunded since" in refusal(desk, cancelling.uncancel, 1)
 
 
 @SHORT_ON_SQLITE
@@ -177,10 +171,12 @@ def test_the_commands_cancel_and_undo(desk: Desk, url: str) -> None:
     cancel = ("subscription", "cancel", 1)
     both = run(*cancel, "--after-issue=2", "--at-end", exit_status=2)
     assert "not both" in both
-    assert "nothing is left" in run(*cancel, "--refund", "--at-end", exit_status=2)
-    assert run(*cancel, "--after-issue=2", "--reason=moved", "--dry-run").endswith(
-        "ends after issue 2 (Tide No. 2, 2026-03-01)\nnothing was changed: this was a dry run\n"
-    )
+    assert "nothing is left" in run(*cancel, "--refund", "--at-end", exit_status=1)
+    said = "subscription 1 is cancelled: it ends after issue 2 (Tide No. 2, 2026-03-01)"
+    assert run(*cancel, "--after-issue=2", "--reason=moved", "--dry-run").splitlines() == [
+        f"{said}, and what is unearned then is earned, because: moved",
+        "nothing was changed: this was a dry run",
+    ]
     assert "has no issue 9" in run(*cancel, "--after-issue=9", exit_status=1)
     run(*cancel, "--after-issue=2", "--reason=moved", "--refund")
     shown = run("subscription", "show", 1)
@@ -219,14 +215,14 @@ def test_what_is_joined_into_another_one_does_not_end_by_itself(desk: Desk) -> N
     desk.put("addresses", address_id=2, subscriber_id=2, address="1 Oak", city="Bath")
 
     orders.place(desk.books, Order(Person(2), [Item(1)], is_paid=True))
-    done(desk, cancelling.cancel, 2, refund=True, after_issue=2)
-    done(desk, merging_subscribers.join, 1, 2)
+    cancelling.cancel(desk.books, 2, refund=True, after_issue=2)
+    subscribers.merge(desk.books, 1, 2)
     assert desk.table("cancellations") == []
     assert (desk.subscription(1)["issues"], desk.subscription(1)["date_expired"]) == (
         10,
         "2026-11-30",
     )
-    assert "was not cancelled" in refusal(desk, uncancelling.uncancel, 2)
+    assert "was not cancelled" in refusal(desk, cancelling.uncancel, 2)
 
 
 def test_what_nobody_has_cancelled_does_not_end_with_what_it_is_joined_into(desk: Desk) -> None:
@@ -239,11 +235,11 @@ def test_what_nobody_has_cancelled_does_not_end_with_what_it_is_joined_into(desk
     for reader in (2, 3):
         orders.place(desk.books, Order(Person(reader), [Item(1)], is_paid=True))
     for subscription in (1, 2):
-        done(desk, cancelling.cancel, subscription, refund=False, after_issue=2)
-    done(desk, merging_subscribers.join, 1, 2)
+        cancelling.cancel(desk.books, subscription, refund=False, after_issue=2)
+    subscribers.merge(desk.books, 1, 2)
     assert [row["subscription_id"] for row in desk.table("cancellations")] == [1]
     assert desk.subscription(1)["issues"] == 10
-    done(desk, merging_subscribers.join, 1, 3)
+    subscribers.merge(desk.books, 1, 3)
     assert desk.table("cancellations") == []
     found = desk.subscription(1)
     assert (found["issues"], found["renew_campaign_active"]) == (15, 1)

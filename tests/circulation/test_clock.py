@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders, payments
+from masthead.books import cancelling, issues, orders, payments, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import accounts, erasing
-from masthead.store.books import cancelling, merging_subscribers
 from masthead.store.books.expiry_counts import expiring_then, schedules
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
@@ -66,8 +65,8 @@ def test_all_times_of_the_books_are_those_of_the_account(desk: Desk) -> None:
     """decisions, "One clock"."""
     issues.close(desk.books, 1)
     issues.mark_written(desk.books, 1)
-    do(desk, cancelling.cancel, 2, refund=False)
-    do(desk, merging_subscribers.join, 1, 2)
+    cancelling.cancel(desk.books, 2, refund=False)
+    subscribers.merge(desk.books, 1, 2)
     erasing.erase(desk.store, 1, 1)
     (issue,) = desk.table("issues")
     assert (issue["closed_at"], issue["file_written_at"]) == (LOCAL, LOCAL)
@@ -79,7 +78,7 @@ def test_all_times_of_the_books_are_those_of_the_account(desk: Desk) -> None:
 
 def test_what_ended_on_a_day_there_had_not_ended_the_day_before(desk: Desk) -> None:
     """circulation, "Reports": in Greenwich it was the day before still."""
-    do(desk, cancelling.cancel, 2, refund=False)
+    cancelling.cancel(desk.books, 2, refund=False)
     with desk.store.writer() as database:
         counts = {
             day: sum(
@@ -93,12 +92,12 @@ def test_what_ended_on_a_day_there_had_not_ended_the_day_before(desk: Desk) -> N
 
 def test_a_merge_within_the_second_of_a_closing_is_before_it_or_after_it(desk: Desk) -> None:
     """circulation, "Reopen": refused only where the term has moved since."""
-    do(desk, merging_subscribers.join, 1, 2)
+    subscribers.merge(desk.books, 1, 2)
     issues.close(desk.books, 1)
     issues.reopen(desk.books, 1)
     issues.close(desk.books, 1)
     desk.put("subscribers", subscriber_id=3, last_name="Reader 3")
-    do(desk, merging_subscribers.join, 3, 1)
+    subscribers.merge(desk.books, 3, 1)
     with pytest.raises(BadInput, match="merged into another subscriber"):
         issues.reopen(desk.books, 1)
 

@@ -13,24 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import Books, cancelling, orders, payments, subscribers, subscriptions
+from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.databases.sqlite import SqliteConnection
-from masthead.store.books import (
-    cancelling,
-    extending,
-    merging_subscribers,
-    ordering,
-    paying,
-    refunding,
-    subscriber_search,
-    subscription_addresses,
-    suspending,
-)
+from masthead.store.books import ordering, subscriber_search
 from masthead.store.books.details import look_at_subscriber, look_at_subscription
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.order_details import show_order
 from masthead.store.books.subscriber_search import Sought
-from masthead.store.books.term_copies import set_copies
 from tests.circulation.desk import Desk, at_desk
 from tests.long import ONE_SERVER
 
@@ -237,30 +228,32 @@ def desk(store: Store) -> Iterator[Desk]:
         yield found
 
 
-def ordered(books: Operation, person: Person, *, is_paid: bool, **item: Any) -> int:
+def ordered(books: Books, person: Person, *, is_paid: bool, **item: Any) -> int:
     """Take an order of a year; return its id."""
     order = Order(person, (Item(bundle_id=1, **item),), is_paid=is_paid)
-    placed = ordering.place(books, order)
-    ordering.refresh_subscriptions(books, placed.subscriptions)
-    return placed.order_id
+    return orders.place(books, order).order_id
 
 
-def paid(books: Operation) -> None:
+def paid(books: Books) -> None:
     """Take an order, and its payment afterwards."""
     order = ordered(books, Person(subscriber_id=1_000), is_paid=False)
-    ordering.refresh_subscriptions(books, paying.pay(books, order).subscriptions)
+    payments.pay(books, order)
 
 
-def refunded(books: Operation) -> None:
+def refunded(books: Books) -> None:
     """Refund an order."""
-    refunding.refund(books, 1_100)
-    ordering.refresh_subscriptions(books, [1_100])
+    payments.refund(books, 1_100)
+
+
+def moved(books: Books) -> None:
+    """Give a reader a new address."""
+    subscriptions.move(books, 2_000, {"address": "9 Elm", "city": "Salem"})
 
 
 NEW = Person(
     email="new@example.org", last_name="New", address={"address": "1 New Road", "city": "Salem"}
 )
-WRITING: dict[str, Callable[[Operation], object]] = {
+WRITING: dict[str, Callable[[Books], object]] = {
     "order add, somebody new": lambda books: ordered(books, NEW, is_paid=True),
     "order add, a reader": lambda books: ordered(books, Person(subscriber_id=1_200), is_paid=False),
     "order add, a reader by the email address": lambda books: ordered(
@@ -275,15 +268,17 @@ WRITING: dict[str, Callable[[Operation], object]] = {
     ),
     "order pay": paid,
     "order refund": refunded,
-    "subscription set": lambda books: set_copies(books, 1_500, 3, "convert"),
-    "subscription suspend": lambda books: suspending.suspend(
+    "subscription set": lambda books: subscriptions.set_values(
+        books, 1_500, Values(copies=3, how="convert")
+    ),
+    "subscription suspend": lambda books: subscriptions.suspend(
         books, 1_600, "2026-05-01", "2026-05-31"
     ),
-    "subscription resume": lambda books: suspending.resume(books, 1_700),
-    "subscription extend": lambda books: extending.extend(books, 1_800, 1),
+    "subscription resume": lambda books: subscriptions.resume(books, 1_700),
+    "subscription extend": lambda books: subscriptions.extend(books, 1_800, 1),
     "subscription cancel": lambda books: cancelling.cancel(books, 1_900, refund=True),
-    "address": lambda books: subscription_addresses.add_address(books, 2_000, {"address": "9 Elm"}),
-    "subscriber merge": lambda books: merging_subscribers.join(books, 2_100, 2_200),
+    "address": moved,
+    "subscriber merge": lambda books: subscribers.merge(books, 2_100, 2_200),
 }
 READING: dict[str, Callable[[Connection], object]] = {
     "order show": lambda database: show_order(database, 1, 77),
@@ -379,22 +374,28 @@ def check_reads_little(desk: Desk, before: dict[str, int], after: dict[str, int]
 def test_an_operation_reads_no_whole_table(desk: Desk, name: str) -> None:
     """decisions, "An order's terms are found by their keys"; SQLite through apsw."""
     if desk.store.dialect == "sqlite":
-        with planned() as wrong, writing(desk) as books:
-            prepare(name, books)
-            WRITING[name](books)
+        with planned() as wrong, writing(desk) as change:
+            prepare(name, Books(desk.store, 1, within=change))
+            write(name, desk, change)
         assert not wrong
         return
-    with writing(desk) as books:
-        prepare(name, books)
-        before = read(books.connection)
-        WRITING[name](books)
-        check_reads_little(desk, before, read(books.connection))
+    with writing(desk) as change:
+        prepare(name, Books(desk.store, 1, within=change))
+        before = read(change.connection)
+        write(name, desk, change)
+        check_reads_little(desk, before, read(change.connection))
 
 
-def prepare(name: str, books: Operation) -> None:
+def write(name: str, desk: Desk, change: Operation) -> None:
+    """Do an operation, and bring what is derived up to date, as at the end of a transaction."""
+    WRITING[name](Books(desk.store, 1, within=change))
+    ordering.refresh_subscriptions(change, change.touched)
+
+
+def prepare(name: str, books: Books) -> None:
     """Do what an operation needs before it."""
     if name == "subscription resume":
-        suspending.suspend(books, 1_700, "2026-02-20", "2026-02-28")
+        subscriptions.suspend(books, 1_700, "2026-02-20", "2026-02-28")
 
 
 @pytest.mark.parametrize("name", READING)

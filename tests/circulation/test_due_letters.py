@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import cancelling, subscribers, subscriptions
+from masthead.books.subscriptions import Values
 from masthead.store.books import (
-    cancelling,
-    extending,
-    merging_subscribers,
     renewing,
     reports,
-    subscription,
-    suspending,
 )
 from masthead.store.books.operation import operation
 from tests.circulation.two_readers import TODAY, done, fill
@@ -71,7 +68,7 @@ def test_free_copies_and_refunded_renewals_do_not_begin_the_letters_anew(desk: D
     with_left(desk, 3)
     done(desk, renewing.record_sent)
     assert letters_of(desk) == []
-    done(desk, extending.extend, 1, 1)
+    subscriptions.extend(desk.books, 1, 1)
     assert letters_of(desk) == []
     desk.put("orders", order_id=2, subscriber_id=2, order_date=f"{TODAY} 10:00:00")
     desk.put("order_items", order_item_id=3, order_id=2, bundle_id=1)
@@ -117,11 +114,11 @@ def test_who_is_not_written_to(desk: Desk, why: str) -> None:
     efforts(desk, 3)
     with_left(desk, 3)
     if why == "campaign":
-        done(desk, subscription.set_values, 1, {"campaign": 0})
+        subscriptions.set_values(desk.books, 1, Values(campaign=False))
     elif why == "cancelled":
-        done(desk, cancelling.cancel, 1, refund=False)
+        cancelling.cancel(desk.books, 1, refund=False)
     elif why == "suspended":
-        done(desk, suspending.suspend, 1)
+        subscriptions.suspend(desk.books, 1)
     elif why == "unlimited":
         with desk.store.writer() as database, database.transaction():
             database.change(
@@ -130,7 +127,7 @@ def test_who_is_not_written_to(desk: Desk, why: str) -> None:
             )
         desk.refresh()
     else:
-        done(desk, merging_subscribers.join, 3, 2)
+        subscribers.merge(desk.books, 3, 2)
         with desk.store.writer() as database, database.transaction():
             database.change(
                 "UPDATE subscribers SET delete_date = '2026-04-01 00:00:00' "

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import issues, orders, payments
+from masthead.books import issues, orders, payments, subscriptions
+from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import term_copies
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +80,7 @@ def test_a_paid_product_that_ended_without_a_refund_can_still_be_given_back(desk
 def test_what_is_delivered_and_earned_is_not_refunded_with_nothing(desk: Desk) -> None:
     """circulation, "Money": partners would see a refund, though nothing goes back."""
     place(desk, Item(1), is_paid=True)
-    with operation(desk.store, 1, ACTOR) as books:
-        term_copies.set_copies(books, 1, 12, "convert")
-        books.say("copies")
+    subscriptions.set_values(desk.books, 1, Values(copies=12, how="convert"))
     issues.close(desk.books, 1)
     for cents, words in ((None, "and nothing of it is unearned"), (0, "nothing was changed")):
         with pytest.raises(BadInput, match=f"item 1 has no issues left.*{words}"):

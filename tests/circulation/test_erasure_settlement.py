@@ -49,7 +49,7 @@ def test_a_reader_with_issues_left_is_erased_only_if_it_is_said_what_becomes_of_
     with pytest.raises(BadInput) as refusal:
         erasure_settlement.erase(desk.store, 1, 1, by=ACTOR)
     assert "subscription 1 of Tide: 11 issues left, 33.00 unearned" in str(refusal.value)
-    assert "--refund" in str(refusal.value)
+    assert "give back what is unearned" in str(refusal.value)
     assert desk.everything() == before
 
 

@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders, payments
+from masthead.books import issues, orders, payments, subscriptions
 from masthead.books.issues import Grace, MailingList
+from masthead.books.subscriptions import Values
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.liability import liability
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.circulation.tables import written
-from masthead.store.books import (
-    catalogue,
-    extending,
-    reports,
-    subscription,
-    suspending,
-)
+from masthead.store.books import catalogue, reports
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
@@ -126,8 +121,8 @@ class Course:
         return {
             "books opened": self._open,
             "orders taken": self._take_orders,
-            "Eve away": lambda: self._do(
-                lambda books: suspending.suspend(books, 8, "2027-03-01", "2027-04-30")
+            "Eve away": lambda: subscriptions.suspend(
+                self.desk.books, 8, "2027-03-01", "2027-04-30"
             ),
             "January closed": lambda: self._close("January"),
             "Cora orders": lambda: self._order("Cora", "twelve"),
@@ -140,7 +135,7 @@ class Course:
             "Dan renews": lambda: self._order("Dan", "twelve"),
             "Gale Spring closed": lambda: self._close("Spring"),
             "April closed": lambda: self._close("April"),
-            "Cora's lost copy": lambda: self._do(lambda books: extending.extend(books, 10, 1)),
+            "Cora's lost copy": lambda: subscriptions.extend(self.desk.books, 10, 1),
             "May closed": lambda: self._close("May"),
             "June closed": lambda: self._close("June"),
             "Gale Summer closed": lambda: self._close("Summer"),
@@ -196,8 +191,7 @@ class Course:
     def _refund(self) -> None:
         done = payments.refund(self.desk.books, self._orders["Ada twelve"])
         self.refunded = decimal(done.cents)
-        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
-            subscription.set_values(books, 2, {"campaign": 0})
+        subscriptions.set_values(self.desk.books, 2, Values(campaign=False))
 
     def _close(self, name: str, grace: Grace | None = None) -> MailingList:
         issue_id = issue_of(name)

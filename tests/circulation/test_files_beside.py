@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import Books, orders
+from masthead.books import Books, orders, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import catalogue, merging_subscribers
+from masthead.store.books import catalogue
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.loading.mapped import load_mapped
@@ -179,8 +179,7 @@ def test_complete_files_keep_whom_the_books_have_and_say_so(
 
 def test_what_was_merged_stays_merged(publisher: Publisher) -> None:
     """decisions, "Readers whom files leave alone": F3 of the merge that a file undid."""
-    with operation(publisher.store, 1, None) as books:
-        merging_subscribers.join(books, 3, 2)
+    subscribers.merge(Books(publisher.store, 1), 3, 2)
     before = publisher.everything()
     files = {
         "addresses.csv": "address_id,subscriber_id,city\n2,2,Dover\n8,2,Kiel\n",
@@ -204,8 +203,7 @@ def test_what_was_merged_stays_merged(publisher: Publisher) -> None:
 
 def test_an_own_export_changes_nothing(publisher: Publisher) -> None:
     before = publisher.exported()
-    with operation(publisher.store, 1, None) as books:
-        merging_subscribers.join(books, 3, 2)
+    subscribers.merge(Books(publisher.store, 1), 3, 2)
     exported = publisher.exported()
     owned = [name.removesuffix(".csv") for name in BEFORE if name != "subscriptions.csv"]
     loaded = publisher.load({f"{name}.csv": exported[f"{name}.csv"] for name in owned})

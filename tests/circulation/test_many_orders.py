@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import Books, subscriptions
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
-from masthead.store.books import extending, ordering
+from masthead.store.books import ordering
 from masthead.store.books.operation import Operation, operation
 from tests.circulation.desk import ACTOR, Desk
 from tests.circulation.statements import counting
@@ -203,7 +204,7 @@ def test_ids_are_shared_with_statements_that_write_by_themselves(
     """Whoever uses the connection sees what was handed over."""
     with operation(desk.store, 1, ACTOR) as books:
         first = together(books, ORDERS[:2])
-        extending.extend(books, 1, 3)
+        subscriptions.extend(Books(desk.store, 1, within=books), 1, 3)
         again = together(books, ORDERS[2:3])
     terms = desk.table("terms")
     assert len({row["term_id"] for row in terms}) == len(terms)

@@ -190,7 +190,9 @@ def test_a_type_is_taken_in_either_letter_case(shop: str) -> None:
     run(shop, "catalogue", "bundle", "add", "Both of it", "--line=1:6:both:20")
     assert run(shop, "catalogue", "bundle", "list")[-1] == "  publication 1: 6 issues, Both, 20.00"
     run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
-    assert run(shop, "subscription", "set", 1, "--type=digital") == ["type: Print -> Digital"]
+    assert run(shop, "subscription", "set", 1, "--type=digital") == [
+        "subscription 1: type Print -> Digital"
+    ]
 
 
 def test_nothing_is_ordered_behind_what_is_unlimited(shop: str, tmp_path: Path) -> None:

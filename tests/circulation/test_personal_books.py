@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders
+from masthead.books import cancelling, issues, orders, subscriptions
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import erasing
-from masthead.store.books import cancelling, renewing, subscription_addresses, suspending
+from masthead.store.books import renewing
 from masthead.store.books.operation import operation, reading
 from masthead.store.books.renewing import LETTER
 from tests.circulation.desk import ACTOR, Desk
@@ -102,11 +102,9 @@ def desk(shared: Desk) -> Desk:
     close(shared, MAY)
     with operation(shared.store, shared.account_id, ACTOR) as books:
         renewing.record_sent(books)
-        elsewhere = {"address": f"9 {WORD} Street", "city": WORD}
-        subscription_addresses.move_for_a_while(
-            books, OF_ADA, elsewhere, "2026-07-01", "2026-08-31"
-        )
-        suspending.suspend(books, OF_ADA, "2026-10-01", "2026-10-31")
+    elsewhere = {"address": f"9 {WORD} Street", "city": WORD}
+    subscriptions.move_for_a_while(shared.books, OF_ADA, elsewhere, "2026-07-01", "2026-08-31")
+    subscriptions.suspend(shared.books, OF_ADA, "2026-10-01", "2026-10-31")
     return shared
 
 
@@ -202,8 +200,7 @@ def test_who_is_erased_with_issues_left_is_named_until_the_subscription_is_cance
     made = close(desk, JUNE)
     assert served(desk, made.mailing_list_id) == [OF_BEN]
     assert [(each.subscription_id, each.why) for each in made.exceptions] == [(OF_ADA, "deleted")]
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        done = cancelling.cancel(books, OF_ADA, refund=True)
+    done = cancelling.cancel(desk.books, OF_ADA, refund=True)
     assert (done.issues, done.refunded, done.tax) == (11, 3300, 231)
     sums = dict.fromkeys(("received", "earned", "refunded"), 0)
     for row in desk.table("revenue"):
@@ -231,16 +228,10 @@ def test_who_is_erased_orders_nothing_and_gets_no_new_address(desk: Desk) -> Non
     with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
         place(desk, Order(Person(ADA), [Item(YEAR)]))
     to = {"address": f"3 {WORD} Row", "city": WORD}
-    with (
-        pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"),
-        operation(desk.store, desk.account_id, ACTOR) as books,
-    ):
-        subscription_addresses.move(books, OF_ADA, to)
-    with (
-        pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"),
-        operation(desk.store, desk.account_id, ACTOR) as books,
-    ):
-        subscription_addresses.move_for_a_while(books, OF_ADA, to, "2026-11-01", "2026-11-30")
+    with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
+        subscriptions.move(desk.books, OF_ADA, to)
+    with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
+        subscriptions.move_for_a_while(desk.books, OF_ADA, to, "2026-11-01", "2026-11-30")
     assert desk.everything() == before
 
 

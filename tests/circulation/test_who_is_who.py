@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders
+from masthead.books import issues, orders, subscribers, subscriptions
 from masthead.books.issues import PRINTED, Written
 from masthead.circulation.addresses import lacking
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput, MastheadError
-from masthead.store.books import (
-    merging_subscribers,
-    similar_readers,
-    subscription_addresses,
-    suspending,
-)
+from masthead.store.books import similar_readers
 from masthead.store.books.operation import operation
 from masthead.store.books.reports import counting, lists_of, served
 from tests.circulation.desk import ACTOR, Desk
@@ -82,12 +77,9 @@ def refused(desk: Desk, payer: Person, *items: Item) -> str:
     return str(refusal.value)
 
 
-def merge(
-    desk: Desk, kept: int, gone: int, *, keep_both: bool = False
-) -> merging_subscribers.Merged:
+def merge(desk: Desk, kept: int, gone: int, *, keep_both: bool = False) -> subscribers.Merged:
     """Merge two readers."""
-    with operation(desk.store, 1, ACTOR) as books:
-        return merging_subscribers.join(books, kept, gone, keep_both=keep_both)
+    return subscribers.merge(desk.books, kept, gone, keep_both=keep_both)
 
 
 def gifts(desk: Desk) -> list[tuple[int, int]]:
@@ -237,16 +229,11 @@ def test_whoever_has_a_city_has_one_at_every_address() -> None:
 def test_a_new_subscription_takes_no_temporary_address(desk: Desk) -> None:
     """circulation, "Addresses" (F5): also where the temporary address was ended before it began."""
     place(desk, OTTO)
-    with operation(desk.store, 1, ACTOR) as books:
-        subscription_addresses.move_for_a_while(
-            books, 1, at("Palm Court"), "2027-02-10", "2027-03-10"
-        )
+    subscriptions.move_for_a_while(desk.books, 1, at("Palm Court"), "2027-02-10", "2027-03-10")
     place(desk, Person(1), Item(YEAR, is_new=True))
-    with operation(desk.store, 1, ACTOR) as books:
-        subscription_addresses.go_back(books, 1)
+    subscriptions.go_back(desk.books, 1)
     place(desk, Person(1), Item(YEAR, is_new=True))
-    with operation(desk.store, 1, ACTOR) as books:
-        subscription_addresses.move(books, 3, at("9 B"))
+    subscriptions.move(desk.books, 3, at("9 B"))
     place(desk, Person(1), Item(YEAR, is_new=True))
     found = [row["mailing_address_id"] for row in desk.table("subscriptions")]
     assert found == [1, 1, 3, 3]
@@ -292,14 +279,11 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
     issues.close(desk.books, 1)
-    with operation(desk.store, 1, ACTOR) as books:
-        suspending.suspend(books, 1, "2027-04-01", "2027-04-20")
-        suspending.suspend(books, 2, "2027-03-20", "2027-04-30")
-        subscription_addresses.move_for_a_while(
-            books, 2, at("Palm Court"), "2027-03-01", "2027-03-10"
-        )
+    subscriptions.suspend(desk.books, 1, "2027-04-01", "2027-04-20")
+    subscriptions.suspend(desk.books, 2, "2027-03-20", "2027-04-30")
+    subscriptions.move_for_a_while(desk.books, 2, at("Palm Court"), "2027-03-01", "2027-03-10")
     merged = merge(desk, 1, 2)
-    assert [each[:2] for each in merged.united] == [(1, 2)]
+    assert [each.pair[:2] for each in merged.united] == [(1, 2)]
     one, other = desk.table("subscriptions")
     assert (one["issues"], one["unearned_revenue"], one["date_expired"]) == (
         11,
@@ -322,23 +306,18 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     with pytest.raises(BadInput, match=r"term 2 .* was merged into another subscriber"):
         issues.reopen(desk.books, 1)
     assert issues.close(desk.books, 2).entries == 1
-    with (
-        pytest.raises(BadInput, match="was joined into 1"),
-        operation(desk.store, 1, ACTOR) as books,
-    ):
-        suspending.suspend(books, 2)
+    with pytest.raises(BadInput, match="was joined into 1"):
+        subscriptions.suspend(desk.books, 2)
 
 
 def test_what_was_delivered_to_either_is_not_delivered_again(desk: Desk) -> None:
     """circulation, "Merging": lists stay as they were, and their files have all rows."""
     place(desk, OTTO)
-    with operation(desk.store, 1, ACTOR) as books:
-        suspending.suspend(books, 1, "2027-02-01", "2027-02-10")
+    subscriptions.suspend(desk.books, 1, "2027-02-01", "2027-02-10")
     place(desk, OTTO)
     issues.close(desk.books, 1)
     before = desk.table("mailing_list_entries")
-    with operation(desk.store, 1, ACTOR) as books:
-        suspending.resume(books, 1, "2027-02-01")
+    subscriptions.resume(desk.books, 1, "2027-02-01")
     merge(desk, 1, 2)
     assert not issues.make_gap_list(desk.books, 1).entries
     assert desk.table("mailing_list_entries") == before

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.errors import MastheadError
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from masthead.books import Books
     from masthead.store.database import Value
     from tests.circulation.desk import Desk
 
@@ -106,16 +105,25 @@ def fill(desk: Desk) -> None:
     desk.refresh()
 
 
+def of_store(do: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what ``store.books`` does as an operation of the books."""
+
+    def operate(books: Books, *arguments: Any, **named: Any) -> Any:
+        with books.change() as change:
+            return do(change, *arguments, **named)
+
+    return operate
+
+
 def done(desk: Desk, do: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     """Run an operation."""
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        return do(books, *arguments, **named)
+    return of_store(do)(desk.books, *arguments, **named)
 
 
 def refused(desk: Desk, do: Callable[..., Any], *arguments: Any, **named: Any) -> str:
     """Run an operation that must be refused and change nothing; return the sentence."""
     before = desk.everything()
     with pytest.raises(MastheadError) as refusal:
-        done(desk, do, *arguments, **named)
+        do(desk.books, *arguments, **named)
     assert desk.everything() == before
     return str(refusal.value)

@@ -47,6 +47,18 @@ def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(
     assert dump(desk) == before
 
 
+def test_the_limit_of_an_operation_is_said_beside_its_field(browser: Browser, desk: Desk) -> None:
+    """The console repeats no limit: a command says the same sentence."""
+    path = "/subscriptions/1/extend"
+    before = dump(desk)
+    form = input_values(browser.get(path).text)
+    answer = browser.post(path, {**form, "issues": "10001"})
+    assert answer.status_code == 400
+    assert '<a href="#issues">' in " ".join(answer.text.split())
+    assert "Issues are a number from 1 to 10,000, not 10,001." in answer.text
+    assert dump(desk) == before
+
+
 def test_the_second_of_two_operators_is_told_what_changed_and_loses_nothing(
     console: Console, desk: Desk
 ) -> None:

@@ -145,11 +145,16 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
     either.click("#found tbody a")
     either.read_until("h1", name)
     for act, fields, button, said in (
-        ("Suspend", {"#from_date": "2027-07-01", "#to_date": "2027-08-31"}, "Suspend", "Suspended"),
-        ("Resume", {}, "Resume", "The suspension from 2027-07-01 was removed"),
-        ("Extend", {"#issues": "2"}, "Extend", "2 free issues more"),
-        ("Move", {"#address": "9 Rue Haute", "#city": "Québec"}, "Move", "to the new address"),
-        ("Change", {"#copies": "3"}, "Save", "Changed: copies"),
+        (
+            "Suspend",
+            {"#from_date": "2027-07-01", "#to_date": "2027-08-31"},
+            "Suspend",
+            "is suspended",
+        ),
+        ("Resume", {}, "Resume", "the suspension from 2027-07-01 was removed"),
+        ("Extend", {"#issues": "2"}, "Extend", "got 2 free issues"),
+        ("Move", {"#address": "9 Rue Haute", "#city": "Québec"}, "Move", "from now on"),
+        ("Change", {"#copies": "3"}, "Save", "copies 1 -> 3"),
     ):
         either.follow(act)
         for field, text in fields.items():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from masthead.books.account import Books, refresh_touched
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import Order, RefusedOrder
-from masthead.circulation.wording import counted
+from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books import ordering, similar_readers
 from masthead.store.books.operation import Operation

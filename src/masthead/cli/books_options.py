@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from masthead.books import Books
+from masthead.books import Books, Outcome
 from masthead.cli.audit import actor
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
+from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.store import accounts
 from masthead.store.database import Connection
 
-__all__ = ["ID", "Day", "account_of", "books_of", "desk", "dry_run", "end_of", "reading"]
+__all__ = ["ID", "Day", "account_of", "books_of", "desk", "dry_run", "end_of", "reading", "say"]
 
 ID = click.IntRange(0, 2**63 - 1)
 
@@ -67,6 +68,12 @@ def end_of(*, dry_run: bool) -> None:
     """Say of a dry run that it was one."""
     if dry_run:
         click.echo("nothing was changed: this was a dry run")
+
+
+def say(done: Outcome, *, dry_run: bool) -> None:
+    """Say what an operation of the books did, and of a dry run that it was one."""
+    click.echo(printable(done.sentence))
+    end_of(dry_run=dry_run)
 
 
 @contextmanager

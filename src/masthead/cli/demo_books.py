@@ -10,20 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import date, timedelta
 
-from masthead.books import Books, issues, orders, payments
+from masthead.books import Books, cancelling, issues, orders, payments, subscriptions
 from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import Store, open_store, system_clock
 from masthead.store.audit import Actor
-from masthead.store.books import (
-    cancelling,
-    extending,
-    renewing,
-    subscription_addresses,
-    suspending,
-)
+from masthead.store.books import renewing
 from masthead.store.books.details import (
     Person as Seen,
 )
@@ -34,7 +28,7 @@ from masthead.store.books.details import (
 )
 from masthead.store.books.opening import open_books
 from masthead.store.books.operation import Operation, operation, reading
-from masthead.store.interface_queries import subscriptions
+from masthead.store.interface_queries import subscriptions as subscriptions_of
 
 __all__ = ["work_a_morning"]
 
@@ -131,18 +125,19 @@ class _Morning:
         """Answer the telephone: suspensions, another address, a lost copy, a cancellation."""
         away, holiday = self._running(_WEEKLY), self._running(_WEEKLY)
         moving, lost, leaving = (self._running(_HARBOR) for _ in range(3))
-        with self._operation() as books:
-            suspending.suspend(books, away)
-        with self._operation() as books:
-            suspending.suspend(books, holiday, *_days(books, _HOLIDAY_DAYS))
-        with self._operation() as books:
-            subscription_addresses.move_for_a_while(
-                books, moving, _SOUTH, *_days(books, _SUNNY_DAYS)
-            )
-        with self._operation() as books:
-            extending.extend(books, lost, 1, MAKE_GOOD)
-        with self._operation() as books:
-            cancelling.cancel(books, leaving, refund=True, reason=REASONS[0])
+        books = Books(self._store, self._account_id, self._by)
+        with books.read() as found:
+            today = date.fromisoformat(found.today)
+        self._go_on()
+        subscriptions.suspend(books, away)
+        self._go_on()
+        subscriptions.suspend(books, holiday, *_days(today, _HOLIDAY_DAYS))
+        self._go_on()
+        subscriptions.move_for_a_while(books, moving, _SOUTH, *_days(today, _SUNNY_DAYS))
+        self._go_on()
+        subscriptions.extend(books, lost, 1, MAKE_GOOD)
+        self._go_on()
+        cancelling.cancel(books, leaving, refund=True, reason=REASONS[0])
 
     @contextmanager
     def _operation(self) -> Iterator[Operation]:
@@ -238,7 +233,7 @@ class _Morning:
         """
         with reading(self._store, self._account_id) as found:
             where = found.connection, self._account_id
-            for row in subscriptions(*where, filters, after=0, limit=_SUBSCRIPTIONS_MAX):
+            for row in subscriptions_of(*where, filters, after=0, limit=_SUBSCRIPTIONS_MAX):
                 seen = look_at_subscription(*where, row[0])
                 subscriber_id = seen.fields["subscriber_id"]
                 if not isinstance(subscriber_id, int) or subscriber_id in self._used:
@@ -250,8 +245,7 @@ class _Morning:
         raise LookupError(f"no subscription of the demo fits {filters}")
 
 
-def _days(books: Operation, ahead: tuple[int, int]) -> tuple[str, str]:
+def _days(today: date, ahead: tuple[int, int]) -> tuple[str, str]:
     """Return the first and the last day, given as days from today."""
-    today = date.fromisoformat(books.today)
     first, last = ((today + timedelta(days)).isoformat() for days in ahead)
     return first, last

@@ -1,19 +1,13 @@
 """``masthead subscriber``: find, show, duplicates, merge."""
 
-from itertools import islice
-
 import click
 
+from masthead.books import subscribers
+from masthead.books.subscribers import Found, Sought
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
-from masthead.cli.stores import opened
+from masthead.cli.books_options import ID, books_of, desk, dry_run, say
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import UNLIMITED
-from masthead.store import audit
-from masthead.store.books import details, merging_subscribers, subscriber_search
-from masthead.store.books.operation import operation
-from masthead.store.database import Connection
 
 __all__ = ["subscriber_group"]
 
@@ -45,13 +39,8 @@ def find(
     receives. Each line has the id, name, email address, renewal code and newest address; then
     `masthead subscriber show ID`.
     """
-    account_id = account_of(account)
-    sought = subscriber_search.Sought(" ".join(name), **known)
-    subscriber_search.check(sought)
-    store = opened(database)
-    audit.record_reading(store, actor(), "subscribers were looked for", account_id=account_id)
-    with reading(database, account_id) as connection:
-        found = subscriber_search.find(connection, account_id, sought, limit=limit + 1)
+    sought = Sought(" ".join(name), **known)
+    found = subscribers.find(books_of(account, database), sought, limit=limit + 1)
     for each in found[:limit]:
         click.echo(_line(each))
     if not found:
@@ -60,7 +49,7 @@ def find(
         click.echo(f"and more than these {limit}: say more of what is known", err=True)
 
 
-def _line(found: subscriber_search.Found) -> str:
+def _line(found: Found) -> str:
     name = " ".join(part for part in (found.first_name, found.last_name) if part)
     place = " ".join(part for part in (found.zip_code, found.city) if part)
     address = ", ".join(part for part in (found.address, place) if part)
@@ -75,9 +64,7 @@ def _line(found: subscriber_search.Found) -> str:
 @desk
 def show(subscriber_id: int, account: int | None, database: str) -> None:
     """Show a reader: name, codes, addresses, subscriptions, and the newest orders."""
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        found = details.look_at_subscriber(connection, account_id, subscriber_id)
+    found = subscribers.show(books_of(account, database), subscriber_id)
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for address in found.addresses:
@@ -119,20 +106,11 @@ def duplicates(of: int | None, limit: int, account: int | None, database: str) -
     They have one email address; or one last name at one street and postal code, and first names
     that fit, such as `A.` and `Ada`. Look at them, then `masthead subscriber merge`.
     """
-    account_id = account_of(account)
-    store = opened(database)
-    audit.record_reading(store, actor(), "duplicates were looked for", account_id=account_id)
-    with reading(database, account_id) as connection:
-        groups = list(
-            islice(subscriber_search.duplicates(connection, account_id, of=of), limit + 1)
-        )
-        shown = groups[:limit]
-        ids = tuple(sorted({one for group in shown for one in group.ids}))
-        people = subscriber_search.people(connection, account_id, ids) if ids else {}
-    for group in shown:
+    groups = subscribers.duplicates(books_of(account, database), of=of, limit=limit + 1)
+    for group in groups[:limit]:
         click.echo(f"same {group.why}:")
-        for subscriber_id in group.ids:
-            click.echo(f"  {_line(people[subscriber_id])}")
+        for each in group.people:
+            click.echo(f"  {_line(each)}")
     if not groups:
         click.echo("no duplicates were found")
     if len(groups) > limit:
@@ -163,29 +141,6 @@ def merge(
     delete_date, so partners see it go. Where both have a subscription of the same publication and
     type, these become one, with the terms of both; --keep-both leaves them. It cannot be undone.
     """
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        merged = merging_subscribers.join(books, into, subscriber_id, keep_both=keep_both)
-        said = [
-            f"subscription {pair.other_id} was joined into {pair.subscription_id}: "
-            f"{pair.publication}, {pair.type}, "
-            f"{_left(books.connection, books.account_id, pair.subscription_id)}"
-            for pair in merged.united
-        ]
-    for name, count in merged.moved._asdict().items():
-        click.echo(f"{name}: {count} moved")
-    for line in said:
-        click.echo(printable(line))
-    for pair in merged.apart:
-        why = ": one of them is unlimited" if pair.is_unlimited else ""
-        click.echo(
-            f"subscriptions {pair.subscription_id} and {pair.other_id} both go on: "
-            f"{printable(pair.publication)}, {pair.type}{why}"
-        )
-    click.echo(f"subscriber {subscriber_id} was merged into {into}")
-    end_of(dry_run=dry_run)
-
-
-def _left(connection: Connection, account_id: int, subscription_id: int) -> str:
-    """Return how many issues are left of a subscription, and its last day."""
-    fields = details.look_at_subscription(connection, account_id, subscription_id).fields
-    return f"{fields['issues'] or 0} issues left, until {fields['date_expired'] or '…'}"
+    books = books_of(account, database)
+    done = subscribers.merge(books, into, subscriber_id, keep_both=keep_both, dry_run=dry_run)
+    say(done, dry_run=dry_run)

@@ -4,29 +4,17 @@ from typing import Any
 
 import click
 
+from masthead.books import Outcome, cancelling, subscriptions
+from masthead.books.subscriptions import How, TermShown, Values
+from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
-from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, end_of, reading
-from masthead.cli.stores import opened
-from masthead.contract.printable import counted, printable
+from masthead.cli.books_options import ID, Day, books_of, desk, dry_run, say
+from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadUsage
-from masthead.store.books import (
-    cancelling,
-    details,
-    extending,
-    subscription,
-    subscription_addresses,
-    suspending,
-    uncancelling,
-)
-from masthead.store.books.operation import operation
-from masthead.store.books.term_copies import How, set_copies
 
 __all__ = ["subscription_group"]
-
-_COUNT = click.IntRange(1, 1_000_000)
 
 
 @click.group("subscription")
@@ -48,9 +36,7 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
     A term is so many issues for a price; they are used up in their order. Unearned is what was paid
     for issues that are still to come.
     """
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        found = details.look_at_subscription(connection, account_id, subscription_id)
+    found = subscriptions.show(books_of(account, database), subscription_id)
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for what, address in (("mailing", found.mailing), ("billing", found.billing)):
@@ -69,7 +55,7 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
         click.echo(f"letter of effort {effort} on {day}")
 
 
-def _term_line(term: details.TermShown) -> str:
+def _term_line(term: TermShown) -> str:
     issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
     kind = term.kind if term.of_class == PAID else f"{term.kind}, {printable(term.of_class)}"
@@ -81,7 +67,7 @@ def _term_line(term: details.TermShown) -> str:
     return f"{line}, ended at {term.ended_at}" if term.ended_at else line
 
 
-def _copies(term: details.TermShown) -> str:
+def _copies(term: TermShown) -> str:
     """Say how many copies of each issue come, unless it is one."""
     copies = "1 copy" if term.copies == 1 else f"{term.copies} copies"
     if term.free_copies:
@@ -97,7 +83,7 @@ def _copies(term: details.TermShown) -> str:
     type=click.Choice(TYPES, case_sensitive=False),
     metavar="[Print|Digital|Both]",
 )
-@click.option("--copies", type=_COUNT, help="How many copies of each issue, from the next on.")
+@click.option("--copies", type=int, help="How many copies of each issue, from the next on.")
 @click.option("--free", "is_free", is_flag=True, help="The copies that are more cost nothing.")
 @click.option("--class", "free_class", help="Their class, such as staff.  [default: complimentary]")
 @click.option("--convert", "is_converted", is_flag=True, help="What is left comes in other copies.")
@@ -128,31 +114,16 @@ def set_(
     or more issues instead: 12 issues of 1 copy are 4 of 3. What follows from orders, issues left,
     money and dates, is never set by hand.
     """
-    given = {"type": type_, "campaign": campaign and int(campaign == "on")}
-    values = {name: value for name, value in given.items() if value is not None}
-    if not values and copies is None:
+    if type_ is None and copies is None and campaign is None:
         raise BadUsage("say what to change: --type, --copies or --campaign")
     if (copies is None and (is_free or is_converted)) or (is_free and is_converted):
         raise BadUsage("--copies goes with one of --free and --convert, and these with --copies")
     if free_class and not is_free:
         raise BadUsage("--class is that of the copies that are --free")
     how: How | None = "free" if is_free else "convert" if is_converted else None
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        changed = subscription.set_values(books, subscription_id, values) if values else {}
-        converted = ""
-        if copies is not None:
-            before, after, converted = set_copies(books, subscription_id, copies, how, free_class)
-            changed |= {"copies": (before, after)} if before != after else {}
-        if changed:
-            said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
-            books.say(f"subscription {subscription_id}: {said}")
-    for name, (old, new) in changed.items():
-        click.echo(f"{name}: {'' if old is None else old} -> {new}")
-    if converted:
-        click.echo(converted)
-    if not changed:
-        click.echo("nothing changed: it is so already")
-    end_of(dry_run=dry_run)
+    values = Values(type_, None if campaign is None else campaign == "on", copies, how, free_class)
+    books = books_of(account, database)
+    say(subscriptions.set_values(books, subscription_id, values, dry_run=dry_run), dry_run=dry_run)
 
 
 @subscription_group.command("suspend")
@@ -174,11 +145,9 @@ def suspend(
 
     Both days belong to it. It can begin only after the newest closed issue's date.
     """
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        span = suspending.suspend(books, subscription_id, first, last)
-    until = f"to {span.last}" if span.last else "until `masthead subscription resume`"
-    click.echo(f"subscription {subscription_id} is suspended from {span.first} {until}")
-    end_of(dry_run=dry_run)
+    books = books_of(account, database)
+    done = subscriptions.suspend(books, subscription_id, first, last, dry_run=dry_run)
+    say(done, dry_run=dry_run)
 
 
 @subscription_group.command("resume")
@@ -201,11 +170,8 @@ def resume(
     One that has not begun is removed. An issue that was closed meanwhile and is not in the
     suspension any more comes with the next gap list.
     """
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        ending = suspending.resume(books, subscription_id, resumed)
-    how = f"ends on {ending.last}" if ending.last else "was removed"
-    click.echo(f"the suspension from {ending.span.first} {how}")
-    end_of(dry_run=dry_run)
+    books = books_of(account, database)
+    say(subscriptions.resume(books, subscription_id, resumed, dry_run=dry_run), dry_run=dry_run)
 
 
 @subscription_group.command("cancel")
@@ -238,30 +204,16 @@ def cancel(
     """
     if at_end and after_issue is not None:
         raise BadUsage("it ends after an issue, or when its issues are used up: not both")
-    if at_end and refund:
-        raise BadUsage("--refund: nothing is left to give back when its issues are used up")
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        done = cancelling.cancel(
-            books,
-            subscription_id,
-            refund=refund,
-            after_issue=after_issue,
-            at_end=at_end,
-            reason=reason,
-        )
-    if done.later is not None:
-        click.echo(f"subscription {subscription_id} was cancelled, and ends {done.later}")
-        end_of(dry_run=dry_run)
-        return
-    issues = counted(done.issues, "issue left ends", "issues left end")
-    if done.issues < 0:
-        issues = "an unlimited term ends"
-    click.echo(f"subscription {subscription_id} was cancelled on {books.today}: {issues}")
-    if refund:
-        click.echo(f"refund {decimal(done.refunded + done.tax)}, of which tax {decimal(done.tax)}")
-    else:
-        click.echo(f"earned {decimal(done.earned)}")
-    end_of(dry_run=dry_run)
+    done = cancelling.cancel(
+        books_of(account, database),
+        subscription_id,
+        refund=refund,
+        after_issue=after_issue,
+        at_end=at_end,
+        reason=reason,
+        dry_run=dry_run,
+    )
+    say(done, dry_run=dry_run)
 
 
 @subscription_group.command("uncancel")
@@ -274,15 +226,13 @@ def uncancel(subscription_id: int, account: int | None, database: str, *, dry_ru
     Terms, issues left, money and the campaign are as before; what was booked is taken back today.
     A refund that was sent already you ask back.
     """
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        uncancelling.uncancel(books, subscription_id)
-    click.echo(f"the cancelling of subscription {subscription_id} was undone")
-    end_of(dry_run=dry_run)
+    books = books_of(account, database)
+    say(cancelling.uncancel(books, subscription_id, dry_run=dry_run), dry_run=dry_run)
 
 
 @subscription_group.command("extend")
 @click.argument("subscription_id", type=ID)
-@click.option("--issues", type=_COUNT, default=1, show_default=True, help="How many free issues.")
+@click.option("--issues", type=int, default=1, show_default=True, help="How many free issues.")
 @click.option(
     "--class",
     "of_class",
@@ -302,15 +252,13 @@ def extend(
     dry_run: bool,
 ) -> None:
     """Add free issues behind all others, such as for a copy that was lost in the mail."""
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        term_id = extending.extend(books, subscription_id, issues, of_class)
-    noun = "issue" if issues == 1 else "issues"
-    click.echo(f"subscription {subscription_id} got {issues} free {noun} (term {term_id})")
-    end_of(dry_run=dry_run)
+    books = books_of(account, database)
+    done = subscriptions.extend(books, subscription_id, issues, of_class, dry_run=dry_run)
+    say(done, dry_run=dry_run)
 
 
 def _address_fields(command: Any) -> Any:
-    for name in reversed(subscription_addresses.FIELDS):
+    for name in reversed(FIELDS):
         command = click.option(f"--{name.replace('_', '-')}", name)(command)
     return command
 
@@ -345,23 +293,18 @@ def address(
     """
     given = {name: value for name, value in fields.items() if value}
     _check_address(given, address_id, first, last, back=back)
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        if back:
-            ending = subscription_addresses.go_back(books, subscription_id, first)
-            how = f"ends on {ending.last}" if ending.last else "was removed"
-            said = f"the temporary address from {ending.span.first} {how}"
-        elif first and last:
-            where = given if address_id is None else address_id
-            found = subscription_addresses.move_for_a_while(
-                books, subscription_id, where, first, last
-            )
-            said = f"subscription {subscription_id} goes to address {found} from {first} to {last}"
-        else:
-            where = given if address_id is None else address_id
-            found = subscription_addresses.move(books, subscription_id, where)
-            said = f"subscription {subscription_id} goes to address {found} from now on"
-    click.echo(said)
-    end_of(dry_run=dry_run)
+    books = books_of(account, database)
+    where = given if address_id is None else address_id
+    done: Outcome
+    if back:
+        done = subscriptions.go_back(books, subscription_id, first, dry_run=dry_run)
+    elif first and last:
+        done = subscriptions.move_for_a_while(
+            books, subscription_id, where, first, last, dry_run=dry_run
+        )
+    else:
+        done = subscriptions.move(books, subscription_id, where, dry_run=dry_run)
+    say(done, dry_run=dry_run)
 
 
 def _check_address(

@@ -49,11 +49,14 @@ class Form:
 
     @contextmanager
     def refusing(self, field: str = "") -> Iterator[None]:
-        """Note what the block refuses, as an error of the field; the block is then left."""
+        """Note what the block refuses, as an error of the field; the block is then left.
+
+        An error that names the argument which is wrong is one of the field of this name.
+        """
         try:
             yield
         except BadInput as error:
-            self.refuse(field, sentence(error))
+            self.refuse(str(error.values.get("field", field)), sentence(error))
 
     def text(self, name: str, label: str, *, characters_max: int = 255) -> str:
         """Return a text."""

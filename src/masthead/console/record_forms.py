@@ -115,7 +115,7 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
     try:
         with form.refusing(), books.together(dry_run=not is_sure) as inside:
             changed_since(form, record_form.state(inside, key))
-            said = record_form.apply(inside, key, form)
+            said = sentence(record_form.apply(inside, key, form))
             is_as_shown = not record_form.confirms or not is_sure or said == form["will"]
             if not form.is_good or not is_as_shown:
                 raise _RefusedError

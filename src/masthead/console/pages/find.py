@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 from starlette.responses import Response
 
+from masthead.books import Books, subscribers
+from masthead.books.subscribers import Found, Sought
 from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
-from masthead.store import Connection
-from masthead.store.books import subscriber_search
-from masthead.store.books.subscriber_search import Found, Sought
 from masthead.store.console_facts import has_order
 
 __all__ = ["pages"]
@@ -33,24 +32,22 @@ def find(request: PageRequest) -> Response:
     found: list[Found] = []
     orders: list[int] = []
     if text:
-        with request.reading() as connection:
-            found = _found(connection, request.account_id, text)
-            orders = _orders(connection, request.account_id, text)
+        with request.books.snapshot() as inside:
+            found = _found(inside, text)
+            orders = _orders(inside, text)
     return request.page(
         "find", text=text, found=found[:_SHOWN], orders=orders, is_more=len(found) > _SHOWN
     )
 
 
-def _found(connection: Connection, account_id: int, text: str) -> list[Found]:
+def _found(books: Books, text: str) -> list[Found]:
     found: dict[int, Found] = {}
     if keyline := _KEYLINE.fullmatch(text):
-        return [*subscriber_search.people(connection, account_id, (int(keyline[1]),)).values()]
+        return [*subscribers.people(books, [int(keyline[1])]).values()]
     if (key := id_in(text)) is not None:
-        found |= subscriber_search.people(connection, account_id, (key,))
+        found |= subscribers.people(books, [key])
     for sought in _meanings(text):
-        for each in subscriber_search.find(
-            connection, account_id, sought, limit=_SHOWN + 1, among_max=_AMONG_MAX
-        ):
+        for each in subscribers.find(books, sought, limit=_SHOWN + 1, among_max=_AMONG_MAX):
             found.setdefault(each.subscriber_id, each)
     return list(found.values())
 
@@ -73,9 +70,12 @@ def _meanings(text: str) -> Iterator[Sought]:
         yield Sought(name=text)
 
 
-def _orders(connection: Connection, account_id: int, text: str) -> list[int]:
+def _orders(books: Books, text: str) -> list[int]:
     key = id_in(text)
-    return [key] if key is not None and has_order(connection, account_id, key) else []
+    if key is None:
+        return []
+    with books.read() as reading:
+        return [key] if has_order(reading.connection, books.account_id, key) else []
 
 
 pages = [get("/find", find)]

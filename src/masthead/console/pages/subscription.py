@@ -2,27 +2,13 @@
 
 from collections.abc import Callable
 
-from masthead.books import Books
-from masthead.circulation.amounts import decimal
-from masthead.console.forms import Form, sentence
+from masthead.books import Books, cancelling, subscriptions
+from masthead.books.subscriptions import How, Values
+from masthead.circulation.addresses import FIELDS
+from masthead.console.forms import Form
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.contract.printable import counted
 from masthead.contract.subscription_types import TYPES
-from masthead.store import Connection
-from masthead.store.books import (
-    cancel_reasons,
-    cancelling,
-    catalogue,
-    details,
-    extending,
-    subscription,
-    subscription_addresses,
-    suspending,
-    uncancelling,
-)
-from masthead.store.books.operation import Operation
-from masthead.store.books.term_copies import How, set_copies
 
 __all__ = ["ADDRESS", "address_in", "pages"]
 
@@ -50,12 +36,12 @@ def address_in(form: Form, prefix: str = "") -> dict[str, str | None]:
     """Return the address that was typed; a field that was left empty is None."""
     return {
         name: form.text(f"{prefix}{name}", name.replace("_", " ").capitalize()) or None
-        for name in subscription_addresses.FIELDS
+        for name in FIELDS
     }
 
 
-def _state(connection: Connection, account_id: int, key: int) -> State:
-    found = details.look_at_subscription(connection, account_id, key)
+def _state(books: Books, key: int) -> State:
+    found = subscriptions.show(books, key)
     values = found.fields
     return {
         "type": values["type"],
@@ -87,74 +73,47 @@ def _subject(key: int, state: State) -> str:
     return f"{state['name']}, {state['publication']}, subscription {key}".lstrip(", ")
 
 
-def _set(books: Operation, key: int, form: Form) -> str:
-    copies = form.number("copies", "Copies", at_least=1, at_most=1_000_000)
+def _set(books: Books, key: int, form: Form) -> str:
+    copies = form.number("copies", "Copies")
     type_ = form.choice("type", "Type", TYPES)
+    how = form.choice("how", "Other copies", tuple(_HOW))
     if copies is None:
         form.refuse("copies", "Copies are needed.")
-    if not form.is_good or copies is None:
-        return ""
-    values: dict[str, int | str] = {
-        "type": type_,
-        "campaign": int(bool(form["campaign"] == "1")),
-    }
-    how = form.choice("how", "Other copies", tuple(_HOW))
     if not form.is_good:
         return ""
-    changed = list(subscription.set_values(books, key, values))
-    before, after, converted = set_copies(books, key, copies, _HOW[how][0])
-    if before != after:
-        changed.append("copies")
-        books.say(f"subscription {key}: changed {', '.join(changed)}")
-    if not changed:
-        return "It is so already: nothing changed."
-    said = f"Changed: {', '.join(changed)}."
-    return f"{said} {sentence(converted)}" if converted else said
+    values = Values(type_, form["campaign"] == "1", copies, _HOW[how][0])
+    return subscriptions.set_values(books, key, values).sentence
 
 
-def _suspend(books: Operation, key: int, form: Form) -> str:
+def _suspend(books: Books, key: int, form: Form) -> str:
     first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
     if not form.is_good:
         return ""
-    span = suspending.suspend(books, key, first, last)
-    until = f"to {span.last}" if span.last else "until it is resumed"
-    return f"Suspended from {span.first} {until}."
+    return subscriptions.suspend(books, key, first, last).sentence
 
 
-def _resume(books: Operation, key: int, form: Form) -> str:
+def _resume(books: Books, key: int, form: Form) -> str:
     resumed = form.day("from_date", "The first day of service")
-    if not form.is_good:
-        return ""
-    ending = suspending.resume(books, key, resumed)
-    how = f"ends on {ending.last}" if ending.last else "was removed"
-    return f"The suspension from {ending.span.first} {how}."
+    return subscriptions.resume(books, key, resumed).sentence if form.is_good else ""
 
 
-def _cancelling(connection: Connection, account_id: int, key: int) -> State:
+def _cancelling(books: Books, key: int) -> State:
     """Return the state, with the issues that can be the last one and the publisher's reasons."""
-    found = subscription.held(connection, account_id, key)
+    found = cancelling.endings(books, key)
     return {
-        **_state(connection, account_id, key),
+        **_state(books, key),
         "after_issue": Choices(
-            (str(issue_id), f"{name or issue_id}, {day}")
-            for issue_id, publication_id, name, _, day, *_, closed_at in catalogue.listed(
-                connection, account_id, "issue"
-            )
-            if publication_id == found.publication_id and not closed_at
+            (str(issue_id), f"{name}, {day}") for issue_id, name, day in found.issues
         ),
-        "reason": Choices(
-            (str(name), str(name)) for _, name in cancel_reasons.reasons(connection, account_id)
-        ),
+        "reason": Choices((name, name) for name in found.reasons),
     }
 
 
-def _cancel(books: Operation, key: int, form: Form) -> str:
+def _cancel(books: Books, key: int, form: Form) -> str:
     when = form.choice("when", "When", tuple(value for value, _ in _WHEN))
     after_issue = form.number("after_issue", "The issue")
     if when == "issue" and after_issue is None:
         form.refuse("after_issue", "Say after which issue it ends.")
-    if when == "end" and form["refund"]:
-        form.refuse("refund", "Nothing is left to give back when its issues are used up.")
     if not form.is_good:
         return ""
     done = cancelling.cancel(
@@ -165,46 +124,28 @@ def _cancel(books: Operation, key: int, form: Form) -> str:
         at_end=when == "end",
         reason=form["reason"] or None,
     )
-    if done.later is not None:
-        money = "refunded" if form["refund"] else "earned"
-        return f"It ends {done.later}; what is unearned then is {money}. Nobody is asked to renew."
-    issues = counted(done.issues, "issue left ends", "issues left end")
-    if done.issues < 0:
-        issues = "an unlimited term ends"
-    if form["refund"]:
-        return (
-            f"{issues}; {decimal(done.refunded + done.tax)} is refunded, of which tax "
-            f"{decimal(done.tax)}. The money itself you send."
-        )
-    return f"{issues}; {decimal(done.earned)} is earned, and nothing is refunded."
+    return f"{done.sentence}. The money itself you send" if done.refunded else done.sentence
 
 
-def _uncancel(books: Operation, key: int, _form: Form) -> str:
-    uncancelling.uncancel(books, key)
-    return "The cancelling was undone: terms, issues, money and renewals are as before."
+def _uncancel(books: Books, key: int, _form: Form) -> str:
+    return cancelling.uncancel(books, key).sentence
 
 
-def _extend(books: Operation, key: int, form: Form) -> str:
-    issues = form.number("issues", "Issues", at_least=1, at_most=10_000)
+def _extend(books: Books, key: int, form: Form) -> str:
+    issues = form.number("issues", "Issues")
     if issues is None:
         form.refuse("issues", "How many issues are needed.")
         return ""
-    extending.extend(books, key, issues)
-    return f"{issues} free {'issue' if issues == 1 else 'issues'} more."
+    return subscriptions.extend(books, key, issues).sentence
 
 
-def _move(books: Operation, key: int, form: Form) -> str:
-    address = address_in(form)
-    if not any(address.values()):
-        form.refuse("address", "Say where the copies are to go.")
-    if not form.is_good:
-        return ""
-    subscription_addresses.move(books, key, address)
-    return "The copies go to the new address from now on."
+def _move(books: Books, key: int, form: Form) -> str:
+    address = _address(form)
+    return subscriptions.move(books, key, address).sentence if form.is_good else ""
 
 
-def _move_for_a_while(books: Operation, key: int, form: Form) -> str:
-    address = address_in(form)
+def _move_for_a_while(books: Books, key: int, form: Form) -> str:
+    address = _address(form)
     first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
     for name, day, label in (
         ("from_date", first, "The first day"),
@@ -212,37 +153,21 @@ def _move_for_a_while(books: Operation, key: int, form: Form) -> str:
     ):
         if day is None:
             form.refuse(name, f"{label} is needed.")
-    if not any(address.values()):
-        form.refuse("address", "Say where the copies are to go.")
     if not form.is_good or first is None or last is None:
         return ""
-    subscription_addresses.move_for_a_while(books, key, address, first, last)
-    return f"The copies go there from {first} to {last}."
+    return subscriptions.move_for_a_while(books, key, address, first, last).sentence
 
 
-def _go_back(books: Operation, key: int, form: Form) -> str:
+def _address(form: Form) -> dict[str, str | None]:
+    address = address_in(form)
+    if not any(address.values()):
+        form.refuse("address", "Say where the copies are to go.")
+    return address
+
+
+def _go_back(books: Books, key: int, form: Form) -> str:
     resumed = form.day("from_date", "The first day")
-    if not form.is_good:
-        return ""
-    ending = subscription_addresses.go_back(books, key, resumed)
-    how = f"ends on {ending.last}" if ending.last else "was removed"
-    return f"The temporary address from {ending.span.first} {how}."
-
-
-def _in(apply: Callable[[Operation, int, Form], str]) -> Callable[[Books, int, Form], str]:
-    def applied(books: Books, key: int, form: Form) -> str:
-        with books.change() as change:
-            return apply(change, key, form)
-
-    return applied
-
-
-def _of(state: Callable[[Connection, int, int], State]) -> Callable[[Books, int], State]:
-    def found(books: Books, key: int) -> State:
-        with books.read() as reading:
-            return state(reading.connection, reading.account_id, key)
-
-    return found
+    return subscriptions.go_back(books, key, resumed).sentence if form.is_good else ""
 
 
 def _record_form(  # noqa: PLR0913 - the fields of a record form
@@ -250,12 +175,12 @@ def _record_form(  # noqa: PLR0913 - the fields of a record form
     title: str,
     button: str,
     fields: tuple[Field, ...],
-    apply: Callable[[Operation, int, Form], str],
+    apply: Callable[[Books, int, Form], str],
     about: str = "",
     *,
     starts_empty: bool = True,
     confirms: bool = False,
-    state: Callable[[Connection, int, int], State] = _state,
+    state: Callable[[Books, int], State] = _state,
     undo: str = "",
 ) -> RecordForm:
     path = f"/subscriptions/{{id:int}}/{name}"
@@ -265,8 +190,8 @@ def _record_form(  # noqa: PLR0913 - the fields of a record form
         button,
         Action.SERVE,
         fields,
-        _of(state),
-        _in(apply),
+        state,
+        apply,
         _back,
         _subject,
         about,

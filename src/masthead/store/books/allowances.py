@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
 from masthead.circulation.refunding import Held, net_of, paid_gross, parts, tax_share
-from masthead.circulation.wording import counted
+from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, done_of, terms_of_order

@@ -1,25 +1,17 @@
 """Cancelling a subscription: now, after an issue, or when its issues are used up.
 
-What is unearned at its end is given back or earned. The functions run in an operation
-(``store.books.operation``); ``store.books.uncancelling`` undoes what they do.
+What is unearned at its end is given back or earned. ``store.books.uncancelling`` undoes it.
 """
 
-from typing import NamedTuple
-
-from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.amounts import stored_cents
 from masthead.circulation.refunding import Item, tax_share
-from masthead.contract.printable import single_spaced
-from masthead.errors import BadInput
-from masthead.store.books.cancel_reasons import reasons
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
-from masthead.store.books.issue import Issue, find_issue
+from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
-from masthead.store.books.subscription import changeable, the_one
-from masthead.store.books.uncancelling import withdraw
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["Cancelled", "cancel", "end_due"]
+__all__ = ["end_due", "end_now", "leave_campaign", "note_cancelling"]
 
 _ENDING = "books_ending"
 _UNEARNED = """
@@ -28,56 +20,16 @@ _UNEARNED = """
     """
 
 
-class Cancelled(NamedTuple):
-    """What cancelling did: issues that are not delivered any more (-1: unlimited), and cents.
-
-    ``refunded`` is net, ``tax`` what goes back with it; ``earned`` is kept. ``later`` says when it
-    ends if that is still to come, and then ``issues`` are those left, and no cents were booked.
-    """
-
-    issues: int
-    refunded: int = 0
-    tax: int = 0
-    earned: int = 0
-    later: str | None = None
-
-
-def cancel(
+def note_cancelling(
     books: Operation,
     subscription_id: int,
+    reason: str | None,
     *,
     refund: bool,
-    after_issue: int | None = None,
-    at_end: bool = False,
-    reason: str | None = None,
-) -> Cancelled:
-    """Cancel a subscription: today, with the closing of an issue, or when its issues are used up.
-
-    With ``refund`` what is unearned at its end goes back, with its tax; without, it is earned. All
-    terms end then, also those that are used up. The subscription leaves the campaign at once:
-    partners who write to its readers leave this one out. An item of an order of which money goes
-    back gets its ``refund_date``. It takes the place of a cancelling that is still to end.
-    ``reason`` is the name of one of the publisher's. Raises NotFound
-    if there is no such subscription or issue; BadInput if it was cancelled before, for an issue
-    that is not to come, for an unlimited one without an end, and for another reason.
-    """
-    found = changeable(books, subscription_id)
-    withdraw(books, subscription_id)
-    name = None if reason is None else _reason(books, reason)
-    is_now = after_issue is None and not at_end
-    later = None if is_now else f"when its {found.issues or 0} issues left are used up"
-    if after_issue is not None:
-        issue = find_issue(books, after_issue)
-        if issue.publication_id != found.publication_id or issue.closed_at:
-            raise BadInput(
-                f"{issue.title} is {'closed' if issue.closed_at else 'of another publication'}: "
-                "name one that is still to come, or cancel without one"
-            )
-        later = f"after {issue.title}"
-    elif at_end and not (found.issues or 0) > 0:
-        left = "is unlimited" if found.issues else "has no issue left"
-        raise BadInput(f"subscription {subscription_id} {left}: cancel it now, or after an issue")
-    same = {"account_id": books.account_id, "subscription_id": subscription_id}
+    after_issue: int | None,
+    at_end: bool,
+) -> None:
+    """Note that a subscription is cancelled, how it ends, and whether it was in the campaign."""
     books.connection.change(
         """
         INSERT INTO cancellations (account_id, subscription_id, reason, made_on, after_issue_id,
@@ -87,53 +39,33 @@ def cancel(
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
-        reason=name,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+        reason=reason,
         today=books.today,
         after_issue=after_issue,
         at_end=int(at_end),
         refund=int(refund),
-        **same,
     )
-    why = "" if name is None else f", because: {name}"
-    if later is not None:
-        books.connection.change(
-            """
-            UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
-            WHERE account_id = :account_id AND subscription_id = :subscription_id
-                AND renew_campaign_active <> 0
-            """,
-            commit_id=books.commit_id,
-            **same,
-        )
-        the_one(books, subscription_id)
-        money = "refunded" if refund else "earned"
-        books.say(
-            f"subscription {subscription_id} was cancelled: it ends {later}, and what is unearned "
-            f"then is {money}{why}"
-        )
-        return Cancelled(found.issues or 0, later=later)
-    refunded, tax, earned = _end(
-        books, "c.subscription_id = :subscription_id", subscription_id=subscription_id
-    )
-    the_one(books, subscription_id)
-    books.say(
-        f"subscription {subscription_id} was cancelled: {decimal(refunded + tax)} was refunded, "
-        f"{decimal(earned)} earned{why}"
-    )
-    return Cancelled(found.issues or 0, refunded, tax, earned)
 
 
-def _reason(books: Operation, reason: str) -> str:
-    """Return the reason in the publisher's words. Raises BadInput if it is none of theirs."""
-    found = [str(name) for _, name in reasons(books.connection, books.account_id)]
-    for name in found:
-        if name.casefold() == single_spaced(reason).casefold():
-            return name
-    raise BadInput(
-        f"{reason!r} is no reason for cancelling; those of the publisher are: "
-        f"{', '.join(found) or '(none)'}",
-        code="not_a_reason",
+def leave_campaign(books: Operation, subscription_id: int) -> None:
+    """Let nobody be asked to renew a subscription that is still to end."""
+    books.connection.change(
+        """
+        UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+            AND renew_campaign_active <> 0
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+        commit_id=books.commit_id,
     )
+
+
+def end_now(books: Operation, subscription_id: int) -> tuple[int, int, int]:
+    """End a subscription whose cancelling was noted; return cents: refunded, their tax, earned."""
+    return _end(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)
 
 
 def end_due(books: Operation, issue: Issue) -> int:

@@ -1,7 +1,4 @@
-"""Correcting what a subscriber is called, and an address where it stands.
-
-The functions run in an operation (``store.books.operation``) and say what they did.
-"""
+"""Correcting what a subscriber is called, and an address where it stands."""
 
 from collections.abc import Mapping
 
@@ -14,7 +11,7 @@ from masthead.store.staging import DERIVED
 
 __all__ = ["NAMES", "address_of", "edit_address", "edit_subscriber", "names_of"]
 
-Texts = dict[str, str | None]
+Texts = Mapping[str, str | None]
 
 NAMES = ("first_name", "last_name", "email")
 """The columns of a subscriber that are corrected by hand."""
@@ -58,7 +55,6 @@ def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list
             if source in changed
         }
         _update(books, "subscribers", "subscriber_id", subscriber_id, {**changed, **derived})
-        books.say(f"subscriber {subscriber_id}: changed {', '.join(changed)}")
     return list(changed)
 
 
@@ -77,17 +73,16 @@ def address_of(connection: Connection, account_id: int, address_id: int) -> tupl
     return row[0], dict(zip(FIELDS, row[1:], strict=True))
 
 
-def edit_address(books: Operation, address_id: int, values: Texts) -> list[str]:
-    """Correct an address where it stands; return the names of the fields that changed.
+def edit_address(books: Operation, address_id: int, values: Texts) -> tuple[int, list[str]]:
+    """Correct an address where it stands; return whose it is, and the fields that changed.
 
-    It is not verified any more then, and its place on the map is unknown. Raises what
-    :func:`address_of` does, and BadInput for a text that is too long, for a deleted subscriber, or
-    where only a part of a whole address would be left.
+    Raises what :func:`address_of` and :func:`names_of` do, and BadInput for a text that is too
+    long, or where only a part of a whole address would be left.
     """
     subscriber_id, before = address_of(books.connection, books.account_id, address_id)
     names_of(books.connection, books.account_id, subscriber_id)
     _check("addresses", values)
-    changed: Mapping[str, str | None] = {
+    changed: Texts = {
         name: text or None for name, text in values.items() if (text or None) != before[name]
     }
     said = refusal({**before, **changed}, [before])
@@ -96,8 +91,7 @@ def edit_address(books: Operation, address_id: int, values: Texts) -> list[str]:
     if changed:
         unknown = {"verified": 0, "latitude": None, "longitude": None}
         _update(books, "addresses", "address_id", address_id, {**changed, **unknown})
-        books.say(f"address {address_id} of subscriber {subscriber_id}: {', '.join(changed)}")
-    return list(changed)
+    return subscriber_id, list(changed)
 
 
 def _check(table: str, values: Texts) -> None:
@@ -107,7 +101,7 @@ def _check(table: str, values: Texts) -> None:
             if text:
                 kinds[name].parse(text)
         except ValueError as error:
-            raise BadInput(f"{name} {error}") from error
+            raise BadInput(f"{name} {error}", field=name) from error
 
 
 def _update(

@@ -10,9 +10,11 @@ from masthead.store.books.subscription import held, spans
 from masthead.store.database import Connection, Row
 
 __all__ = [
+    "OrderLine",
     "Person",
     "Postal",
     "Subscription",
+    "SubscriptionLine",
     "TermShown",
     "look_at_subscriber",
     "look_at_subscription",
@@ -67,18 +69,42 @@ class Subscription(NamedTuple):
     sent: list[tuple[int, str]]
 
 
-class Person(NamedTuple):
-    """A subscriber: own fields by name, addresses, subscriptions and the newest orders.
+class SubscriptionLine(NamedTuple):
+    """A subscription in a line: issues left (-1: unlimited), and the last day.
 
-    A subscription is a row of id, publication, type, copies, issues left, last day, the day
-    on which it was cancelled, and the one that it was joined into; an order of id, date, total, and
-    the day on which it was paid.
+    ``joined_into`` is the subscription that has all that it had.
     """
+
+    subscription_id: int
+    publication: str | None
+    type: str | None
+    copies: int | None
+    issues: int | None
+    last_day: str | None
+    cancelled_on: str | None
+    joined_into: int | None
+
+
+class OrderLine(NamedTuple):
+    """An order in a line: its date and time, its total with tax as text, and when it was paid.
+
+    ``is_history``: it is of before the opening of the books.
+    """
+
+    order_id: int
+    ordered: str | None
+    total: str | None
+    paid_on: str | None
+    is_history: bool
+
+
+class Person(NamedTuple):
+    """A subscriber: own fields by name, addresses, subscriptions and the newest orders."""
 
     fields: dict[str, int | str | None]
     addresses: list[Postal]
-    subscriptions: list[Row]
-    orders: list[Row]
+    subscriptions: list[SubscriptionLine]
+    orders: list[OrderLine]
 
 
 def look_at_subscription(
@@ -279,6 +305,6 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     return Person(
         fields,
         [_line(row) for row in addresses],
-        subscriptions,
-        [(*row, row[0] <= until) for row in orders],
+        [SubscriptionLine(*row) for row in subscriptions],
+        [OrderLine._make((*row, row[0] <= until)) for row in orders],
     )

@@ -9,8 +9,10 @@ from typing import Literal, NamedTuple
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.errors import BadInput
 from masthead.store import audit, erasing
-from masthead.store.books.cancelling import cancel
-from masthead.store.books.operation import mode_of, operation
+from masthead.store.books.cancelling import end_now, note_cancelling
+from masthead.store.books.operation import Operation, mode_of, operation
+from masthead.store.books.subscription import the_one
+from masthead.store.books.uncancelling import withdraw
 from masthead.store.database import Connection, Store
 
 __all__ = ["Erased", "Left", "Money", "erase", "left_of"]
@@ -101,10 +103,10 @@ def erase(
             )
             raise BadInput("\n".join(lines), code="not_settled")
         erasing.forget_logins(store, books.connection, account_id, subscriber_id)
-        done = [cancel(books, each.subscription_id, refund=money == "refund") for each in left]
+        done = [_end(books, each.subscription_id, refund=money == "refund") for each in left]
         blanked = erasing.blank_one(books.connection, account_id, subscriber_id, books.commit_id)
-        refunded = sum(each.refunded + each.tax for each in done)
-        earned = sum(each.earned for each in done)
+        refunded = sum(net + tax for net, tax, _ in done)
+        earned = sum(cents for _, _, cents in done)
         said = erasing.summary_of(subscriber_id, blanked)
         if left:
             said += (
@@ -115,3 +117,12 @@ def erase(
     if not leave_traces:
         store.vacuum_after_erase()
     return Erased(blanked, left, refunded, earned)
+
+
+def _end(books: Operation, subscription_id: int, *, refund: bool) -> tuple[int, int, int]:
+    """Cancel a subscription today; return the cents that are refunded, their tax, and earned."""
+    withdraw(books, subscription_id)
+    note_cancelling(books, subscription_id, None, refund=refund, after_issue=None, at_end=False)
+    done = end_now(books, subscription_id)
+    the_one(books, subscription_id)
+    return done

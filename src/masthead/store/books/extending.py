@@ -1,36 +1,21 @@
-"""Extending a subscription without an order, such as for a copy that was lost.
+"""Extending a subscription by a free term, without an order."""
 
-The function runs in an operation (``store.books.operation``) and says what it did.
-"""
-
-from masthead.circulation.copy_classes import COMPLIMENTARY
 from masthead.circulation.first_day import begins_on
-from masthead.contract.subscription_types import UNLIMITED
-from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
-from masthead.store.books.own_classes import check_class
-from masthead.store.books.subscription import Held, changeable, the_one
+from masthead.store.books.subscription import Held
 from masthead.store.books.term_copies import next_term
 
-__all__ = ["extend"]
+__all__ = ["add_extension"]
 
 
-def extend(
-    books: Operation, subscription_id: int, issues: int, of_class: str = COMPLIMENTARY
-) -> int:
-    """Add a free term of so many issues of a class behind all others; return its id.
+def add_extension(books: Operation, found: Held, issues: int, of_class: str) -> int:
+    """Add a free term of so many issues behind all others; return its id.
 
     It has as many copies as the next issue is paid for. Where no issue was left, the next ones are
-    due by the rule for a renewal after a gap (circulation, "First issue"). Raises NotFound if there
-    is no such subscription, BadInput if it was cancelled or is unlimited, or if there is no such
-    class.
+    due by the rule for a renewal after a gap (circulation, "First issue").
     """
-    found = changeable(books, subscription_id)
-    if found.issues == UNLIMITED:
-        raise BadInput(f"subscription {subscription_id} is unlimited: it needs no extension")
-    of_class = check_class(books, of_class)
-    term = next_term(books, subscription_id)
+    term = next_term(books, found.subscription_id)
     if not found.issues:
         _begin_anew(books, found)
     term_id = next_ids(books.connection, books.account_id, "terms")
@@ -46,14 +31,10 @@ def extend(
         """,
         account_id=books.account_id,
         term_id=term_id,
-        subscription_id=subscription_id,
+        subscription_id=found.subscription_id,
         issues=issues,
         copies=term and term.copies,
         **{"class": of_class},
-    )
-    the_one(books, subscription_id)
-    books.say(
-        f"subscription {subscription_id} got {issues} free issues (term {term_id}, {of_class})"
     )
     return term_id
 

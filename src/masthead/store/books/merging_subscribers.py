@@ -1,19 +1,15 @@
-"""Merging two subscribers who are one person.
+"""Merging two subscribers who are one person."""
 
-The function runs in an operation (``store.books.operation``) and says what it did.
-"""
-
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.merging_subscriptions import Pair, pairs, unite
 from masthead.store.books.operation import Operation
 
-__all__ = ["Joined", "Merged", "join"]
+__all__ = ["Moved", "join"]
 
 
-class Joined(NamedTuple):
+class Moved(NamedTuple):
     """How many records came to the subscriber who is kept."""
 
     subscriptions: int
@@ -23,26 +19,13 @@ class Joined(NamedTuple):
     answers: int
 
 
-class Merged(NamedTuple):
-    """What merging did: ``united`` are the subscriptions that were joined, ``apart`` those not."""
+def join(
+    books: Operation, kept: int, gone: int, *, keep_both: bool
+) -> tuple[Moved, list[Pair], list[Pair]]:
+    """Move all that ``gone`` has to ``kept``, both ids of subscribers, and join subscriptions.
 
-    moved: Joined
-    united: Sequence[Pair]
-    apart: Sequence[Pair]
-
-
-def join(books: Operation, kept: int, gone: int, *, keep_both: bool = False) -> Merged:
-    """Move all that ``gone`` has to ``kept``, both ids of subscribers; ``gone`` is deleted.
-
-    Addresses, subscriptions with their terms, orders, purchases and answers move; where both have
-    answered a question, the kept one's answer stays. Where both have a subscription of the same
-    publication and type, these are joined into one, unless ``keep_both`` or one is unlimited. The
-    other subscriber gets a ``delete_date``, and the name, email address and renewal code stay as
-    they were on both. Raises NotFound if one of them does not exist, BadInput if they are one, or
-    one is deleted or erased.
+    Returns what moved, the pairs of subscriptions that were joined, and those that both go on.
     """
-    if kept == gone:
-        raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")
     for subscriber_id in (kept, gone):
         _check(books, subscriber_id)
     both = pairs(books, kept, gone)
@@ -71,7 +54,7 @@ def join(books: Operation, kept: int, gone: int, *, keep_both: bool = False) -> 
         )
         for table in ("subscriptions", "addresses", "orders", "purchases")
     }
-    joined = Joined(**moved, answers=_move_answers(books, kept, gone))
+    done = Moved(**moved, answers=_move_answers(books, kept, gone))
     books.connection.change(
         """
         UPDATE subscribers SET delete_date = :now, merged_into = :kept, commit_id = :commit_id
@@ -95,12 +78,7 @@ def join(books: Operation, kept: int, gone: int, *, keep_both: bool = False) -> 
     united = [pair for pair in both if not (keep_both or pair.is_unlimited)]
     for pair in united:
         unite(books, pair.subscription_id, pair.other_id)
-    counts = [f"{count} {name}" for name, count in joined._asdict().items()]
-    counts += [
-        f"subscription {each.other_id} joined into {each.subscription_id}" for each in united
-    ]
-    books.say(f"subscriber {gone} was merged into {kept}: {', '.join(counts)}")
-    return Merged(joined, united, [pair for pair in both if pair not in united])
+    return done, united, [pair for pair in both if pair not in united]
 
 
 def _check(books: Operation, subscriber_id: int) -> None:

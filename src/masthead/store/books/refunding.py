@@ -16,7 +16,7 @@ from masthead.circulation.refunding import (
     paid_gross,
     taken,
 )
-from masthead.circulation.wording import counted
+from masthead.contract.printable import counted
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.earlier_orders import check_bookable
 from masthead.store.books.operation import Operation

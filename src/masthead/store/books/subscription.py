@@ -1,7 +1,4 @@
-"""A single subscription: what operations must know of it, and changes of its own columns.
-
-The functions run in an operation (``store.books.operation``) and say what they did.
-"""
+"""A single subscription: what operations must know of it, and changes of its own columns."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,10 +6,21 @@ from typing import NamedTuple
 from masthead.circulation.spans import Span
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.derived_values import refresh
+from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 
-__all__ = ["Held", "changeable", "end_span", "held", "is_to_end", "set_values", "spans", "the_one"]
+__all__ = [
+    "Held",
+    "add_suspension",
+    "changeable",
+    "end_span",
+    "held",
+    "is_to_end",
+    "set_values",
+    "spans",
+    "the_one",
+]
 
 _COLUMNS = {"type": "type", "campaign": "renew_campaign_active"}
 _SPANS = {
@@ -127,22 +135,25 @@ def end_span(books: Operation, table: str, span_id: int, last: str | None) -> No
         books.connection.change(f"UPDATE {table} SET to_date = :last {which}", last=last, **values)
 
 
+def add_suspension(books: Operation, subscription_id: int, first: str, last: str | None) -> None:
+    """Add a suspension from ``first`` to ``last``, both included; None is until it is resumed."""
+    books.connection.change(
+        """
+        INSERT INTO suspensions (account_id, suspension_id, subscription_id, from_date, to_date)
+        VALUES (:account_id, :suspension_id, :subscription_id, :first, :last)
+        """,
+        account_id=books.account_id,
+        suspension_id=next_ids(books.connection, books.account_id, "suspensions"),
+        subscription_id=subscription_id,
+        first=first,
+        last=last,
+    )
+
+
 def set_values(
     books: Operation, subscription_id: int, values: Mapping[str, int | str]
 ) -> dict[str, tuple[int | str | None, int | str]]:
-    """Set ``type`` and ``campaign`` (0 or 1); return what changed: before and after.
-
-    The type holds from the next issue on that is closed. Raises NotFound if there is no such
-    subscription, BadInput if it was cancelled, or for the campaign if it is to end.
-    """
-    changeable(books, subscription_id)
-    if values.get("campaign") and is_to_end(books, subscription_id):
-        raise BadInput(
-            f"subscription {subscription_id} was cancelled, and is still to end: undo that before "
-            "its reader is asked to renew",
-            code="cancelled_meanwhile",
-            subscription=subscription_id,
-        )
+    """Set ``type`` and ``campaign`` (0 or 1); return what changed: before and after."""
     columns = [_COLUMNS[name] for name in values]
     (before,) = books.connection.rows(
         f"""
@@ -169,7 +180,4 @@ def set_values(
             commit_id=books.commit_id,
             **{name: new for name, (_, new) in changed.items()},
         )
-        the_one(books, subscription_id)
-        said = ", ".join(f"{name} {old} -> {new}" for name, (old, new) in changed.items())
-        books.say(f"subscription {subscription_id}: {said}")
     return changed

@@ -1,7 +1,4 @@
-"""Changing the copies of the term that is delivered next (circulation, "Copies").
-
-The function runs in an operation (``store.books.operation``) and says what it did.
-"""
+"""Changing the copies of the term that is delivered next (circulation, "Copies")."""
 
 from typing import Literal, NamedTuple
 
@@ -14,7 +11,6 @@ from masthead.errors import BadInput
 from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
 from masthead.store.books.served_subscriptions import NEXT_TERM
-from masthead.store.books.subscription import changeable, the_one
 
 __all__ = ["CopiesSet", "How", "NextTerm", "next_term", "set_copies"]
 
@@ -71,10 +67,8 @@ def set_copies(
     ``free``: those above what is paid for are of ``free_class``, complimentary unless given.
     ``convert``: what is left comes in other copies, issues times copies as before and rounded down;
     the rest of the money is earned with the term's last issue. Later terms keep their own copies.
-    Raises NotFound if there is no such subscription, and BadInput if it was cancelled, if it is not
-    said how and issues are left, or if it cannot be done so.
+    Raises BadInput if ``how`` is not given and issues are left, or if it cannot be done so.
     """
-    changeable(books, subscription_id)
     term = next_term(books, subscription_id)
     if term is None:
         before = _copies_of_grace(books, subscription_id, copies, how)
@@ -88,13 +82,9 @@ def set_copies(
             _add_free(books, term, copies, check_class(books, free_class or COMPLIMENTARY))
         else:
             _convert(books, subscription_id, term, copies)
-    the_one(books, subscription_id)
     converted = ""
     if term is not None and how == "convert" and term.copies != copies:
         converted = _converted(term, next_term(books, subscription_id))
-    if before != copies:
-        said = converted or f"{how + ': ' if how else ''}copies {before} -> {copies}"
-        books.say(f"subscription {subscription_id}: {said}")
     return CopiesSet(before, copies, converted)
 
 

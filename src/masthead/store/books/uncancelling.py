@@ -12,7 +12,7 @@ from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
-from masthead.store.books.subscription import held, the_one
+from masthead.store.books.subscription import held
 from masthead.store.key_lists import KeyLists
 
 __all__ = ["finalize", "go_back", "uncancel", "withdraw"]
@@ -62,8 +62,6 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     if ended_on is not None:
         _revive(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)
     withdraw(books, subscription_id)
-    the_one(books, subscription_id)
-    books.say(f"the cancelling of subscription {subscription_id} was undone")
 
 
 def withdraw(books: Operation, subscription_id: int) -> bool:

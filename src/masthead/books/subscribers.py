@@ -1,0 +1,291 @@
+"""Subscribers: finding and looking at one, correcting one, and merging two who are one person."""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from masthead.books.account import Books
+from masthead.contract.printable import counted
+from masthead.errors import BadInput
+from masthead.store import audit
+from masthead.store.books import contact_details, merging_subscribers, subscriber_search
+from masthead.store.books.details import (
+    OrderLine,
+    Person,
+    Subscription,
+    SubscriptionLine,
+    look_at_subscriber,
+    look_at_subscription,
+)
+from masthead.store.books.earlier_orders import history_until
+from masthead.store.books.merging_subscribers import Moved
+from masthead.store.books.merging_subscriptions import Pair
+from masthead.store.books.subscriber_search import Found, Sought
+from masthead.store.console_facts import changes_of
+from masthead.store.subscriber_data import Held, held_of
+
+__all__ = [
+    "AddressShown",
+    "Alike",
+    "Edited",
+    "Everything",
+    "Found",
+    "Merged",
+    "Moved",
+    "OrderLine",
+    "Pair",
+    "Person",
+    "Sought",
+    "SubscriptionLine",
+    "United",
+    "address",
+    "duplicates",
+    "edit",
+    "edit_address",
+    "everything",
+    "find",
+    "merge",
+    "names",
+    "people",
+    "show",
+]
+
+Texts = Mapping[str, str | None]
+
+_CHANGES = 50
+_MOVED = (
+    ("subscription", ""),
+    ("address", "addresses"),
+    ("order", ""),
+    ("purchase", ""),
+    ("answer", ""),
+)
+"""The words of what moves, in the order of the fields of :class:`Moved`; '' is with an s."""
+
+
+def find(books: Books, sought: Sought, *, limit: int, among_max: int | None = None) -> list[Found]:
+    """Return the subscribers that match, at most ``limit``, by last and first names.
+
+    Those who have a ``delete_date`` come last. With ``among_max``, only so many of those with a
+    name are looked at: the beginning of a name can be that of a tenth of all. Where the books have
+    an actor, the audit log notes that he looked. Raises BadUsage if nothing is sought, or only a
+    city, for which there is no index.
+    """
+    subscriber_search.check(sought)
+    _note_reading(books, "subscribers were looked for")
+    with books.read() as reading:
+        return subscriber_search.find(
+            reading.connection, books.account_id, sought, limit=limit, among_max=among_max
+        )
+
+
+def people(books: Books, ids: Collection[int]) -> dict[int, Found]:
+    """Return those of these subscribers that there are, by their ids."""
+    with books.read() as reading:
+        return subscriber_search.people(reading.connection, books.account_id, tuple(ids))
+
+
+class Alike(NamedTuple):
+    """Subscribers who may be one person, by their ids; ``why`` is what is the same."""
+
+    why: str
+    people: list[Found]
+
+
+def duplicates(books: Books, *, of: int | None = None, limit: int) -> list[Alike]:
+    """Return groups of subscribers who may be one person, at most ``limit``.
+
+    They have the same email address; or the same last name, street and postal code, and first names
+    that fit (``circulation.duplicates``). Upper and lower case are the same; who has a
+    ``delete_date`` is left out. By email addresses, then by postal codes and streets. ``of``: only
+    the groups of this subscriber. Where the books have an actor, the audit log notes the search.
+    """
+    _note_reading(books, "duplicates were looked for")
+    with books.read() as reading:
+        where = reading.connection, books.account_id
+        groups = list(islice(subscriber_search.duplicates(*where, of=of), limit))
+        ids = sorted({one for group in groups for one in group.ids})
+        found = subscriber_search.people(*where, tuple(ids)) if ids else {}
+    return [Alike(group.why, [found[one] for one in group.ids]) for group in groups]
+
+
+def _note_reading(books: Books, what: str) -> None:
+    audit.record_reading(books.store, books.actor, what, account_id=books.account_id)
+
+
+def show(books: Books, subscriber_id: int) -> Person:
+    """Return a subscriber with addresses, subscriptions and the newest orders.
+
+    Raises NotFound if there is none.
+    """
+    with books.read() as reading:
+        return look_at_subscriber(reading.connection, books.account_id, subscriber_id)
+
+
+class Everything(NamedTuple):
+    """All that the account has of a subscriber, ``held`` as the export for the subscriber has it.
+
+    ``changes`` are the newest entries of the audit log. Orders up to the id ``history_until`` are
+    of before the opening of the books.
+    """
+
+    person: Person
+    held: Held
+    subscriptions: list[Subscription]
+    changes: list[audit.Entry]
+    history_until: int
+
+
+def everything(books: Books, subscriber_id: int) -> Everything:
+    """Return all that the account has of a subscriber. Raises NotFound if there is none."""
+    with books.snapshot() as inside, inside.read() as reading:
+        where = reading.connection, books.account_id
+        person = look_at_subscriber(*where, subscriber_id)
+        held = held_of(*where, subscriber_id)
+        keys = [each.subscription_id for each in person.subscriptions]
+        names = [f"subscriber {subscriber_id}", *(f"subscription {key}" for key in keys)]
+        names += [f"order {row[0]}" for row, _ in held.orders]
+        return Everything(
+            person,
+            held,
+            [look_at_subscription(*where, key) for key in keys],
+            changes_of(*where, names, limit=_CHANGES),
+            history_until(*where),
+        )
+
+
+class Edited(NamedTuple):
+    """What was corrected, such as ``subscriber 5``, and the names of the fields that changed."""
+
+    what: str
+    changed: Sequence[str]
+
+    @property
+    def sentence(self) -> str:
+        """Which fields changed."""
+        if not self.changed:
+            return f"{self.what} is so already: nothing changed"
+        return f"{self.what}: changed {', '.join(self.changed)}"
+
+
+def names(books: Books, subscriber_id: int) -> Texts:
+    """Return ``first_name``, ``last_name`` and ``email`` of a subscriber.
+
+    Raises NotFound if there is none, BadInput if it is deleted: an erased one stays blank.
+    """
+    with books.read() as reading:
+        return contact_details.names_of(reading.connection, books.account_id, subscriber_id)
+
+
+def edit(books: Books, subscriber_id: int, values: Texts, *, dry_run: bool = False) -> Edited:
+    """Correct some of :func:`names`.
+
+    Raises what that does, and BadInput, with the ``field``, for a text that is too long.
+    """
+    with books.change(dry_run=dry_run) as change:
+        changed = contact_details.edit_subscriber(change, subscriber_id, values)
+        done = Edited(f"subscriber {subscriber_id}", changed)
+        if changed:
+            change.say(done.sentence)
+    return done
+
+
+class AddressShown(NamedTuple):
+    """Whose address it is, and its fields."""
+
+    subscriber_id: int
+    fields: Texts
+
+
+def address(books: Books, address_id: int) -> AddressShown:
+    """Return an address. Raises NotFound if there is none."""
+    with books.read() as reading:
+        return AddressShown(
+            *contact_details.address_of(reading.connection, books.account_id, address_id)
+        )
+
+
+def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool = False) -> Edited:
+    """Correct an address where it stands.
+
+    It is not verified any more then, and its place on the map is unknown. Raises NotFound if there
+    is none; BadInput, with the ``field``, for a text that is too long, and for a deleted
+    subscriber, or where only a part of a whole address would be left.
+    """
+    with books.change(dry_run=dry_run) as change:
+        subscriber_id, changed = contact_details.edit_address(change, address_id, values)
+        done = Edited(f"address {address_id} of subscriber {subscriber_id}", changed)
+        if changed:
+            change.say(done.sentence)
+    return done
+
+
+class United(NamedTuple):
+    """Subscriptions that were joined: the issues left together, and the last day, … if unknown."""
+
+    pair: Pair
+    issues: int
+    last_day: str
+
+
+class Merged(NamedTuple):
+    """What merging did: what moved, the subscriptions that were joined, and those that were not."""
+
+    kept: int
+    gone: int
+    moved: Moved
+    united: Sequence[United]
+    apart: Sequence[Pair]
+
+    @property
+    def sentence(self) -> str:
+        """Who was merged into whom, and what moved and was joined."""
+        moved = [
+            counted(count, one, many)
+            for count, (one, many) in zip(self.moved, _MOVED, strict=True)
+            if count
+        ]
+        what = f", with {', '.join(moved)}" if moved else ""
+        said = [f"subscriber {self.gone} is merged into {self.kept}{what}"]
+        said += [
+            f"subscription {pair.other_id} is joined into {pair.subscription_id}: "
+            f"{pair.publication}, {pair.type}, {counted(issues, 'issue')} left, "
+            f"until {last_day}"
+            for pair, issues, last_day in self.united
+        ]
+        said += [
+            f"subscriptions {pair.subscription_id} and {pair.other_id} both go on: "
+            f"{pair.publication}, {pair.type}"
+            f"{': one of them is unlimited' if pair.is_unlimited else ''}"
+            for pair in self.apart
+        ]
+        return "; ".join(said)
+
+
+def merge(
+    books: Books, kept: int, gone: int, *, keep_both: bool = False, dry_run: bool = False
+) -> Merged:
+    """Move all that ``gone`` has to ``kept``, both ids of subscribers; ``gone`` is deleted.
+
+    Addresses, subscriptions with their terms, orders, purchases and answers move; where both have
+    answered a question, the kept one's answer stays. Where both have a subscription of the same
+    publication and type, these are joined into one, unless ``keep_both`` or one is unlimited
+    (circulation, "Merging"). The other subscriber gets a ``delete_date``, and the name, email
+    address and renewal code stay as they were on both. It cannot be undone. Raises NotFound if one
+    of them does not exist, BadInput if they are one, or one is deleted or erased.
+    """
+    if kept == gone:
+        raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")
+    with books.change(dry_run=dry_run) as change:
+        moved, pairs, apart = merging_subscribers.join(change, kept, gone, keep_both=keep_both)
+        united = []
+        for pair in pairs:
+            fields = look_at_subscription(
+                change.connection, books.account_id, pair.subscription_id
+            ).fields
+            united.append(
+                United(pair, int(fields["issues"] or 0), str(fields["date_expired"] or "…"))
+            )
+        done = Merged(kept, gone, moved, united, apart)
+        change.say(done.sentence)
+    return done
