@@ -1,6 +1,8 @@
 # What a contributor types; CONTRIBUTING.md says more. Every target can be given on its own.
 #
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
+#   make check         lint format-check types imports, and the tests that need neither PostgreSQL
+#                      nor a process: 90 seconds
 #   make test          every check: lint format-check types imports tests; about 8 minutes on two
 #                      calm processors, as are the times below
 #                      (lock-check and docs-check run a part of tests alone)
@@ -45,8 +47,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs schema)
 
-.PHONY: demo test lint format-check types imports lock-check docs schema docs-check tests \
-        test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests \
+.PHONY: demo check test lint format-check types imports lock-check docs schema docs-check \
+        tests test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests \
         prove-every prove-schedules prove-kills prove-endurance prove-leaving prove-asgi \
         prove-hostile prove-circulation prove-pipelines release fix bench audit lock install \
         install-dev clean
@@ -56,6 +58,10 @@ APART = $(addprefix --ignore tests/,system citus release pipelines)
 
 demo: install
 	@$(BIN)/masthead demo $(if $(PORT),--port $(PORT)) $(ARGS)
+
+check: lint format-check types imports
+	$(BIN)/pytest -n 2 --dist worksteal $(APART) --no-processes
+	@echo "Left out: tests that need PostgreSQL or a process (make test)."
 
 # Whoever wants a part of the tests does not wait for the checks of everything.
 ifeq ($(ARGS),)

@@ -1,1 +1,1 @@
-"""The tests of Masthead, one folder for each room of the house."""
+"""What the tests of all folders use."""

@@ -8,9 +8,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from tests import forks, long
+from tests import forks, long, no_processes
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
 from tests.postgres import EXTERNAL, Cluster, Databases
@@ -37,11 +36,6 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 forks.expect(environment(""))
 
-settings.register_profile(
-    "masthead", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("masthead")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the long forms of tests be asked for."""
@@ -51,11 +45,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the tests of PostgreSQL on a Citus cluster, and no others",
     )
+    parser.addoption(
+        "--no-processes",
+        action="store_true",
+        help="run the tests that need neither PostgreSQL nor a process (make check)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Take the form that was asked for."""
     long.choose(config)
+    if config.getoption("--no-processes"):
+        no_processes.forbid_processes(config)
 
 
 def _fits_citus(item: pytest.Item) -> bool:
@@ -72,6 +73,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     others = long.left_out(items, with_neighbours=on_citus, with_every=with_every)
     if on_citus:
         others += [item for item in items if item not in others and not _fits_citus(item)]
+    if config.getoption("--no-processes"):
+        others += [item for item in items if no_processes.needs_postgresql(item)]
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]

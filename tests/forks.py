@@ -1,4 +1,4 @@
-"""Commands and servers, started from a process that has imported Masthead already.
+"""Starts commands and servers by a fork of a process that has imported Masthead.
 
 The tests start it some thousands of times, each time as a process of its own with its own
 arguments, environment, output and end. Most of what such a start costs is Python that imports

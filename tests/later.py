@@ -1,4 +1,4 @@
-"""A later version of Masthead: this one with one more migration, in this process or installed."""
+"""A later version of Masthead, with one more migration, in this process or installed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What takes long has two forms: a short one in `make test`, the long one in `make prove-tests`.
+"""The short form of a test (``make test``) and its long form (``make prove-tests``).
 
-`pytest --long` runs the long forms. A test that has both is marked by ``examples``, or with
-``LONG`` where it asks an option for the number of its cases. A test that says nothing new as often
+`pytest --long` runs the long forms. Tests by Hypothesis have both, with more examples in the long
+one (``EXAMPLES``, or ``examples`` for a test that needs its own numbers). A test that asks an
+option for the number of its cases is marked with ``LONG``. A test that says nothing new as often
 as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
 and is left out of the short form.
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,8 +83,13 @@ FILES_NEAR_THE_STORE = {
     "loading/test_mapping.py",
     "loading/test_problems.py",
     "api/test_compression.py",
+    "api/test_dates.py",
+    "api/test_docs_page.py",
+    "api/test_errors.py",
     "api/test_home_page.py",
     "api/test_logs_of_app.py",
+    "api/test_parameters.py",
+    "api/test_snapshot_lines.py",
     "api/test_temporary_files.py",
 }
 """Those whose statements other tests of the short form try on PostgreSQL too: what commands and
@@ -104,6 +110,9 @@ FORMS = {
     "cases": (200, 400),
 }
 """For each option that counts cases: how many there are in the short form and in the long one."""
+
+EXAMPLES = (25, 100)
+"""How many examples Hypothesis tries of a test that does not say so itself, in either form."""
 
 TIMES_WITH_EVERY = 5
 """So many times the examples of the long form are tried with ``--every``."""
@@ -141,16 +150,18 @@ def choose(config: pytest.Config) -> None:
     for name, forms in FORMS.items():
         if getattr(config.option, name) is None:
             setattr(config.option, name, forms[_is_long])
+    settings.register_profile(
+        "masthead",
+        deadline=None,
+        max_examples=EXAMPLES[_is_long] * _times,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    settings.load_profile("masthead")
 
 
 def examples(few: int, many: int) -> Callable[[Test], Test]:
     """Let Hypothesis try a few examples in the short form of a test, and many in the long one."""
-
-    def decorated(test: Test) -> Test:
-        LONG(test)
-        return settings(max_examples=many * _times if _is_long else few)(test)
-
-    return decorated
+    return settings(max_examples=many * _times if _is_long else few)
 
 
 def left_out(
@@ -162,6 +173,8 @@ def left_out(
     is whether ``--every`` was asked for.
     """
     for item in items:
+        if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            item.add_marker(LONG)
         if _has_neighbour_on_sqlite(item):
             item.add_marker(HAS_FAR_NEIGHBOUR if _is_far(item) else HAS_NEIGHBOUR)
     far = [item for item in items if not with_every and item.get_closest_marker("only_every")]

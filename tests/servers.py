@@ -1,4 +1,4 @@
-"""Run the real program: its commands, and its server as a process of its own.
+"""Runs the real program: its commands, and its server in its own process.
 
 Nothing of Masthead is imported here. A test that uses this module sees what an operator sees:
 a command line, an exit status, and a server that answers on a socket. What would be a new process
@@ -157,17 +157,21 @@ def run(
     settings: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     command: Sequence[str] = MASTHEAD,
+    typed: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end: in a folder, if one is given, with settings in its environment."""
+    """Run a command to its end: in a folder, if one is given, with settings in its environment.
+
+    ``typed`` is what it reads from its standard input.
+    """
     whole = [*command, *map(str, arguments)]
     environs = {**environment(database), **(settings or {})}
-    if done := _run_fork(whole, environs, cwd):
+    if done := _run_fork(whole, environs, cwd, typed):
         return done
     return subprocess.run(
         whole,
         env=environs,
         cwd=cwd,
-        stdin=subprocess.DEVNULL,
+        input=typed,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -181,17 +185,19 @@ def _has_fork(command: Sequence[str]) -> bool:
 
 
 def _run_fork(
-    command: list[str], environs: Mapping[str, str], cwd: Path | None
+    command: list[str], environs: Mapping[str, str], cwd: Path | None, typed: str
 ) -> subprocess.CompletedProcess[str] | None:
     """Return what a fork did, or None if none can stand for the command."""
     if not _has_fork(command):
         return None
     with (
-        Path(os.devnull).open("rb") as nothing,
+        tempfile.TemporaryFile("w+", encoding="utf-8") as given,
         tempfile.TemporaryFile("w+", encoding="utf-8") as printed,
         tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
     ):
-        files = [file.fileno() for file in (nothing, printed, errors)]
+        given.write(typed)
+        given.seek(0)
+        files = [file.fileno() for file in (given, printed, errors)]
         program = forks.start(command[2:], environs, files, cwd)
         if program is None:
             return None

@@ -1,4 +1,4 @@
-"""The app for whatever ASGI server runs it."""
+"""The app as a module that any ASGI server can import."""
 
 from masthead.api.app import create_app
 

@@ -1,4 +1,4 @@
-"""ASGI servers that know nothing of Masthead, with its app."""
+"""Starts Masthead's app on other ASGI servers: Granian and Hypercorn."""
 
 from __future__ import annotations
 

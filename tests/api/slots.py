@@ -1,4 +1,4 @@
-"""What tests see of slots."""
+"""Reads how many request slots of a server are in use."""
 
 from __future__ import annotations
 

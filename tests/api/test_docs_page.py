@@ -126,23 +126,19 @@ def test_only_a_demo_shows_credentials(visitor: httpx2.Client, page: str) -> Non
         assert word not in re.sub(r"<code>.*?</code>", "", visitor.get(page).text)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/docs/assets/swagger-ui.js",
-        "/docs/assets/oauth2-redirect.html",
-        "/docs/assets/..%2f__init__.py",
-        "/docs/assets/%2e%2e/__init__.py",
-        "/docs/assets/",
-    ],
-)
-def test_no_other_file_is_served(visitor: httpx2.Client, path: str) -> None:
-    error_of(visitor.get(path), 404)
+def test_no_other_file_is_served(visitor: httpx2.Client, subtests: pytest.Subtests) -> None:
+    for name in (
+        *("swagger-ui.js", "oauth2-redirect.html", "..%2f__init__.py", "%2e%2e/__init__.py"),
+        "",
+    ):
+        with subtests.test(name=name):
+            error_of(visitor.get(f"/docs/assets/{name}"), 404)
 
 
-@pytest.mark.parametrize("path", [path for path, _ in FILES])
-def test_these_paths_too_only_read(visitor: httpx2.Client, path: str) -> None:
+def test_these_paths_too_only_read(visitor: httpx2.Client, subtests: pytest.Subtests) -> None:
     """decisions, "Methods"."""
-    answer = visitor.post(path)
-    error_of(answer, 405)
-    assert answer.headers["Allow"] == "GET, HEAD"
+    for path, _ in FILES:
+        with subtests.test(path=path):
+            answer = visitor.post(path)
+            error_of(answer, 405)
+            assert answer.headers["Allow"] == "GET, HEAD"

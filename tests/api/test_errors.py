@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
@@ -11,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.api.callers import JSON_BODY, basic, error_of, send_raw
+from tests.long import ON_BOTH
 
 if TYPE_CHECKING:
     from tests.api.callers import Caller
@@ -30,17 +32,18 @@ PATHS = [
 ]
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(
-    "method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"]
-)
+METHODS = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
+
+
 def test_other_methods_are_refused_with_those_that_are_allowed(
-    golden: Caller, path: str, method: str
+    golden: Caller, subtests: pytest.Subtests
 ) -> None:
     """decisions, "Methods"."""
-    answer = golden.ask(path, method=method)
-    assert error_of(answer, 405)
-    assert answer.headers["Allow"] == "GET, HEAD"
+    for path, method in product(PATHS, METHODS):
+        with subtests.test(path=path, method=method):
+            answer = golden.ask(path, method=method)
+            assert error_of(answer, 405)
+            assert answer.headers["Allow"] == "GET, HEAD"
 
 
 @pytest.mark.parametrize("method", ["BREW", "X-ASK"])
@@ -71,27 +74,28 @@ def test_other_versions_say_that_version_2_is_served(golden: Caller, version: st
     assert "/2/" in golden.refusal(404, f"{version}/accounts/")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/2",
-        "/2/",
-        "/2/account/",
-        "/2/Accounts/",
-        "/2/accounts//",
-        "/2/accounts/1/2/",
-        "/2/orders/",
-        "/2/downloadmailinglist/",
-        "/2/cdc/1",
-        "/2/subscribers/1",
-        "/2/subscriptions/31",
-        "/accounts/",
-    ],
-)
-def test_an_unknown_path_is_not_found(golden: Caller, path: str) -> None:
+UNKNOWN_PATHS = [
+    "/",
+    "/2",
+    "/2/",
+    "/2/account/",
+    "/2/Accounts/",
+    "/2/accounts//",
+    "/2/accounts/1/2/",
+    "/2/orders/",
+    "/2/downloadmailinglist/",
+    "/2/cdc/1",
+    "/2/subscribers/1",
+    "/2/subscriptions/31",
+    "/accounts/",
+]
+
+
+def test_an_unknown_path_is_not_found(golden: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Statuses": 404 unknown path."""
-    assert error_of(golden.ask(path), 404)
+    for path in UNKNOWN_PATHS:
+        with subtests.test(path=path):
+            assert error_of(golden.ask(path), 404)
 
 
 def ask_raw_with_length(golden: Caller, target: str) -> int:
@@ -162,27 +166,28 @@ def test_a_chunked_body_beyond_16_kib_is_refused(golden: Caller) -> None:
     assert answer.error()
 
 
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        b"GARBAGE\r\n\r\n",
-        b"GET\r\n\r\n",
-        b"GET /2/accounts/ HTTP/9.x\r\nHost: a\r\n\r\n",
-        b"GET /2/accounts/ HTTP/1.1\r\nHost a\r\n\r\n",
-        b"GET /2/accounts/ HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
-        b"GET /2/accounts/ HTTP/1.1\r\nHost: a\r\nX-Null: a\x00b\r\n\r\n",
-        b"GET /2/acc ounts/ HTTP/1.1\r\nHost: a\r\n\r\n",
-        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    ],
-)
-def test_what_is_not_http_is_a_bad_request_in_json(house: House, request_bytes: bytes) -> None:
+NO_HTTP = [
+    b"GARBAGE\r\n\r\n",
+    b"GET\r\n\r\n",
+    b"GET /2/accounts/ HTTP/9.x\r\nHost: a\r\n\r\n",
+    b"GET /2/accounts/ HTTP/1.1\r\nHost a\r\n\r\n",
+    b"GET /2/accounts/ HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+    b"GET /2/accounts/ HTTP/1.1\r\nHost: a\r\nX-Null: a\x00b\r\n\r\n",
+    b"GET /2/acc ounts/ HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+]
+
+
+def test_what_is_not_http_is_a_bad_request_in_json(house: House, subtests: pytest.Subtests) -> None:
     """decisions, "Error body": JSON on every error, those of the server itself included.
 
     decisions, "HTTP server".
     """
-    answer = send_raw(house.server, request_bytes)
-    assert answer.status == 400
-    assert answer.error()
+    for sent in NO_HTTP:
+        with subtests.test(sent=sent):
+            answer = send_raw(house.server, sent)
+            assert answer.status == 400
+            assert answer.error()
 
 
 def test_a_sentence_says_what_is_wrong_and_what_would_be_right(lists: Caller) -> None:
@@ -195,6 +200,7 @@ def test_a_sentence_says_what_is_wrong_and_what_would_be_right(lists: Caller) ->
 STATUSES = {200, 400, 404, 405, 410}
 
 
+@ON_BOTH
 @given(query=st.binary(max_size=60))
 @example(b"\xff=\xff")
 @example(b"=")
@@ -212,6 +218,7 @@ def test_no_query_makes_a_fault(lists: Caller, query: bytes) -> None:
             error_of(response, response.status_code)
 
 
+@ON_BOTH
 @given(name=st.sampled_from(["email", "first_name", "renewal_code", "source"]), value=st.text())
 @example("email", "\x00")
 @example("first_name", "\x00*")

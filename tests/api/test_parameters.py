@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.api.callers import FORM_BODY, JSON_BODY, error_of, ids
+from tests.long import ON_BOTH
 
 if TYPE_CHECKING:
     from tests.api.callers import Caller
@@ -114,57 +116,58 @@ def test_json_null_of_a_required_parameter_is_missing(lists: Caller) -> None:
     assert error_of(response, 400) == "{changed_since} is a required field"
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        {"type": ["Print"]},
-        {"type": {"is": "Print"}},
-        {"limit": [1]},
-        [{"type": "Print"}, {"limit": 1}],
-        [{"type": "Print"}, {"type": "Print"}],
-        [1],
-        ["type"],
-        [[{"type": "Print"}]],
-        {"limit": 2.5},
-        {"limit": True},
-        {"copies": False},
-        {"campaign_active": 2},
-    ],
-)
-def test_a_body_of_another_form_is_refused(lists: Caller, content: object) -> None:
+OTHER_FORMS: list[object] = [
+    {"type": ["Print"]},
+    {"type": {"is": "Print"}},
+    {"limit": [1]},
+    [{"type": "Print"}, {"limit": 1}],
+    [{"type": "Print"}, {"type": "Print"}],
+    [1],
+    ["type"],
+    [[{"type": "Print"}]],
+    {"limit": 2.5},
+    {"limit": True},
+    {"copies": False},
+    {"campaign_active": 2},
+]
+
+
+def test_a_body_of_another_form_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Body of a GET": a nested value is 400; an array holds one object."""
-    assert error_of(lists.ask_with_body("/2/subscriptions/", content), 400)
+    for content in OTHER_FORMS:
+        with subtests.test(content=content):
+            assert error_of(lists.ask_with_body("/2/subscriptions/", content), 400)
 
 
-@pytest.mark.parametrize("body", [b'{"type":', b'{"type":"Print"}}', b"[", b'{"a" "b"}'])
-def test_a_body_that_is_not_json_is_refused(lists: Caller, body: bytes) -> None:
+def test_a_body_that_is_not_json_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Body of a GET": JSON when its first character is ``{`` or ``[``."""
-    assert error_of(lists.ask("/2/subscriptions/", body=body, headers=JSON_BODY), 400)
+    for body in (b'{"type":', b'{"type":"Print"}}', b"[", b'{"a" "b"}'):
+        with subtests.test(body=body):
+            assert error_of(lists.ask("/2/subscriptions/", body=body, headers=JSON_BODY), 400)
 
 
-@pytest.mark.parametrize(
-    ("path", "query", "name"),
-    [
-        ("/2/subscriptions/", "type=Print&type=Both", "type"),
-        ("/2/subscriptions/", "type=Print&type=Print", "type"),
-        ("/2/subscriptions/", "limit=1&copies=1&limit=1", "limit"),
-        ("/2/subscribers/", "email=&email=", "email"),
-        (
-            "/2/cdc",
-            "entities=orders&entities=orders&changed_since=2026-01-01T00:00:00Z",
-            "entities",
-        ),
-    ],
-)
-def test_a_parameter_given_twice_is_refused(
-    lists: Caller, path: str, query: str, name: str
-) -> None:
+TWICE = [
+    ("/2/subscriptions/", "type=Print&type=Both", "type"),
+    ("/2/subscriptions/", "type=Print&type=Print", "type"),
+    ("/2/subscriptions/", "limit=1&copies=1&limit=1", "limit"),
+    ("/2/subscribers/", "email=&email=", "email"),
+    (
+        "/2/cdc",
+        "entities=orders&entities=orders&changed_since=2026-01-01T00:00:00Z",
+        "entities",
+    ),
+]
+
+
+def test_a_parameter_given_twice_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Where parameters travel": the same parameter twice is 400.
 
     decisions, "A parameter given twice".
     """
-    assert name in error_of(lists.ask(f"{path}?{query}"), 400)
-    assert name in error_of(lists.ask_with_form(path, query), 400)
+    for path, query, name in TWICE:
+        with subtests.test(path=path, query=query):
+            assert name in error_of(lists.ask(f"{path}?{query}"), 400)
+            assert name in error_of(lists.ask_with_form(path, query), 400)
 
 
 def test_a_parameter_twice_in_one_json_object_is_refused(lists: Caller) -> None:
@@ -181,35 +184,36 @@ def test_two_values_in_two_places_are_refused(lists: Caller, body: bytes) -> Non
     assert "type" in error_of(lists.ask("/2/subscriptions/", body=body, type="Print"), 400)
 
 
-@pytest.mark.parametrize(
-    ("path", "name", "nearest"),
-    [
-        ("/2/subscriptions/", "publication", "publication_id"),
-        ("/2/subscriptions/", "subscriber", "subscriber_id"),
-        ("/2/subscriptions/", "min_copie", "min_copies"),
-        ("/2/subscriptions/", "max_issue_left", "max_issues_left"),
-        ("/2/subscriptions/", "issuesleft", "issues_left"),
-        ("/2/subscriptions/", "campaignactive", "campaign_active"),
-        ("/2/subscriptions/", "Limit", "limit"),
-        ("/2/subscribers/", "mail", "email"),
-        ("/2/subscribers/", "firstname", "first_name"),
-        ("/2/subscribers/", "lastname", "last_name"),
-        ("/2/subscribers/", "renewalcode", "renewal_code"),
-        ("/2/subscribers/authenticate/", "logn", "login"),
-        ("/2/subscribers/authenticate/", "passwort", "password"),
-        ("/2/cdc", "change_since", "changed_since"),
-        ("/2/cdc", "entity", "entities"),
-        ("/2/downloadmailinglist/81/", "downlaod", "download"),
-    ],
-)
+UNKNOWN = [
+    ("/2/subscriptions/", "publication", "publication_id"),
+    ("/2/subscriptions/", "subscriber", "subscriber_id"),
+    ("/2/subscriptions/", "min_copie", "min_copies"),
+    ("/2/subscriptions/", "max_issue_left", "max_issues_left"),
+    ("/2/subscriptions/", "issuesleft", "issues_left"),
+    ("/2/subscriptions/", "campaignactive", "campaign_active"),
+    ("/2/subscriptions/", "Limit", "limit"),
+    ("/2/subscribers/", "mail", "email"),
+    ("/2/subscribers/", "firstname", "first_name"),
+    ("/2/subscribers/", "lastname", "last_name"),
+    ("/2/subscribers/", "renewalcode", "renewal_code"),
+    ("/2/subscribers/authenticate/", "logn", "login"),
+    ("/2/subscribers/authenticate/", "passwort", "password"),
+    ("/2/cdc", "change_since", "changed_since"),
+    ("/2/cdc", "entity", "entities"),
+    ("/2/downloadmailinglist/81/", "downlaod", "download"),
+]
+
+
 def test_an_unknown_parameter_is_refused_with_the_nearest_name(
-    golden: Caller, path: str, name: str, nearest: str
+    golden: Caller, subtests: pytest.Subtests
 ) -> None:
     """decisions, "Unknown parameter"."""
-    sentence = golden.refusal(400, path, **{name: "1"})
-    assert name in sentence
-    assert nearest in sentence
-    assert error_of(golden.ask_with_body(path, {name: "1"}), 400) == sentence
+    for path, name, nearest in UNKNOWN:
+        with subtests.test(path=path, name=name):
+            sentence = golden.refusal(400, path, **{name: "1"})
+            assert name in sentence
+            assert nearest in sentence
+            assert error_of(golden.ask_with_body(path, {name: "1"}), 400) == sentence
 
 
 def test_the_search_refuses_the_parameters_of_the_login(golden: Caller) -> None:
@@ -225,31 +229,26 @@ def test_an_operation_without_parameters_refuses_them(golden: Caller, path: str)
     assert "limit" in golden.refusal(400, path, limit=1)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "copies",
-        "issues_left",
-        "limit",
-        "after",
-        "max_copies",
-        "min_copies",
-        "max_issues_left",
-        "min_issues_left",
-        "publication_id",
-        "subscriber_id",
-    ],
+NUMBERS = (
+    *("copies", "issues_left", "limit", "after", "max_copies", "min_copies", "max_issues_left"),
+    *("min_issues_left", "publication_id", "subscriber_id"),
 )
-@pytest.mark.parametrize("value", ["", "abc", "1.5", "1,5", "1_000", "0x1", "\u0663", "1e1", "NaN"])
-def test_what_is_not_a_number_is_refused(lists: Caller, name: str, value: str) -> None:
+NO_NUMBERS = ("", "abc", "1.5", "1,5", "1_000", "0x1", "\u0663", "1e1", "NaN")
+
+
+def test_what_is_not_a_number_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "A parameter that is present always filters" and "limit"."""
-    assert name in lists.refusal(400, "/2/subscriptions/", **{name: value})
+    for name, value in product(NUMBERS, NO_NUMBERS):
+        with subtests.test(name=name, value=value):
+            assert name in lists.refusal(400, "/2/subscriptions/", **{name: value})
 
 
-@pytest.mark.parametrize("value", ["", "yes", "2", "-1", "t", "on", "null"])
-def test_what_is_not_a_boolean_is_refused(lists: Caller, value: str) -> None:
+def test_what_is_not_a_boolean_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Booleans"."""
-    assert "campaign_active" in lists.refusal(400, "/2/subscriptions/", campaign_active=value)
+    for value in ("", "yes", "2", "-1", "t", "on", "null"):
+        with subtests.test(value=value):
+            sentence = lists.refusal(400, "/2/subscriptions/", campaign_active=value)
+            assert "campaign_active" in sentence
 
 
 @pytest.mark.parametrize("value", ["true", "True", "TRUE", "tRUE", "1"])
@@ -288,11 +287,12 @@ def test_an_empty_type_does_not_return_everybody(lists: Caller) -> None:
         assert "type" in error_of(response, 400)
 
 
-@pytest.mark.parametrize("path", ["/2/subscriptions/", "/2/subscribers/"])
-@pytest.mark.parametrize("value", ["0", "-1", "-9223372036854775808"])
-def test_a_limit_below_one_is_refused(lists: Caller, path: str, value: str) -> None:
+def test_a_limit_below_one_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "limit"."""
-    assert "limit" in lists.refusal(400, path, limit=value)
+    paths = ("/2/subscriptions/", "/2/subscribers/")
+    for path, value in product(paths, ("0", "-1", "-9223372036854775808")):
+        with subtests.test(path=path, value=value):
+            assert "limit" in lists.refusal(400, path, limit=value)
 
 
 @pytest.mark.parametrize("path", ["/2/subscriptions/", "/2/subscribers/"])
@@ -313,15 +313,19 @@ def test_a_limit_returns_as_many(lists: Caller, value: int) -> None:
     assert len(lists.read("/2/subscribers/", limit=value)["subscribers"]) == value
 
 
-@pytest.mark.parametrize("name", ["copies", "max_issues_left", "subscriber_id", "after"])
-@pytest.mark.parametrize(
-    "value", ["9223372036854775808", "-9223372036854775809", "9" * 40, "-" + "9" * 40]
-)
-def test_numbers_beyond_64_bits_make_no_fault(lists: Caller, name: str, value: str) -> None:
+BEYOND_64_BITS = ("9223372036854775808", "-9223372036854775809", "9" * 40, "-" + "9" * 40)
+
+
+@ON_BOTH
+def test_numbers_beyond_64_bits_make_no_fault(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Statuses": an answer or a sentence, never 500."""
-    response = lists.ask("/2/subscriptions/", (name, value))
-    if response.status_code != 200:
-        assert name in error_of(response, 400)
+    for name, value in product(
+        ("copies", "max_issues_left", "subscriber_id", "after"), BEYOND_64_BITS
+    ):
+        with subtests.test(name=name, value=value):
+            response = lists.ask("/2/subscriptions/", (name, value))
+            if response.status_code != 200:
+                assert name in error_of(response, 400)
 
 
 def curl(caller: Caller, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""What alters responses and requests, with which deviations are planted into a server."""
+"""Changes requests and responses in one way each: what the planted deviations are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An account whose books are kept by the product: each operation as the model names it."""
+"""Runs each operation of the model with the product, on an account of its own."""
 
 from __future__ import annotations
 

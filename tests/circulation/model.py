@@ -1,4 +1,4 @@
-"""The rules of circulation in plain Python, to be read beside the page that states them.
+"""The rules of circulation in plain Python, which the proof compares with the product.
 
 Written without the store and ``masthead.circulation``, so that neither judges itself. All is done
 reader by reader and issue by issue, and what follows from something else is found anew each time:

@@ -1,4 +1,4 @@
-"""The account in the middle of its life, and operations of each kind that can be done then."""
+"""An account in the middle of its life, and an operation of each kind that is possible then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tables hold and what the model says, both in one shape, so that they can be compared."""
+"""What the tables hold and what the model says, in one shape for comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Something that happens just before a certain statement of an operation is sent."""
+"""Runs a function just before a given statement of an operation is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The day on which the tests run: commands go by the real clock, also when midnight passes."""
+"""Today's date for tests of commands, also when a test runs past midnight."""
 
 from __future__ import annotations
 

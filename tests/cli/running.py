@@ -1,4 +1,4 @@
-"""Commands that a test does not wait for, and what it does to them meanwhile."""
+"""Starts commands without waiting for their end, to signal or watch them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs ``masthead`` with less room for lines of the log that wait: ``python -m … serve``."""
+"""Runs ``masthead`` with a short queue of log lines: ``python -m tests.cli.small_log serve``."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
@@ -13,26 +11,10 @@ from masthead.store import find_store
 from masthead.store.audit import entries
 from masthead.store.operators import sign_in
 from tests.cli.running import lines_until, running
-from tests.servers import COMMAND_SECONDS_MAX, MASTHEAD, environment, masthead, run
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from tests.servers import masthead, run
 
 PASSWORD = "correct horse"
 ADD = ("operators", "add", "ada", "--account=1", "--role=clerk")
-
-
-def given(words: Sequence[str], typed: str, database: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with what it reads from standard input."""
-    return subprocess.run(
-        [*MASTHEAD, *words],
-        input=typed,
-        env=environment(database),
-        capture_output=True,
-        text=True,
-        timeout=COMMAND_SECONDS_MAX,
-        check=False,
-    )
 
 
 def comes_in(database: str, name: str, password: str, account_id: int = 1) -> bool:
@@ -51,7 +33,7 @@ def generated(printed: str) -> str:
 
 
 def test_a_password_is_read_from_standard_input_where_there_is_no_terminal(account: str) -> None:
-    done = given(ADD, f"{PASSWORD}\n", account)
+    done = run(*ADD, database=account, typed=f"{PASSWORD}\n")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "operator 'ada' of account 1 was added as clerk\n"
     assert comes_in(account, "ada", PASSWORD)
@@ -88,7 +70,8 @@ def test_a_role_and_a_password_are_changed_and_access_is_taken_away(account: str
     masthead(*change, "--role=finance", database=account)
     assert "ada\tfinance" in masthead("operators", "list", database=account).stdout
     assert comes_in(account, "ada", old)
-    assert given([*change, "--new-password"], f"{PASSWORD}\n", account).returncode == 0
+    given = run(*change, "--new-password", database=account, typed=f"{PASSWORD}\n")
+    assert given.returncode == 0
     assert not comes_in(account, "ada", old)
     assert comes_in(account, "ada", PASSWORD)
     masthead("operators", "remove", "ada", "--account=1", database=account)
@@ -97,9 +80,10 @@ def test_a_role_and_a_password_are_changed_and_access_is_taken_away(account: str
 
 def test_each_change_is_in_the_audit_log_without_a_password(account: str) -> None:
     """The issue: everything is in the audit record."""
-    given(ADD, f"{PASSWORD}\n", account)
+    run(*ADD, database=account, typed=f"{PASSWORD}\n")
     masthead("operators", "set", "ada", "--account=1", "--role=viewer", database=account)
-    given(["operators", "set", "ada", "--account=1", "--new-password"], f"{PASSWORD}!\n", account)
+    again = ("operators", "set", "ada", "--account=1", "--new-password")
+    run(*again, database=account, typed=f"{PASSWORD}!\n")
     masthead("operators", "remove", "ada", "--account=1", database=account)
     store = find_store(account)
     store.open()
@@ -132,7 +116,7 @@ WRONG: list[tuple[tuple[str, ...], str, int, str]] = [
 
 def test_what_is_wrong_is_said_in_a_sentence(account: str) -> None:
     for words, typed, status, sentence in WRONG:
-        done = given(words, typed, account)
+        done = run(*words, database=account, typed=typed)
         assert done.returncode == status
         assert sentence in done.stderr
         assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Either client as plain functions, so that a test is written once and runs on both."""
+"""The client for threads and the one for coroutines as plain functions, for one test of both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Someone else's service: it answers on a socket what a test says, and remembers what was asked."""
+"""A service that is not Masthead: it gives the responses that a test sets, and logs requests."""
 
 from __future__ import annotations
 

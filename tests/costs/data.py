@@ -1,4 +1,4 @@
-"""Two accounts whose records are all alike: one of them has ten times as many."""
+"""Two accounts with equal records: one of them has ten times as many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Listens to what a server and PostgreSQL say to each other, and passes it on as it is.
+"""A proxy that logs what a server and PostgreSQL send each other.
 
 Each Query and each Sync of the protocol is a round trip: PostgreSQL answers both with
 ReadyForQuery. A Sync ends what was sent in one message: a whole transaction, which begins, makes

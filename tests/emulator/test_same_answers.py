@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -41,6 +42,7 @@ REQUESTS = [
     ("GET", "/manual/testing"),
     ("GET", f"/2/orders/1?{'x' * 60_000}"),
 ]
+CREDENTIALS = ((API_KEY, API_LOGIN), (API_LOGIN, API_KEY), ("a", "b"), None)
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +57,18 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
         yield emulator.base_url, server.url
 
 
-@pytest.mark.parametrize(("method", "path"), REQUESTS, ids=lambda value: value[:40])
-@pytest.mark.parametrize("auth", [(API_KEY, API_LOGIN), (API_LOGIN, API_KEY), ("a", "b"), None])
 def test_an_answer_of_the_emulator_is_that_of_a_server(
-    pair: tuple[str, str], method: str, path: str, auth: tuple[str, str] | None
+    pair: tuple[str, str], subtests: pytest.Subtests
 ) -> None:
     """decisions, "The emulator": no imitation."""
-    found = [httpx2.request(method, url + path, auth=auth) for url in pair]
+    with httpx2.Client() as client:
+        for (method, path), auth in product(REQUESTS, CREDENTIALS):
+            with subtests.test(method=method, path=path[:40], auth=auth):
+                assert_same(pair, [client.request(method, url + path, auth=auth) for url in pair])
+
+
+def assert_same(pair: tuple[str, str], found: list[httpx2.Response]) -> None:
+    """Assert that the two responses differ in nothing but the URL of their server and the time."""
     shown = [
         (
             answer.status_code,

@@ -1,4 +1,4 @@
-"""A client that keeps a copy by polling without a pause, as a program that can be killed.
+"""A client as a program that polls without a pause and can be killed.
 
 ``python -m tests.feed.copier BASE_URL COPY.sqlite``, with the credentials in COPIER_USER and
 COPIER_PASSWORD. It begins with the snapshot, and begins anew on 410. Then it asks for the changes

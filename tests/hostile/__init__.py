@@ -1,0 +1,1 @@
+"""Hostile requests and import files."""

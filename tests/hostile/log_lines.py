@@ -1,4 +1,4 @@
-"""All that a line of a request may hold: words of a list, numbers, and addresses.
+"""All that a log line of a request may contain: known words, numbers and addresses.
 
 What fits these cannot be what a client sent, but for its method, which HTTP knows, and for words in
 lower-case letters at the start of an unknown path.

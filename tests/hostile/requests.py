@@ -1,4 +1,4 @@
-"""Requests that nobody sends by mistake alone: what Hypothesis makes of them."""
+"""Requests with mistakes, made by Hypothesis."""
 
 from __future__ import annotations
 

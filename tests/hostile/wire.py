@@ -1,4 +1,4 @@
-"""Bytes to a server over a connection of their own, and all of its answers until it hangs up."""
+"""Sends bytes to a server over one connection and reads the responses until it closes."""
 
 from __future__ import annotations
 

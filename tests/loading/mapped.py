@@ -1,4 +1,4 @@
-"""Loading files by a mapping."""
+"""Loads files by a mapping."""
 
 from __future__ import annotations
 

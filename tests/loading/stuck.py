@@ -1,4 +1,4 @@
-"""A load in a process of its own that stops at one of its steps, until it is let go or killed."""
+"""A load in its own process that stops at one of its steps until a test continues or kills it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making XLSX workbooks."""
+"""Makes XLSX workbooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts what a load has a database do, so that its growth can be told without a clock."""
+"""Counts the database work of a load, to measure its growth without a clock."""
 
 from __future__ import annotations
 

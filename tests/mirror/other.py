@@ -1,4 +1,4 @@
-"""A service that is not Masthead: it speaks the interface, in words of its own, and nothing else.
+"""A service that is not Masthead: it has the interface and words of its own.
 
 Lists have at most 100 rows and no further page. There is no snapshot, no digest and no header of
 Masthead's. Ids and counts are JSON numbers, booleans are 0 and 1, what is missing is null or not

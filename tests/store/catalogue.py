@@ -1,4 +1,4 @@
-"""Which tables there are, and what a database says of them, in the same words for either kind."""
+"""The tables of a database and their columns, keys and indexes, in one form for both kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the plans of either kind of database ask of it, and the data that they ask."""
+"""What the tests of query plans ask of a database, and their data."""
 
 from __future__ import annotations
 

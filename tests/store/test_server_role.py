@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -75,32 +76,34 @@ def refused(why: str = "") -> pytest.RaisesExc[MastheadError]:
 
 
 @ON_POSTGRESQL
-@pytest.mark.parametrize("table", EVERY_TABLE)
-@pytest.mark.parametrize("how", ["TRUNCATE {}", "DROP TABLE {}"])
-def test_a_server_cannot_take_all_away(shared: OpenStore, table: str, how: str) -> None:
-    with refused():
-        write_as_a_server(shared, how.format(table))
+def test_a_server_cannot_take_all_away(shared: OpenStore, subtests: pytest.Subtests) -> None:
+    for table, how in product(EVERY_TABLE, ("TRUNCATE", "DROP TABLE")):
+        with subtests.test(table=table, how=how), refused():
+            write_as_a_server(shared, f"{how} {table}")
 
 
 @ON_POSTGRESQL
-@pytest.mark.parametrize("table", sorted({*EVERY_TABLE} - DELETED))
 def test_a_server_can_delete_nothing_but_old_guesses_and_counts(
-    shared: OpenStore, table: str
+    shared: OpenStore, subtests: pytest.Subtests
 ) -> None:
-    with refused("permission denied for table"):
-        write_as_a_server(shared, f"DELETE FROM {table}")
+    for table in sorted({*EVERY_TABLE} - DELETED):
+        with subtests.test(table=table), refused("permission denied for table"):
+            write_as_a_server(shared, f"DELETE FROM {table}")
 
 
 @ON_POSTGRESQL
-@pytest.mark.parametrize("table", sorted({*EVERY_TABLE} - WRITTEN))
-@pytest.mark.parametrize("how", ["INSERT INTO {} DEFAULT VALUES", "UPDATE {} SET {} = {}"])
 def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
-    shared: OpenStore, table: str, how: str
+    shared: OpenStore, subtests: pytest.Subtests
 ) -> None:
     columns = {"migrations": "number", "secret_key": "fingerprint", "nodes": "node"}
-    column = columns.get(table, "account_id")
-    with refused("permission denied for table"):
-        write_as_a_server(shared, how.format(table, column, column))
+    for table in sorted({*EVERY_TABLE} - WRITTEN):
+        column = columns.get(table, "account_id")
+        for statement in (
+            f"INSERT INTO {table} DEFAULT VALUES",
+            f"UPDATE {table} SET {column} = {column}",
+        ):
+            with subtests.test(statement), refused("permission denied for table"):
+                write_as_a_server(shared, statement)
 
 
 @ON_POSTGRESQL
@@ -320,17 +323,17 @@ def test_a_server_can_change_no_account(opened: OpenStore, served: OpenStore) ->
 
 
 @ON_POSTGRESQL
-@pytest.mark.parametrize("table", sorted({"accounts", *TABLES_BY_NAME, "migrations", "heartbeat"}))
 def test_the_servers_of_one_database_read_nothing_of_another(
-    opened: OpenStore, owned: str, url: str, table: str
+    opened: OpenStore, owned: str, url: str, subtests: pytest.Subtests
 ) -> None:
     """Each database has its own role: who has come into one has not come into the others."""
     role = urlsplit(as_server(owned)).netloc
     other = urlsplit(url)._replace(netloc=role).geturl()
     with psycopg.connect(other, autocommit=True) as session:
         session.execute("SELECT set_config('masthead.account_id', '1', FALSE)")
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            session.execute(f"SELECT * FROM {table}".encode())
+        for table in sorted({"accounts", *TABLES_BY_NAME, "migrations", "heartbeat"}):
+            with subtests.test(table=table), pytest.raises(psycopg.errors.InsufficientPrivilege):
+                session.execute(f"SELECT * FROM {table}".encode())
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             session.execute("SELECT * FROM accounts_for_keys('', '')")
 

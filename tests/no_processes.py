@@ -1,0 +1,51 @@
+"""Leaves out the tests that need PostgreSQL or a process: ``pytest --no-processes``.
+
+`make check` runs it. No list says which tests these are. Those that ask for PostgreSQL are
+deselected by their fixtures. Every other test is run, and is skipped as soon as it starts a
+process, so that what passes has started none.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+__all__ = ["forbid_processes", "needs_postgresql"]
+
+_STARTS = {
+    *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty"),
+    *("os.posix_spawn", "os.spawn"),
+}
+"""The events by which Python reports that a process is started (Python, "Audit events table")."""
+
+
+def needs_postgresql(item: pytest.Item) -> bool:
+    """Return whether a test asks for PostgreSQL, itself or as its kind of database."""
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
+    return "postgresql" in chosen.values() or "postgres" in getattr(item, "fixturenames", ())
+
+
+class _Plugin:
+    """Skips a test when it starts a process, in its fixtures too."""
+
+    def __init__(self) -> None:
+        self._in_test = False
+        sys.addaudithook(self._notice)
+
+    def _notice(self, event: str, _: tuple[object, ...]) -> None:
+        if self._in_test and event in _STARTS:
+            pytest.skip("starts a process")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> object:
+        self._in_test = True
+        try:
+            return (yield)
+        finally:
+            self._in_test = False
+
+
+def forbid_processes(config: pytest.Config) -> None:
+    """Skip each test of this run that starts a process."""
+    config.pluginmanager.register(_Plugin())
