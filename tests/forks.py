@@ -114,14 +114,18 @@ class _Origin:
         self._lock = threading.Lock()
         self._ours, theirs = socket.socketpair()
         self._environment = _of_the_start(environment)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
+        try:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                )
+        except BaseException:
+            self._ours.close()
+            raise
 
     def can_start(self, environment: Mapping[str, str]) -> bool:
         """Whether a fork is what a new process in that environment would be."""

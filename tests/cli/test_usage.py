@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from masthead.cli import cli
 from masthead.settings import SETTINGS
@@ -84,23 +85,30 @@ def test_the_commands_are_those_of_the_interface() -> None:
     }
 
 
-@pytest.mark.parametrize("words", [(), *COMMANDS], ids=" ".join)
-def test_every_command_has_help_that_names_its_settings(
-    words: tuple[str, ...], database: str
-) -> None:
-    done = masthead(*words, "--help", database=database)
-    command = COMMANDS.get(words, cli)
-    assert done.stdout.startswith(f"Usage: masthead {' '.join(words)}".rstrip())
+def test_every_command_has_help_that_names_its_settings(subtests: pytest.Subtests) -> None:
+    runner = CliRunner()
+    for words, command in COMMANDS.items():
+        with subtests.test(" ".join(words)):
+            done = runner.invoke(cli, [*words, "--help"], prog_name="masthead")
+            assert (done.exit_code, done.stderr) == (0, "")
+            assert_is_help(done.stdout, words, command)
+
+
+def test_the_program_has_help_that_names_its_commands(database: str) -> None:
+    done = masthead("--help", database=database)
     assert done.stderr == ""
+    assert_is_help(done.stdout, (), cli)
+
+
+def assert_is_help(printed: str, words: tuple[str, ...], command: click.Command) -> None:
+    assert printed.startswith(f"Usage: masthead {' '.join(words)}".rstrip())
     assert command.help
     for parameter in command.params:
         if parameter.name in SETTINGS:
-            assert SETTINGS[parameter.name].flag in done.stdout
-            assert SETTINGS[parameter.name].variable in done.stdout.replace("\n", "").replace(
-                " ", ""
-            )
+            assert SETTINGS[parameter.name].flag in printed
+            assert SETTINGS[parameter.name].variable in printed.replace("\n", "").replace(" ", "")
     for name in getattr(command, "commands", ()):
-        assert f"  {name} " in done.stdout
+        assert f"  {name} " in printed
 
 
 def test_version_is_printed(database: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +39,7 @@ from tests.postgresql.service import (
     session,
     wait_until,
 )
-from tests.servers import SERVES, as_server, environment, serving
+from tests.servers import SERVES, STOP_SECONDS_MAX, as_server, environment, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +51,6 @@ KINDS = ("stopped", "frozen")
 MORE_THAN_THERE_ARE_CONNECTIONS = CONNECTIONS_MAX + 10
 each_outage = pytest.mark.parametrize("kind", KINDS)
 
-END_SECONDS_MAX = 30
 PURCHASES = 150_000
 HEALTH_CLIENTS = 300
 DRAINS_FOR_A_SECOND = """
@@ -328,9 +326,7 @@ def test_a_server_ends_in_time_while_its_database_is_frozen(
         wait_until(client.is_fully_served)
         with outage(cluster, "frozen"):
             client.ask_at_once(many())
-            begun = time.monotonic()
             assert server.stop() == 0
-            assert time.monotonic() - begun < END_SECONDS_MAX
         assert traceback_in(server.output()) == ""
 
 
@@ -353,7 +349,7 @@ def test_a_feed_that_a_frozen_database_holds_up_is_given_up_when_the_time_to_dra
                 with outage(cluster, "frozen"):
                     download.read_until_nothing_comes()
                     process.terminate()
-                    assert process.wait(END_SECONDS_MAX) == 0
+                    assert process.wait(STOP_SECONDS_MAX) == 0
                 download.read_to_the_end()
                 assert not download.is_complete
             assert PASSWORD not in process.communicate()[0]
