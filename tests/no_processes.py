@@ -8,8 +8,12 @@ process, so that what passes has started none.
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 __all__ = ["forbid_processes", "needs_postgresql"]
 
@@ -30,20 +34,27 @@ class _Plugin:
     """Skips a test when it starts a process, in its fixtures too."""
 
     def __init__(self) -> None:
-        self._in_test = False
+        self._is_watching = False
         sys.addaudithook(self._notice)
 
     def _notice(self, event: str, _: tuple[object, ...]) -> None:
-        if self._in_test and event in _STARTS:
+        if self._is_watching and event in _STARTS:
             pytest.skip("starts a process")
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self) -> object:
-        self._in_test = True
+    def pytest_runtest_setup(self) -> Generator[None, object, object]:
+        return (yield from self._watched())
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Generator[None, object, object]:
+        return (yield from self._watched())
+
+    def _watched(self) -> Generator[None, object, object]:
+        self._is_watching = True
         try:
             return (yield)
         finally:
-            self._in_test = False
+            self._is_watching = False
 
 
 def forbid_processes(config: pytest.Config) -> None:
