@@ -122,7 +122,10 @@ def coded() -> Iterator[Coded]:
                 assert None in given, f"{path}:{node}: the values of the error belong to its code"
 
 
-CODED = list(coded())
+@pytest.fixture(scope="module")
+def errors() -> list[Coded]:
+    """All errors with a code."""
+    return list(coded())
 
 
 def names_in(template: str) -> set[str]:
@@ -166,15 +169,15 @@ def test_a_docstring_and_an_argument_for_a_process_are_no_messages() -> None:
     assert not [text for _, text in texts(tree) if found_in(text)]
 
 
-def test_each_code_has_a_hint_of_the_command_line_and_none_is_unused() -> None:
-    assert {one.code for one in CODED} - {""} == set(hints.HINTS)
+def test_each_code_has_a_hint_of_the_command_line_and_none_is_unused(errors: list[Coded]) -> None:
+    assert {one.code for one in errors} - {""} == set(hints.HINTS)
     assert set(of_console.HINTS) <= set(hints.HINTS)
 
 
-def test_each_error_carries_what_its_hints_show() -> None:
+def test_each_error_carries_what_its_hints_show(errors: list[Coded]) -> None:
     lacking = [
         (one.place, name)
-        for one in CODED
+        for one in errors
         for each in (hints.HINTS, of_console.HINTS)
         for name in names_in(each.get(one.code, "")) - one.values
     ]
