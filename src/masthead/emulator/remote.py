@@ -59,20 +59,24 @@ class MastheadServer:
         """Start one with the records of a folder of import files, or with none."""
         more = ["--from", str(files)] if files else []
         self._errors = TemporaryFile()  # noqa: SIM115 - it is open as long as the process runs
-        self._process = subprocess.Popen(  # noqa: S603 - this Python, with options of our own
-            [
-                *(sys.executable, "-P", "-m", "masthead", "emulator", *more),
-                *("--host", "127.0.0.1", "--port", "0"),
-                *("--control-host", "127.0.0.1", "--control-port", "0", "--end-with-input"),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            # A Ctrl-C in the terminal is for the tests, which need the emulator to the end.
-            process_group=0,
-            # Without settings that are meant for a server.
-            env={n: v for n, v in os.environ.items() if not n.startswith("MASTHEAD_")},
-        )
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, with options of our own
+                [
+                    *(sys.executable, "-P", "-m", "masthead", "emulator", *more),
+                    *("--host", "127.0.0.1", "--port", "0"),
+                    *("--control-host", "127.0.0.1", "--control-port", "0", "--end-with-input"),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                # A Ctrl-C in the terminal is for the tests, which need the emulator to the end.
+                process_group=0,
+                # Without settings that are meant for a server.
+                env={n: v for n, v in os.environ.items() if not n.startswith("MASTHEAD_")},
+            )
+        except BaseException:
+            self._errors.close()
+            raise
         try:
             self._control = self._printed(_CONTROL)
             self.base_url = self._printed(_SERVES)
