@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import issues, orders
+from masthead.books import erasure, issues, orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.backups import back_up, restore_backup
-from masthead.store.books import erasure_settlement
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 from tests.circulation.holding import check_money
 from tests.store.conftest import ON_SQLITE
 
@@ -47,18 +46,18 @@ def test_a_reader_with_issues_left_is_erased_only_if_it_is_said_what_becomes_of_
     """decisions, "Readers who are erased or deleted": what is left is listed, nothing changed."""
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
-        erasure_settlement.erase(desk.store, 1, 1, by=ACTOR)
+        erasure.erase(desk.books, 1)
     assert "subscription 1 of Tide: 11 issues left, 33.00 unearned" in str(refusal.value)
-    assert "give back what is unearned" in str(refusal.value)
+    assert refusal.value.code == "not_settled"
     assert desk.everything() == before
 
 
 @pytest.mark.parametrize("money", ["refund", "earn"])
 def test_what_is_left_is_refunded_or_earned_and_then_nothing_is(
-    desk: Desk, money: erasure_settlement.Money
+    desk: Desk, money: erasure.Money
 ) -> None:
     """One operation, one entry of the audit log: and no later issue earns or comes."""
-    done = erasure_settlement.erase(desk.store, 1, 1, money, by=ACTOR)
+    done = erasure.erase(desk.books, 1, money)
     assert (done.refunded, done.earned) == ((3531, 0) if money == "refund" else (0, 3300))
     assert done.blanked["subscribers"] == 1
     assert desk.table("subscribers")[0]["last_name"] is None
@@ -78,7 +77,7 @@ def test_what_is_left_is_refunded_or_earned_and_then_nothing_is(
 def test_who_has_nothing_left_is_erased_without_a_word(desk: Desk) -> None:
     """A donor, say: what was given goes on."""
     desk.put("subscribers", subscriber_id=2, last_name="Bond")
-    assert erasure_settlement.erase(desk.store, 1, 2, by=ACTOR).ended == []
+    assert erasure.erase(desk.books, 2).ended == []
     assert desk.subscription(1)["issues"] == 11
 
 
@@ -93,11 +92,11 @@ def test_a_restore_names_who_was_erased_and_has_issues_or_money_again(
 
     desk.put("subscribers", subscriber_id=2, last_name="Bond")
     back_up(desk.store, tmp_path / "backup", advance=advance)
-    erasure_settlement.erase(desk.store, 1, 1, "earn", by=ACTOR)
-    erasure_settlement.erase(desk.store, 1, 2, by=ACTOR)
+    erasure.erase(desk.books, 1, "earn")
+    erasure.erase(desk.books, 2)
     desk.store.close()
     restored = restore_backup(desk.store, tmp_path / "backup", replace=True, advance=advance)
     assert restored.erased == {1: [1, 2]}
     assert restored.left == {1: [1]}
     desk.store.open()
-    assert erasure_settlement.erase(desk.store, 1, 1, "earn", by=ACTOR).earned == 3300
+    assert erasure.erase(desk.books, 1, "earn").earned == 3300

@@ -5,8 +5,10 @@ import sys
 import click
 import msgspec
 
+from masthead.books import Books, erasure
 from masthead.circulation.amounts import decimal
 from masthead.cli.audit import actor
+from masthead.cli.books_options import books_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.cli.streams import echo_json
@@ -14,9 +16,7 @@ from masthead.contract.moments import format_second, parse_moment
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
-from masthead.store import Store, audit
-from masthead.store.books import erasure_settlement
-from masthead.store.books.operation import mode_of
+from masthead.store import audit
 
 __all__ = ["audit_command", "erase_command", "subscriber_data_command"]
 
@@ -49,7 +49,7 @@ _NO_ACCOUNT = "say with --account whose subscriber it is"
 @setting("database")
 def erase_command(
     subscriber: int,
-    money: erasure_settlement.Money | None,
+    money: erasure.Money | None,
     account: int | None,
     database: str,
     *,
@@ -65,17 +65,15 @@ def erase_command(
     """
     if account is None:
         raise BadUsage(_NO_ACCOUNT)
-    store = opened(database)
+    books = books_of(account, database)
     if not yes:
         if not sys.stdin.isatty():
             raise BadUsage("this cannot be undone: say --yes where nobody can be asked")
         if money is None:
-            money = _asked(store, account, subscriber)
+            money = _asked(books, subscriber)
         question = f"Erase subscriber {subscriber} of account {account}? It cannot be undone."
         click.confirm(question, abort=True)
-    done = erasure_settlement.erase(
-        store, account, subscriber, money, leave_traces=leave_traces, by=actor()
-    )
+    done = erasure.erase(books, subscriber, money, leave_traces=leave_traces)
     for left in done.ended:
         click.echo(f"ended  {printable(left.said)}")
     if done.ended:
@@ -91,12 +89,9 @@ def erase_command(
         click.echo("nothing personal was left")
 
 
-def _asked(store: Store, account: int, subscriber: int) -> erasure_settlement.Money | None:
+def _asked(books: Books, subscriber: int) -> erasure.Money | None:
     """Ask what becomes of the issues and the money that a subscriber has left, if any."""
-    with store.reader() as connection:
-        connection.set_tenant(account)
-        is_here = mode_of(connection, account) == "here"
-        left = erasure_settlement.left_of(connection, account, subscriber) if is_here else []
+    left = erasure.left(books, subscriber)
     if not left:
         return None
     for each in left:

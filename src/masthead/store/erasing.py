@@ -57,7 +57,7 @@ def erase(
 ) -> dict[str, int]:
     """Blank a subscriber's personal data in one commit; return the changed rows of each table.
 
-    For an account whose data files own; ``store.books.erasure_settlement.erase`` is for any. Unless
+    For an account whose data files own; ``books.erasure.erase`` is for any. Unless
     ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it
     has no trace of them. Raises NotFound if there is no such account or subscriber.
     """

@@ -1,0 +1,109 @@
+"""Erasing a reader for whom the books still have issues or money.
+
+What is left is given back or earned first, as the person who erases says; nobody can do it
+afterwards, since nobody can tell any more whose it was (decisions, "Readers who are erased or
+deleted").
+"""
+
+from typing import Literal, NamedTuple
+
+from masthead.books.account import Books
+from masthead.books.cancelling import cancel
+from masthead.circulation.amounts import decimal
+from masthead.errors import BadInput
+from masthead.store import erasing
+from masthead.store.books.erasure_settlement import Left, left_of
+from masthead.store.books.operation import mode_of
+
+__all__ = ["Erased", "Left", "Money", "erase", "left"]
+
+Money = Literal["refund", "earn"]
+"""What becomes of what is unearned: it is given back with its tax, or earned today."""
+
+
+class Erased(NamedTuple):
+    """What erasing did: the blanked rows by table, the subscriptions that ended, and cents.
+
+    ``refunded`` is with tax; the money itself has to be sent.
+    """
+
+    subscriber_id: int
+    blanked: dict[str, int]
+    ended: list[Left]
+    refunded: int = 0
+    earned: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """What was blanked, what ended, and what became of the money."""
+        said = erasing.summary_of(self.subscriber_id, self.blanked)
+        if not self.ended:
+            return said
+        were = "subscriptions were" if len(self.ended) > 1 else "subscription was"
+        keys = ", ".join(str(each.subscription_id) for each in self.ended)
+        return (
+            f"{said}; {were} cancelled: {keys}; {decimal(self.refunded)} was refunded, "
+            f"{decimal(self.earned)} earned"
+        )
+
+
+def left(books: Books, subscriber_id: int) -> list[Left]:
+    """Return the subscriptions of a reader that have issues or money left, by their ids.
+
+    There are none where the account gets its data from files.
+    """
+    with books.read() as reading:
+        if mode_of(reading.connection, books.account_id) == "elsewhere":
+            return []
+        return left_of(reading.connection, books.account_id, subscriber_id)
+
+
+def erase(
+    books: Books, subscriber_id: int, money: Money | None = None, *, leave_traces: bool = False
+) -> Erased:
+    """Blank a subscriber's personal data in one commit, also where files own the account's data.
+
+    Subscriptions that have issues or money left are cancelled in the same operation. Unless
+    ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it has no
+    trace of the data. Raises NotFound if there is no such account or subscriber; BadInput, which
+    lists what is left, if ``money`` is None then.
+    """
+    with books.read() as reading:
+        is_here = mode_of(reading.connection, books.account_id) == "here"
+    if not is_here:
+        blanked = erasing.erase(
+            books.store,
+            books.account_id,
+            subscriber_id,
+            leave_traces=leave_traces,
+            by=books.actor,
+        )
+        return Erased(subscriber_id, blanked, [])
+    with books.together() as inside:
+        ending = left(inside, subscriber_id)
+        if ending and money is None:
+            lines = [f"subscriber {subscriber_id} has issues or money left:"]
+            lines += [each.said for each in ending]
+            lines.append(
+                "nothing was changed: give back what is unearned with its tax, or keep it; both "
+                "end these subscriptions"
+            )
+            raise BadInput("\n".join(lines), code="not_settled")
+        with inside.change() as change:
+            erasing.forget_logins(books.store, change.connection, books.account_id, subscriber_id)
+        done = [cancel(inside, each.subscription_id, refund=money == "refund") for each in ending]
+        with inside.change() as change:
+            blanked = erasing.blank_one(
+                change.connection, books.account_id, subscriber_id, change.commit_id
+            )
+        erased = Erased(
+            subscriber_id,
+            blanked,
+            ending,
+            sum(each.refunded + each.tax for each in done),
+            sum(each.earned for each in done),
+        )
+        inside.say_for_all(erased.sentence)
+    if not leave_traces:
+        books.store.vacuum_after_erase()
+    return erased
