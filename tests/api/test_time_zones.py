@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.api.app import create_app
-from masthead.api.http.lifespan import lifespan
 from masthead.contract.moments import date_in
 from masthead.settings import ServerSettings
 from masthead.store import accounts, open_store
@@ -80,7 +79,7 @@ async def _who(app: App, clock: Clock, moments: list[int]) -> list[str]:
     found = []
     transport = httpx2.ASGITransport(app)
     async with (
-        lifespan(app.service),
+        app._run(app),
         httpx2.AsyncClient(transport=transport, base_url="http://app") as client,
     ):
         for clock.now in moments:

@@ -280,7 +280,7 @@ def test_a_marker_is_the_name_of_a_file_that_is_no_data(
 ) -> None:
     """decisions, "Folders of folders"."""
     waiting = [Delivery(unchanged.account_id, (tmp_path,))]
-    with pytest.raises(BadUsage, match="the name of a file that is no data"):
+    with pytest.raises(BadUsage, match="the name of a file without data"):
         next(ready_deliveries(unchanged.store, waiting, marker, wait_s=0))
 
 
@@ -288,5 +288,5 @@ def test_only_a_folder_can_be_complete(unchanged: Publisher, tmp_path: Path) -> 
     file = fill(tmp_path, SMALL) / "orders.csv"
     for paths in ((file,), (tmp_path, tmp_path)):
         waiting = [Delivery(unchanged.account_id, paths)]
-        with pytest.raises(BadUsage, match="waits for one folder"):
+        with pytest.raises(BadUsage, match="waited for in one folder"):
             next(ready_deliveries(unchanged.store, waiting, MARKER, wait_s=0))
