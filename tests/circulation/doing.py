@@ -5,15 +5,23 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import cancelling, issues, orders, payments, subscribers, subscriptions
+from masthead.books import (
+    Books,
+    cancelling,
+    catalogue,
+    issues,
+    orders,
+    payments,
+    renewals,
+    subscribers,
+    subscriptions,
+)
 from masthead.books.issues import Grace, MailingList
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts, open_store
 from masthead.store.audit import Actor
-from masthead.store.books import catalogue, renewing
 from masthead.store.books.opening import open_books
-from masthead.store.books.operation import operation
 from tests.circulation.beginning import TODAY, begin, rows_of
 from tests.circulation.desk import Desk, moment
 
@@ -66,10 +74,6 @@ class Office(Desk):
     def step(self, days: int = 0) -> None:
         """Let some seconds pass, or days."""
         self.now += BETWEEN_US + days * 86_400_000_000
-
-    def _do(self, operate: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        with operation(self.store, self.account_id, ADA) as books:
-            return operate(books, *given, **named)
 
     # Issues
 
@@ -179,33 +183,36 @@ class Office(Desk):
     # Renewals
 
     def set_effort(self, publication: int, effort: int, issues_left: int) -> None:
-        self._do(renewing.set_effort, renewing.Point(publication, effort, issues_left))
+        renewals.set_effort(self.books, renewals.Point(publication, effort, issues_left))
 
     def remove_effort(self, publication: int, effort: int) -> None:
-        self._do(renewing.remove_effort, publication, effort)
+        renewals.remove_effort(self.books, publication, effort)
 
     def select(self, publication: int) -> object:
-        return self._do(_select, publication)
+        return _select(self.books, publication)
 
     # The plan
 
     def plan(self, publication: int, day: date) -> None:
-        self._do(catalogue.add_issue, {"publication_id": publication, "date": f"{day}"})
+        catalogue.add_issue(self.books, {"publication_id": publication, "date": f"{day}"})
 
     def move_issue(self, issue: int, day: date) -> None:
-        self._do(catalogue.set_issue, issue, {"date": f"{day}"})
+        catalogue.set_issue(self.books, issue, {"date": f"{day}"})
 
     def set_mailing_day(self, issue: int, day: date | None) -> None:
-        self._do(catalogue.set_issue, issue, {"mailed_on": _text(day)})
+        catalogue.set_issue(self.books, issue, {"mailed_on": _text(day)})
 
     def remove_issue(self, issue: int) -> None:
-        self._do(catalogue.remove_issue, issue)
+        catalogue.remove_issue(self.books, issue)
 
     def set_publication(self, publication: int, **values: int | str) -> None:
-        self._do(catalogue.set_values, "publication", publication, values)
+        catalogue.set_values(self.books, "publication", publication, values)
 
     def offer_bundle(self, bundle: int, *, is_active: bool) -> None:
-        self._do(catalogue.set_active, "bundle", bundle, is_active=is_active)
+        if is_active:
+            catalogue.set_bundle(self.books, bundle, {"active": 1})
+        else:
+            catalogue.retire(self.books, "bundle", bundle)
 
 
 def _text(day: date | None) -> str | None:
@@ -241,10 +248,11 @@ def _item(asked: Asked) -> Item:
 # As the commands do it.
 
 
-def _select(books: Any, publication: int) -> object:
-    rows = renewing.letters(books.connection, books.account_id, books.today, publication)
-    letters = [dict(zip(renewing.LETTER, row, strict=True)) for row in rows]
-    assert renewing.record_sent(books, publication) == len(letters)
+def _select(books: Books, publication: int) -> object:
+    rows: list[renewals.Letter] = []
+    sent = renewals.send(books, rows.extend, publication)
+    letters = [dict(zip(renewals.LETTER, row, strict=True)) for row in rows]
+    assert sum(each.letters for each in sent.due) == len(letters)
     return {
         each["subscription_id"]: (each["effort"], each["issues_left"], each["to_subscriber_id"])
         for each in letters

@@ -13,6 +13,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from masthead.books import Books
 from masthead.loading.letter_files import send_letters
 from masthead.store import open_store
 from tests.circulation.desk import ACTOR
@@ -31,7 +32,7 @@ def main() -> None:
         if process == 0:
             with counting(int(at), _die):
                 store = open_store(url, clock=partial(int, now))
-                send_letters(store, 1, Path(path), by=ACTOR)
+                send_letters(Books(store, 1, ACTOR), Path(path))
             os._exit(0)
         _, status = os.waitpid(process, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201 - the answer

@@ -39,7 +39,7 @@ OPERATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "refund": ("refund", {"order": 9, "item_id": 10}),
     "allow": ("allow", {"order": 9, "item_id": 10, "amount": 1}),
     "cancel": ("cancel", {"key": 7, "refund": True}),
-    "cancel_at_end": ("cancel", {"key": 7, "refund": True, "at_end": True}),
+    "cancel_at_end": ("cancel", {"key": 7, "refund": False, "at_end": True}),
     "extend": ("extend", {"key": 3, "issues": 2}),
     "suspend": ("suspend", {"key": 5, "first": date(2026, 6, 1), "last": date(2026, 6, 30)}),
     "move": ("move", {"key": 1, "address": "9 Row"}),

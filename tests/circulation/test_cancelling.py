@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import cancelling, issues, orders, payments, subscribers
+from masthead.books import cancelling, catalogue, issues, orders, payments, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import cancel_reasons, catalogue
 from masthead.store.books.expiry_counts import expiring_now, expiring_then, schedules
 from tests.circulation.desk import Desk
-from tests.circulation.two_readers import of_store
 from tests.console.browser import input_values, serving_console
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import masthead
@@ -52,11 +50,6 @@ def fill(desk: Desk) -> None:
     desk.put("addresses", address_id=1, subscriber_id=1, address="1 Oak", city="Bath")
 
     orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
-
-
-def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    with desk.books.change() as change:
-        return do(change, *given, **named)
 
 
 def refusal(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> str:
@@ -109,7 +102,7 @@ def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
     again = cancelling.cancel(desk.books, 1, refund=True, after_issue=2)
     assert again == made, "it takes the place of the other one"
     assert desk.table("cancellations")[0]["campaign"] == 1
-    assert "undo that first" in refusal(desk, of_store(catalogue.remove_issue), 2)
+    assert "undo that first" in refusal(desk, catalogue.remove_issue, 2)
     for issue_id in (1, 2, 3):
         issues.close(desk.books, issue_id)
     got = [row["issue_id"] for row in desk.table("subscription_issues")]
@@ -132,12 +125,12 @@ def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) 
 def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
     """decisions, "How it is undone"."""
     assert "(none)" in refusal(desk, cancelling.cancel, 1, refund=False, reason="moved")
-    assert done(desk, cancel_reasons.add_reason, " moved  abroad ") == 1
-    assert "already" in refusal(desk, of_store(cancel_reasons.add_reason), "Moved abroad")
-    assert "1 to 100 characters" in refusal(desk, of_store(cancel_reasons.add_reason), " ")
+    assert catalogue.add_reason(desk.books, " moved  abroad ").key == 1
+    assert "already" in refusal(desk, catalogue.add_reason, "Moved abroad")
+    assert "1 to 100 characters" in refusal(desk, catalogue.add_reason, " ")
     cancelling.cancel(desk.books, 1, refund=False, reason="MOVED abroad")
-    done(desk, cancel_reasons.remove_reason, 1)
-    assert "has no reason 1" in refusal(desk, of_store(cancel_reasons.remove_reason), 1)
+    catalogue.remove_reason(desk.books, 1)
+    assert "has no reason 1" in refusal(desk, catalogue.remove_reason, 1)
     assert desk.table("cancellations")[0]["reason"] == "moved abroad"
 
 
@@ -166,7 +159,9 @@ def test_the_commands_cancel_and_undo(desk: Desk, url: str) -> None:
         return found.stderr if exit_status else found.stdout
 
     assert run("catalogue", "reason", "list").startswith("no reasons")
-    assert run("catalogue", "reason", "add", "moved") == "reason 1 was added\n"
+    assert (
+        run("catalogue", "reason", "add", "moved") == "reason 1 for cancelling was added: moved\n"
+    )
     assert run("catalogue", "reason", "list") == "1\tmoved\n"
     cancel = ("subscription", "cancel", 1)
     both = run(*cancel, "--after-issue=2", "--at-end", exit_status=2)
@@ -182,12 +177,12 @@ def test_the_commands_cancel_and_undo(desk: Desk, url: str) -> None:
     shown = run("subscription", "show", 1)
     assert ", after No. 2 of 2026-03-01, refunded: moved\n" in shown
     assert run("subscription", "uncancel", 1) == "the cancelling of subscription 1 was undone\n"
-    assert run("catalogue", "reason", "remove", 1) == "reason 1 was removed\n"
+    assert run("catalogue", "reason", "remove", 1) == "reason 1 for cancelling was removed\n"
 
 
 @SHORT_ON_SQLITE
 def test_the_console_cancels_with_a_reason_and_undoes(desk: Desk) -> None:
-    done(desk, cancel_reasons.add_reason, "moved")
+    catalogue.add_reason(desk.books, "moved")
     with serving_console(desk.store) as console:
         console.add("clerk", "clerk")
         browser = console.signed_in("clerk")

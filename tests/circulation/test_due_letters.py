@@ -6,14 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import cancelling, subscribers, subscriptions
+from masthead.books import cancelling, renewals, subscribers, subscriptions
 from masthead.books.subscriptions import Values
-from masthead.store.books import (
-    renewing,
-    reports,
-)
-from masthead.store.books.operation import operation
-from tests.circulation.two_readers import TODAY, done, fill
+from masthead.store.books import reports
+from tests.circulation.two_readers import TODAY, fill
 
 if TYPE_CHECKING:
     from masthead.store.database import Value
@@ -29,9 +25,9 @@ def desk(shared: Desk) -> Desk:
 
 def letters_of(desk: Desk) -> list[dict[str, Any]]:
     """Return the letters that are due."""
-    with operation(desk.store, desk.account_id, None, dry_run=True) as books:
-        rows = list(renewing.letters(books.connection, books.account_id, books.today))
-    return [dict(zip(renewing.LETTER, row, strict=True)) for row in rows]
+    with renewals.written_letters(desk.books) as letters:
+        rows = list(letters.rows)
+    return [dict(zip(renewals.LETTER, row, strict=True)) for row in rows]
 
 
 def with_left(desk: Desk, left: int) -> None:
@@ -46,7 +42,7 @@ def with_left(desk: Desk, left: int) -> None:
 def efforts(desk: Desk, *points: int) -> None:
     """Set the efforts of the publication, numbered from 1."""
     for effort, point in enumerate(points, 1):
-        done(desk, renewing.set_effort, renewing.Point(1, effort, point))
+        renewals.set_effort(desk.books, renewals.Point(1, effort, point))
 
 
 def test_the_donor_of_a_gift_gets_the_letter(desk: Desk) -> None:
@@ -66,7 +62,7 @@ def test_free_copies_and_refunded_renewals_do_not_begin_the_letters_anew(desk: D
     """decisions, "The present term of letters"."""
     efforts(desk, 9, 1)
     with_left(desk, 3)
-    done(desk, renewing.record_sent)
+    renewals.send(desk.books, lambda _letters: None)
     assert letters_of(desk) == []
     subscriptions.extend(desk.books, 1, 1)
     assert letters_of(desk) == []

@@ -141,10 +141,6 @@ class Course:
             "Gale Summer closed": lambda: self._close("Summer"),
         }
 
-    def _do(self, actor: Callable[[Operation], object]) -> None:
-        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
-            actor(books)
-
     def _open(self) -> None:
         assert open_books(self.desk.store, self.desk.account_id, by=ACTOR).closed_issues == 1
         rows = table("bundle", "of")
@@ -158,7 +154,7 @@ class Course:
             for _, whose, issues, kind, price, _ in rows
         ]
         tax = sum(cents_of(row[-1]) for row in rows)
-        return catalogue.add_bundle(books, name, lines, None, tax)
+        return catalogue.add_bundle(books, name, lines, None, tax)[0]
 
     def _take_orders(self) -> None:
         self._order("Ada", "twelve")

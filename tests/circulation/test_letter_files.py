@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import renewals
 from masthead.errors import BadInput, MastheadError
-from masthead.loading.letter_files import Sent, send_letters
-from masthead.store.books import renewing
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR, Desk
+from masthead.loading.letter_files import SentFile, send_letters
+from tests.circulation.desk import Desk
 from tests.long import SHORT_ON_SQLITE
 from tests.servers import ROOT, environment
 
@@ -45,8 +44,7 @@ def desk(url: str) -> Iterator[Desk]:
                  renew_campaign_active=1)  # fmt: skip
         of_books: dict[str, Any] = {"issues": 1, "issues_left": 1, "kind": "free"}
         desk.put("terms", term_id=1, subscription_id=1, **of_books)
-        with operation(desk.store, 1, ACTOR) as books:
-            renewing.set_effort(books, renewing.Point(1, 1, 1))
+        renewals.set_effort(desk.books, renewals.Point(1, 1, 1))
         yield desk
 
 
@@ -85,8 +83,10 @@ def test_a_call_that_is_killed_at_any_statement_is_finished_or_undone_by_the_nex
             assert not file.exists()
             noted = is_noted(desk)
             seen.add((noted, unfinished.exists()))
-            sent = send_letters(desk.store, 1, file, by=ACTOR)
-            assert sent == (Sent([], is_finished=True) if noted else Sent([renewing.Due(1, 1, 1)]))
+            sent = send_letters(desk.books, file)
+            assert sent == (
+                SentFile([], is_finished=True) if noted else SentFile([renewals.Due(1, 1, 1)])
+            )
             assert file.read_text().count("Ames") == 2, "as the reader, and as who gets the letter"
             assert is_noted(desk)
             assert not unfinished.exists()
@@ -103,16 +103,16 @@ def test_a_file_without_space_is_neither_written_nor_noted(desk: Desk, tmp_path:
     (tmp_path / "letters.csv.unfinished").write_text("left by something else\n")
     try:
         with pytest.raises(MastheadError, match=r"letters\.csv: cannot be written"):
-            send_letters(desk.store, 1, tmp_path / "none" / "letters.csv", by=ACTOR)
+            send_letters(desk.books, tmp_path / "none" / "letters.csv")
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
         with pytest.raises(MastheadError):
-            send_letters(desk.store, 1, file, by=ACTOR)
+            send_letters(desk.books, file)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     assert not file.exists()
     assert not is_noted(desk)
-    send_letters(desk.store, 1, file, by=ACTOR)
+    send_letters(desk.books, file)
     assert [each.name for each in tmp_path.iterdir()] == ["letters.csv"]
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -122,8 +122,8 @@ def test_a_file_that_another_command_writes_is_left_to_it(desk: Desk, tmp_path: 
     with (tmp_path / "letters.csv.unfinished").open("x") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(BadInput, match="another command is writing"):
-            send_letters(desk.store, 1, file, by=ACTOR)
+            send_letters(desk.books, file)
     (tmp_path / "b.csv.unfinished").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BadInput, match="cannot be written"):
-        send_letters(desk.store, 1, tmp_path / "b.csv", by=ACTOR)
+        send_letters(desk.books, tmp_path / "b.csv")
     assert not is_noted(desk)

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders
+from masthead.books import catalogue, issues, orders, renewals
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.books import catalogue, renewing
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from masthead.store.database import Value
     from tests.servers import Store
@@ -37,11 +35,6 @@ def desk(store: Store) -> Iterator[Desk]:
         yield desk
 
 
-def done(desk: Desk, do: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    with operation(desk.store, 1, ACTOR) as books:
-        return do(books, *given, **named)
-
-
 def order(desk: Desk, payer: int, reader: int | None = None) -> None:
     """Order five issues, paid; of another reader, as a gift."""
     recipient = NOBODY if reader is None else Person(reader)
@@ -50,14 +43,13 @@ def order(desk: Desk, payer: int, reader: int | None = None) -> None:
 
 def letters(desk: Desk) -> list[dict[str, Any]]:
     """Return the letters that are due, and note them as sent."""
-    with operation(desk.store, 1, ACTOR) as books:
-        rows = list(renewing.letters(books.connection, 1, books.today))
-        renewing.record_sent(books)
-    return [dict(zip(renewing.LETTER, row, strict=True)) for row in rows]
+    rows: list[renewals.Letter] = []
+    renewals.send(desk.books, rows.extend)
+    return [dict(zip(renewals.LETTER, row, strict=True)) for row in rows]
 
 
 def effort(desk: Desk, number: int, left: int, *offer: Any) -> None:
-    done(desk, renewing.set_effort, renewing.Point(1, number, left, *offer))
+    renewals.set_effort(desk.books, renewals.Point(1, number, left, *offer))
 
 
 def refusal(desk: Desk, *point: Any) -> str:
@@ -97,16 +89,13 @@ def test_a_letter_has_the_offer_of_its_effort(desk: Desk) -> None:
     (letter,) = letters(desk)
     assert [letter[n] for n in columns] == ["Five of Tide", "10.00", "0.70", "10.70", "R1-2026"]
     order(desk, 2)
-    done(desk, catalogue.set_active, "bundle", 1, is_active=False)
+    catalogue.retire(desk.books, "bundle", 1)
     (letter,) = letters(desk)
     assert [letter[n] for n in columns] == [None, None, None, None, "R1-2026"]
     for bundle_id, why in ((1, "is retired"), (2, "gives nothing"), (99, "no bundle 99")):
         assert why in refusal(desk, 1, 5, bundle_id)
     effort(desk, 1, 5)
-    order_again = [
-        each.bundle_id for each in done(desk, lambda b: renewing.efforts(b.connection, 1))
-    ]
-    assert order_again == [None]
+    assert [point.bundle_id for point, _ in renewals.efforts(desk.books)] == [None]
 
 
 def test_a_letter_has_name_and_address_of_one_place(desk: Desk) -> None:

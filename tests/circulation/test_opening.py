@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.books import issues
+from masthead.books import issues, renewals
 from masthead.books.issues import Grace
 from masthead.circulation.opening import (
     Contradiction,
@@ -19,9 +19,8 @@ from masthead.circulation.opening import (
 )
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
-from masthead.store.books import renewing
 from masthead.store.books.opening import Balance, open_books
-from masthead.store.books.operation import opened_on, operation
+from masthead.store.books.operation import opened_on
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
@@ -277,9 +276,7 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
         (3, 2, "opening"),
         (1, 0, "opening"),
     ]
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        renewing.set_effort(books, renewing.Point(1, 1, 3))
-        renewing.set_effort(books, renewing.Point(1, 2, -1))
-        due = renewing.due(books.connection, books.account_id, books.today)
-    assert due == [renewing.Due(1, 1, 1), renewing.Due(1, 2, 1)]
+    renewals.set_effort(desk.books, renewals.Point(1, 1, 3))
+    renewals.set_effort(desk.books, renewals.Point(1, 2, -1))
+    assert renewals.due(desk.books) == [renewals.Due(1, 1, 1), renewals.Due(1, 2, 1)]
     issues.close(desk.books, 4)

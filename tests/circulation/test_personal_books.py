@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import cancelling, issues, orders, subscriptions
+from masthead.books import cancelling, issues, orders, renewals, subscriptions
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import erasing
-from masthead.store.books import renewing
-from masthead.store.books.operation import operation, reading
-from masthead.store.books.renewing import LETTER
-from tests.circulation.desk import ACTOR, Desk
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from masthead.books.issues import MailingList
+    from tests.circulation.desk import Desk
 
 
 ADA, BEN = 1, 2
@@ -100,8 +97,7 @@ def desk(shared: Desk) -> Desk:
     gift = Item(YEAR, recipient=Person(BEN))
     place(shared, Order(Person(ADA), [gift], is_paid=True, notes=WORD))
     close(shared, MAY)
-    with operation(shared.store, shared.account_id, ACTOR) as books:
-        renewing.record_sent(books)
+    renewals.send(shared.books, lambda _letters: None)
     elsewhere = {"address": f"9 {WORD} Street", "city": WORD}
     subscriptions.move_for_a_while(shared.books, OF_ADA, elsewhere, "2026-07-01", "2026-08-31")
     subscriptions.suspend(shared.books, OF_ADA, "2026-10-01", "2026-10-31")
@@ -237,18 +233,16 @@ def test_who_is_erased_orders_nothing_and_gets_no_new_address(desk: Desk) -> Non
 
 def test_the_letter_of_a_gift_goes_to_the_reader_when_the_donor_is_erased(desk: Desk) -> None:
     def letters() -> list[tuple[Any, ...]]:
-        with reading(desk.store, desk.account_id) as found:
-            rows = renewing.letters(found.connection, desk.account_id, found.today)
-            named = [dict(zip(LETTER, row, strict=True)) for row in rows]
+        with renewals.written_letters(desk.books) as found:
+            named = [dict(zip(renewals.LETTER, row, strict=True)) for row in found.rows]
         return [
             (row["subscription_id"], row["to_subscriber_id"], row["city"])
             for row in named
             if row["subscription_id"] == OF_BEN
         ]
 
-    with operation(desk.store, desk.account_id, ACTOR) as books:
-        for effort, left in ((1, 12), (2, 11)):
-            renewing.set_effort(books, renewing.Point(1, effort, left))
+    for effort, left in ((1, 12), (2, 11)):
+        renewals.set_effort(desk.books, renewals.Point(1, effort, left))
     assert letters() == [(OF_BEN, ADA, WORD)]
     erase(desk)
     assert letters() == [(OF_BEN, BEN, "Dover")]

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import cancelling, subscribers, subscriptions
+from masthead.books import cancelling, catalogue, renewals, subscribers, subscriptions
 from masthead.books.subscriptions import How, Values
 from masthead.errors import BadInput
-from masthead.store.books import renewing
-from masthead.store.books.own_classes import add_own_class
-from tests.circulation.two_readers import TODAY, done, fill, of_store, refused
+from tests.circulation.two_readers import TODAY, fill, refused
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -207,12 +205,12 @@ def test_copies_are_converted_or_added(desk: Desk) -> None:
 def test_a_class_of_ones_own_is_added_once_and_known_by_its_name(desk: Desk) -> None:
     """decisions, "A class of the publisher's own"."""
     assert "'hotel' is no class" in refused(desk, subscriptions.extend, 1, 1, "hotel")
-    assert done(desk, add_own_class, " Hotel  lobby ") == 1
+    assert catalogue.add_class(desk.books, " Hotel  lobby ").key == 1
     term_id = subscriptions.extend(desk.books, 1, 1, "hotel LOBBY").term_id
     (term,) = (row for row in desk.table("terms") if row["term_id"] == term_id)
     assert term["class"] == "Hotel lobby"
     for name in ("hotel lobby", "Staff", "grace", "", "x" * 51, "a\x1b[2Jb"):
-        assert "class" in refused(desk, of_store(add_own_class), name)
+        assert "class" in refused(desk, catalogue.add_class, name)
 
 
 def test_a_new_address_is_the_subscriptions_and_a_temporary_one_is_not(desk: Desk) -> None:
@@ -270,10 +268,8 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
 
 
 def test_there_is_nothing_to_remove_or_resume(desk: Desk) -> None:
-    assert "has no effort 4" in refused(desk, of_store(renewing.remove_effort), 1, 4)
-    assert "no publication 9" in refused(
-        desk, of_store(renewing.set_effort), renewing.Point(9, 1, 1)
-    )
+    assert "has no effort 4" in refused(desk, renewals.remove_effort, 1, 4)
+    assert "no publication 9" in refused(desk, renewals.set_effort, renewals.Point(9, 1, 1))
     assert "has no suspension" in refused(desk, subscriptions.resume, 1)
     with pytest.raises(BadInput):
         subscriptions.move_for_a_while(desk.books, 1, ELM, "2026-05-02", "2026-05-01")

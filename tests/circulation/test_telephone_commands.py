@@ -361,8 +361,8 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
             database, "renewals", "efforts", "set", effort, "--publication=1", "--issues-left", left
         )
     assert run(database, "renewals", "efforts", "list", "--publication=1") == [
-        "publication 1, effort 1: due at 4 issues left",
-        "publication 1, effort 2: due 1 issue after the last one",
+        "effort 1 of publication 1 is due at 4 issues left",
+        "effort 2 of publication 1 is due 1 issue after the last one",
     ]
     preview = run(database, "renewals", "select", "--preview")
     assert preview[:2] == ["publication 1, effort 1: 1 letter", "1 letter in all"]
@@ -381,7 +381,7 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
     assert run(database, *again) == preview[:2]
     assert (tmp_path / "again.csv").read_bytes() == file.read_bytes()
     said = refused(database, "renewals", "select", "--sent=soon", "--to=x.csv", exit_status=2)
-    assert "--sent: 'soon' is no date" in said
+    assert "'soon' is no day" in said
     run(database, "renewals", "efforts", "remove", 2, "--publication=1")
     assert len(run(database, "renewals", "efforts", "list")) == 1
     assert "--preview" in refused(database, "renewals", "select", exit_status=2)

@@ -11,11 +11,10 @@ from masthead.errors import MastheadError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from masthead.books import Books
     from masthead.store.database import Value
     from tests.circulation.desk import Desk
 
-__all__ = ["TODAY", "done", "fill", "refused"]
+__all__ = ["TODAY", "fill", "refused"]
 
 TODAY = "2026-04-15"
 
@@ -103,21 +102,6 @@ def fill(desk: Desk) -> None:
             ],
         )
     desk.refresh()
-
-
-def of_store(do: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what ``store.books`` does as an operation of the books."""
-
-    def operate(books: Books, *arguments: Any, **named: Any) -> Any:
-        with books.change() as change:
-            return do(change, *arguments, **named)
-
-    return operate
-
-
-def done(desk: Desk, do: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-    """Run an operation."""
-    return of_store(do)(desk.books, *arguments, **named)
 
 
 def refused(desk: Desk, do: Callable[..., Any], *arguments: Any, **named: Any) -> str:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
+from masthead.books import catalogue
 from masthead.console import account_figures
 from masthead.console.account_figures import Counted, Counting
 from masthead.errors import MastheadError
-from masthead.store import audit
-from masthead.store.books import catalogue
-from masthead.store.books.operation import operation
 from masthead.store.console_figures import PressRun, figures_of
 from masthead.store.request_counts import Count, RequestCounts, counts_of
 from tests.circulation.desk import at_desk
@@ -189,8 +187,7 @@ def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(
 
 def change(desk: Desk) -> None:
     """Change something that the change feed does not show."""
-    with operation(desk.store, 1, audit.Actor("ada", "test")) as books:
-        catalogue.set_values(books, "publication", 1, {"name": f"Tide {desk.now}"})
+    catalogue.set_values(desk.books, "publication", 1, {"name": f"Tide {desk.now}"})
 
 
 def test_a_page_does_not_wait_for_the_end_and_one_thread_counts(small: Desk) -> None:

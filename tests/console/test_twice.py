@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import orders
+from masthead.books import orders, renewals
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.store.books import renewing
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, at_desk
 from tests.console.browser import input_values, serving_console
@@ -133,8 +132,7 @@ def test_letters_are_written_once_and_the_next_ones_are_not_taken(
 ) -> None:
     """decisions, "What is sent twice": the second click finds other letters due, or none."""
     _place(desk, 10)
-    with operation(desk.store, 1, ACTOR) as books:
-        renewing.set_effort(books, renewing.Point(1, 1, 12))
+    renewals.set_effort(desk.books, renewals.Point(1, 1, 12))
     browser = console.signed_in("manager")
     form = look(browser, "/renewals/send", publication="")
     assert form["will"] == "Tide, effort 1: 1 letter"

@@ -1,17 +1,15 @@
 """``masthead catalogue``: publications, issues, bundles, products, classes and reasons."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from masthead.cli.books_options import ID, Day, account_of, desk, dry_run, reading
-from masthead.cli.offers import bundles, changed, classes, given_of, list_of, products, written
+from masthead.books import catalogue
+from masthead.cli.books_options import ID, Day, books_of, desk, dry_run
+from masthead.cli.offers import bundles, classes, given_of, products, show
 from masthead.cli.options import Command
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
-from masthead.store.books import cancel_reasons, catalogue
-from masthead.store.books.operation import Operation
 
 __all__ = ["catalogue_group"]
 
@@ -80,12 +78,8 @@ def add_publication(
 ) -> None:
     """Add a publication NAME, and print its id."""
     values = given_of({"name": name, **given})
-    written(
-        account,
-        database,
-        lambda books: f"publication {catalogue.add(books, 'publication', values)} was added",
-        dry_run=dry_run,
-    )
+    books = books_of(account, database)
+    show(catalogue.add(books, "publication", values, dry_run=dry_run), dry_run=dry_run)
 
 
 @publications.command("set")
@@ -98,30 +92,22 @@ def set_publication(
     publication_id: int, account: int | None, database: str, *, dry_run: bool, **given: Any
 ) -> None:
     """Change a publication; another number of issues per year moves the ends of subscriptions."""
-    values = given_of(given)
-    written(
-        account,
-        database,
-        lambda books: changed(
-            "publication",
-            publication_id,
-            catalogue.set_values(books, "publication", publication_id, values),
-        ),
-        dry_run=dry_run,
-    )
+    books, values = books_of(account, database), given_of(given)
+    done = catalogue.set_values(books, "publication", publication_id, values, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @publications.command("list")
 @desk
 def list_publications(account: int | None, database: str) -> None:
     """List the publications with their settings."""
-    for key, name, per_year, late_start, grace, credit, months in list_of(
-        "publication", account, database
-    ):
+    for each in catalogue.publications(books_of(account, database)):
         click.echo(
-            f"{key}\t{printable(name or '')}\t{per_year} issues a year\tlate start: {late_start}\t"
-            f"grace counts: {'yes' if grace else 'no'}\tcredit: {credit} issues\t"
-            f"unlimited terms: {months} months"
+            f"{each.publication_id}\t{printable(each.name or '')}\t"
+            f"{each.issues_per_year} issues a year\tlate start: {each.late_start}\t"
+            f"grace counts: {'yes' if each.grace_counts else 'no'}\t"
+            f"credit: {each.credit_issues} issues\t"
+            f"unlimited terms: {each.unlimited_term_months} months"
         )
 
 
@@ -136,18 +122,8 @@ def retire_publication(
 
     Subscriptions run on, and its issues are closed as before.
     """
-
-    def do(books: Operation) -> str:
-        retired = catalogue.retire_publication(books, publication_id)
-        if not retired:
-            return f"nothing changed: no bundle on offer has publication {publication_id}"
-        return f"retired with publication {publication_id}: bundles {_listed(retired)}"
-
-    written(account, database, do, dry_run=dry_run)
-
-
-def _listed(ids: Sequence[int]) -> str:
-    return ", ".join(map(str, ids))
+    books = books_of(account, database)
+    show(catalogue.retire_publication(books, publication_id, dry_run=dry_run), dry_run=dry_run)
 
 
 def _name_of_issue(
@@ -175,12 +151,8 @@ def add_issue(
     Plan a year ahead where you can: the ends of subscriptions follow from the dates.
     """
     values = given_of({"name": name, **given})
-    written(
-        account,
-        database,
-        lambda books: f"issue {catalogue.add_issue(books, values)} was planned for {given['date']}",
-        dry_run=dry_run,
-    )
+    done = catalogue.add_issue(books_of(account, database), values, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @issues.command("set")
@@ -197,29 +169,24 @@ def set_issue(
 ) -> None:
     """Change an issue that is not closed."""
     values = given_of(given)
-    written(
-        account,
-        database,
-        lambda books: changed("issue", issue_id, catalogue.set_issue(books, issue_id, values)),
-        dry_run=dry_run,
-    )
+    done = catalogue.set_issue(books_of(account, database), issue_id, values, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @issues.command("list")
 @desk
 def list_issues(account: int | None, database: str) -> None:
     """List the issues of all publications by their dates, closed and planned."""
-    for key, publication_id, name, number, day, closes_on, mailed_on, closed_at in list_of(
-        "issue", account, database
-    ):
-        state = f"closed {closed_at[:10]}" if closed_at else "planned"
-        if closes_on and not closed_at:
-            state += f", closes on {closes_on}"
-        if mailed_on:
-            state += f", mailed on {mailed_on}"
-        called = printable(name or "")
-        called += f" (no. {number})" if number is not None else ""
-        click.echo(f"{key}\tpublication {publication_id}\t{day}\t{called}\t{state}")
+    for each in catalogue.planned_issues(books_of(account, database)):
+        state = f"closed {each.closed_at[:10]}" if each.closed_at else "planned"
+        if each.closes_on and not each.closed_at:
+            state += f", closes on {each.closes_on}"
+        if each.mailed_on:
+            state += f", mailed on {each.mailed_on}"
+        called = printable(each.name or "")
+        called += f" (no. {each.number})" if each.number is not None else ""
+        whose = f"publication {each.publication_id}"
+        click.echo(f"{each.issue_id}\t{whose}\t{each.date}\t{called}\t{state}")
 
 
 @issues.command("retire")
@@ -231,12 +198,8 @@ def retire_issue(issue_id: int, account: int | None, database: str, *, dry_run: 
 
     Nobody loses an issue by it; subscriptions last longer.
     """
-
-    def do(books: Operation) -> str:
-        catalogue.remove_issue(books, issue_id)
-        return f"issue {issue_id} was taken out of the plan"
-
-    written(account, database, do, dry_run=dry_run)
+    done = catalogue.remove_issue(books_of(account, database), issue_id, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @reasons_group.command("add")
@@ -245,21 +208,15 @@ def retire_issue(issue_id: int, account: int | None, database: str, *, dry_run: 
 @desk
 def add_reason(name: str, account: int | None, database: str, *, dry_run: bool) -> None:
     """Add a reason NAME for cancelling, such as 'moved abroad', and print its id."""
-    written(
-        account,
-        database,
-        lambda books: f"reason {cancel_reasons.add_reason(books, name)} was added",
-        dry_run=dry_run,
-    )
+    done = catalogue.add_reason(books_of(account, database), name, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @reasons_group.command("list")
 @desk
 def list_reasons(account: int | None, database: str) -> None:
     """List the reasons for cancelling."""
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        found = cancel_reasons.reasons(connection, account_id)
+    found = catalogue.reasons(books_of(account, database))
     for reason_id, name in found:
         click.echo(f"{reason_id}\t{printable(name)}")
     if not found:
@@ -272,9 +229,5 @@ def list_reasons(account: int | None, database: str) -> None:
 @desk
 def remove_reason(reason_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Remove a reason; what was cancelled for it keeps its words."""
-
-    def do(books: Operation) -> str:
-        cancel_reasons.remove_reason(books, reason_id)
-        return f"reason {reason_id} was removed"
-
-    written(account, database, do, dry_run=dry_run)
+    done = catalogue.remove_reason(books_of(account, database), reason_id, dry_run=dry_run)
+    show(done, dry_run=dry_run)

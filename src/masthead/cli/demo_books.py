@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import date, timedelta
 
-from masthead.books import Books, cancelling, issues, orders, payments, subscriptions
+from masthead.books import Books, cancelling, issues, orders, payments, renewals, subscriptions
 from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import Store, open_store, system_clock
 from masthead.store.audit import Actor
-from masthead.store.books import renewing
 from masthead.store.books.details import (
     Person as Seen,
 )
@@ -168,8 +167,8 @@ class _Morning:
         payments.refund(self._books, order_id)
 
     def _letters(self, publication_id: int) -> None:
-        with self._operation() as books:
-            renewing.record_sent(books, publication_id)
+        self._go_on()
+        renewals.send(self._books, lambda _letters: None, publication_id)
 
     def _close(self, issue_id: int, grace_issues: int) -> None:
         self._go_on()

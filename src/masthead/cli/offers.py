@@ -1,32 +1,26 @@
 """``masthead catalogue bundle`` and ``product``, and what the commands of the catalogue share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from masthead.books import catalogue
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.copy_classes import FREE
-from masthead.cli.audit import actor
-from masthead.cli.books_options import ID, account_of, desk, dry_run, end_of, reading
+from masthead.cli.books_options import ID, books_of, desk, dry_run, end_of
 from masthead.cli.options import Amount
-from masthead.cli.stores import opened
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES, UNLIMITED
 from masthead.errors import BadUsage
-from masthead.store.books import catalogue
-from masthead.store.books.operation import Operation, operation
-from masthead.store.books.own_classes import add_own_class, own_classes
-from masthead.store.database import Row, Value
+from masthead.store.database import Value
 
 __all__ = [
     "bundles",
-    "changed",
     "classes",
     "given_of",
-    "list_of",
     "products",
-    "written",
+    "show",
 ]
 
 _UNLIMITED = "unlimited"
@@ -89,28 +83,10 @@ def given_of(options: Mapping[str, Any]) -> dict[str, Value]:
     return found
 
 
-def written(
-    account: int | None, database: str, do: Callable[[Operation], str], *, dry_run: bool
-) -> None:
-    """Do something to the catalogue in one operation, and print the sentence it returns."""
-    with operation(opened(database), account_of(account), actor(), dry_run=dry_run) as books:
-        said = do(books)
-    click.echo(said)
+def show(done: catalogue.Done, *, dry_run: bool) -> None:
+    """Print what was done to the catalogue."""
+    click.echo(printable(done.sentence))
     end_of(dry_run=dry_run)
-
-
-def changed(thing: str, key: int, names: Sequence[str]) -> str:
-    """Return the sentence about a change: the columns that differ from before."""
-    if not names:
-        return "nothing changed: it is so already"
-    return f"{thing} {key}: changed {', '.join(names)}"
-
-
-def list_of(thing: str, account: int | None, database: str) -> list[Row]:
-    """Return the key and the columns of all things of a kind."""
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        return catalogue.listed(connection, account_id, thing)
 
 
 bundles = click.Group(
@@ -158,15 +134,8 @@ def add_bundle(
     """
     if not lines:
         raise BadUsage("say what it gives: --line publication:issues:type:price")
-    written(
-        account,
-        database,
-        lambda books: (
-            f"bundle {catalogue.add_bundle(books, name, lines, price, tax)} was added: "
-            f"{decimal(sum(line.price for line in lines))} and tax {decimal(tax)}"
-        ),
-        dry_run=dry_run,
-    )
+    books = books_of(account, database)
+    show(catalogue.add_bundle(books, name, lines, price, tax, dry_run=dry_run), dry_run=dry_run)
 
 
 @bundles.command("set")
@@ -194,14 +163,9 @@ def set_bundle(
     given = {"name": name, "price": price, "tax": tax, "active": True if active else None}
     values = given_of({**given, "line": lines or None})
     values.pop("line", None)
-    written(
-        account,
-        database,
-        lambda books: changed(
-            "bundle", bundle_id, catalogue.set_bundle(books, bundle_id, values, lines)
-        ),
-        dry_run=dry_run,
-    )
+    books = books_of(account, database)
+    done = catalogue.set_bundle(books, bundle_id, values, lines, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @bundles.command("list")
@@ -209,15 +173,10 @@ def set_bundle(
 @desk
 def list_bundles(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the bundles on offer with their lines."""
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        found = [
-            (row, catalogue.lines_of(connection, account_id, int(row[0])))
-            for row in catalogue.listed(connection, account_id, "bundle")
-            if row[4] or with_retired
-        ]
-    for (key, name, price, tax, active), lines in found:
-        click.echo(_offer_line(key, name, price, tax, active))
+    for bundle, lines in catalogue.bundles(books_of(account, database)):
+        if not (bundle.is_active or with_retired):
+            continue
+        click.echo(_offer_line(bundle))
         for line in lines:
             issues = _UNLIMITED if line.issues < 0 else f"{line.issues} issues"
             copies = f", {line.copies} copies" if line.copies > 1 else ""
@@ -228,8 +187,9 @@ def list_bundles(account: int | None, database: str, *, with_retired: bool) -> N
             )
 
 
-def _offer_line(key: int, name: str | None, price: int, tax: int, active: int) -> str:
-    retired = "" if active else "\tretired"
+def _offer_line(offer: catalogue.Bundle | catalogue.Product) -> str:
+    key, name, price, tax, is_active = offer
+    retired = "" if is_active else "\tretired"
     return f"{key}\t{printable(name or '')}\t{decimal(price)} and tax {decimal(tax)}{retired}"
 
 
@@ -244,12 +204,8 @@ def add_product(
 ) -> None:
     """Add a product NAME, and print its id."""
     values: dict[str, Value] = {"name": name, "price": price, "tax": tax}
-    written(
-        account,
-        database,
-        lambda books: f"product {catalogue.add(books, 'product', values)} was added",
-        dry_run=dry_run,
-    )
+    done = catalogue.add(books_of(account, database), "product", values, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @products.command("set")
@@ -271,14 +227,9 @@ def set_product(
 ) -> None:
     """Change a product for later orders."""
     values = given_of({**given, "active": True if active else None})
-    written(
-        account,
-        database,
-        lambda books: changed(
-            "product", product_id, catalogue.set_values(books, "product", product_id, values)
-        ),
-        dry_run=dry_run,
-    )
+    books = books_of(account, database)
+    done = catalogue.set_values(books, "product", product_id, values, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @products.command("list")
@@ -286,9 +237,9 @@ def set_product(
 @desk
 def list_products(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the products on offer."""
-    for key, name, price, tax, active in list_of("product", account, database):
-        if active or with_retired:
-            click.echo(_offer_line(key, name, price, tax, active))
+    for product in catalogue.products(books_of(account, database)):
+        if product.is_active or with_retired:
+            click.echo(_offer_line(product))
 
 
 def _add_retire(group: click.Group, thing: str) -> None:
@@ -297,12 +248,8 @@ def _add_retire(group: click.Group, thing: str) -> None:
     @dry_run
     @desk
     def retire(number: int, account: int | None, database: str, *, dry_run: bool) -> None:
-        def do(books: Operation) -> str:
-            if not catalogue.set_active(books, thing, number, is_active=False):
-                return f"nothing changed: {thing} {number} is retired already"
-            return f"{thing} {number} was retired"
-
-        written(account, database, do, dry_run=dry_run)
+        books = books_of(account, database)
+        show(catalogue.retire(books, thing, number, dry_run=dry_run), dry_run=dry_run)
 
 
 _add_retire(bundles, "bundle")
@@ -318,20 +265,13 @@ def add_class(name: str, account: int | None, database: str, *, dry_run: bool) -
 
     Reports count the copies of each class. A class is never removed, since copies were of it.
     """
-    written(
-        account,
-        database,
-        lambda books: f"class {add_own_class(books, name)} was added: {name.strip()}",
-        dry_run=dry_run,
-    )
+    done = catalogue.add_class(books_of(account, database), name, dry_run=dry_run)
+    show(done, dry_run=dry_run)
 
 
 @classes.command("list")
 @desk
 def list_classes(account: int | None, database: str) -> None:
     """List the classes that a free copy can have."""
-    account_id = account_of(account)
-    with reading(database, account_id) as connection:
-        own = own_classes(connection, account_id)
-    for name in (*FREE, *own):
+    for name in (*FREE, *catalogue.classes(books_of(account, database))):
         click.echo(printable(name))

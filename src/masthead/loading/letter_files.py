@@ -9,95 +9,85 @@ import csv
 import fcntl
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from masthead.books import Books, renewals
 from masthead.errors import BadInput
 from masthead.private_files import new_file, sync
-from masthead.store import Store, audit
-from masthead.store.books import renewing
-from masthead.store.books.issue import check_publication
-from masthead.store.books.operation import Operation, operation
-from masthead.store.database import Connection
 
-__all__ = ["Sent", "copy_letters", "send_letters"]
+__all__ = ["SentFile", "copy_letters", "send_letters"]
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 _MODE = 0o600
 
 
-class Sent(NamedTuple):
+class SentFile(NamedTuple):
     """The letters of a file, by publication and effort.
 
     ``is_finished``: they were noted by a call that was broken off, and the file has them now; no
     other letters were looked for. Then ``due`` is empty.
     """
 
-    due: list[renewing.Due]
+    due: list[renewals.Due]
     is_finished: bool = False
 
 
-def send_letters(
-    store: Store,
-    account_id: int,
-    path: Path,
-    publication: int | None = None,
-    *,
-    by: audit.Actor | None = None,
-) -> Sent:
+def send_letters(books: Books, path: Path, publication_id: int | None = None) -> SentFile:
     """Write the letters that are due today, and note them as sent: both or neither.
 
     A file that a call left unfinished gets its name if its letters are noted, and is removed if
-    not. Raises what ``operation`` does, NotFound without such a publication, BadInput if the file
-    is there, if it cannot be written, or while another command writes it.
+    not. Raises NotFound without such a publication, BadInput if the file is there, if it cannot be
+    written, or while another command writes it.
     """
     unfinished = path.with_name(f"{path.name}.unfinished")
     with _told(path), _only_writer(path, unfinished) as file:
+
+        def write(letters: Iterator[renewals.Letter]) -> str:
+            file.truncate(0)
+            _write(file, letters)
+            sync(unfinished.parent)
+            return _digest(file)
+
         try:
-            with operation(store, account_id, by) as books:
+            with books.together() as inside:
                 # In a transaction that has the lock, so that no other one is still to commit.
-                sent = Sent([], is_finished=_is_noted(books, file))
+                sent = SentFile([], is_finished=renewals.is_noted(inside, _digest(file)))
                 if not sent.is_finished:
-                    sent = Sent(_due(books.connection, account_id, books.today, publication))
-                    file.truncate(0)
-                    _write(file, books.connection, account_id, books.today, publication)
-                    sync(unfinished.parent)
-                    renewing.record_sent(books, publication, _digest(file))
+                    sent = SentFile(renewals.send(inside, write, publication_id).due)
         except BaseException:
-            _settle(store, account_id, file, unfinished, path)
+            _settle(books, file, unfinished, path)
             raise
         _give_name(unfinished, path)
     return sent
 
 
 def copy_letters(
-    connection: Connection,
-    account_id: int,
+    books: Books,
     path: Path | None,
-    day: str,
-    publication: int | None = None,
+    publication_id: int | None = None,
     *,
-    again: bool = False,
-) -> list[renewing.Due]:
-    """Return the letters that are due on a day, or with ``again`` were sent on it.
+    sent_on: str | None = None,
+) -> list[renewals.Due]:
+    """Return the letters that are due today, or that were sent on a day (``sent_on``).
 
-    They are written into a file too, if a path is given; nothing is noted. Raises NotFound without
-    such a publication, BadInput if the file cannot be written.
+    They are written into a file too, if a path is given; nothing is noted. Raises what
+    ``renewals.written_letters`` does, and BadInput if the file cannot be written.
     """
-    due = _due(connection, account_id, day, publication, again=again)
-    if path is not None:
-        unfinished = path.with_name(f"{path.name}.copy.unfinished")
-        with _told(path):
-            _check_free(path)
-            try:
-                with new_file(unfinished) as file:
-                    _write(file, connection, account_id, day, publication, again=again)
-                _give_name(unfinished, path)
-            finally:
-                unfinished.unlink(missing_ok=True)
-    return due
+    with renewals.written_letters(books, publication_id, sent_on=sent_on) as letters:
+        if path is not None:
+            unfinished = path.with_name(f"{path.name}.copy.unfinished")
+            with _told(path):
+                _check_free(path)
+                try:
+                    with new_file(unfinished) as file:
+                        _write(file, letters.rows)
+                    _give_name(unfinished, path)
+                finally:
+                    unfinished.unlink(missing_ok=True)
+        return letters.due
 
 
 @contextmanager
@@ -133,11 +123,7 @@ def _check_free(path: Path) -> None:
         raise BadInput(f"{path} exists already: its letters are not replaced, name another file")
 
 
-def _is_noted(books: Operation, file: IO[str]) -> bool:
-    return renewing.is_noted(books.connection, books.account_id, _digest(file))
-
-
-def _settle(store: Store, account_id: int, file: IO[str], unfinished: Path, path: Path) -> None:
+def _settle(books: Books, file: IO[str], unfinished: Path, path: Path) -> None:
     """Give a file its name if its letters were noted before the operation failed, or remove it.
 
     Where the database cannot tell, it stays for the next call.
@@ -145,8 +131,8 @@ def _settle(store: Store, account_id: int, file: IO[str], unfinished: Path, path
     is_noted = False
     if os.fstat(file.fileno()).st_size:
         try:
-            with operation(store, account_id, None, dry_run=True) as books:
-                is_noted = _is_noted(books, file)
+            with books.together(dry_run=True) as inside:
+                is_noted = renewals.is_noted(inside, _digest(file))
         except Exception:  # noqa: BLE001 - the first error is told
             return
     if is_noted:
@@ -166,34 +152,10 @@ def _digest(file: IO[str]) -> str:
     return hashlib.file_digest(file.buffer, "sha256").hexdigest()  # type: ignore[attr-defined]
 
 
-def _due(
-    connection: Connection,
-    account_id: int,
-    day: str,
-    publication: int | None,
-    *,
-    again: bool = False,
-) -> list[renewing.Due]:
-    if publication is not None:
-        check_publication(connection, account_id, publication)
-    return renewing.due(connection, account_id, day, publication, again=again)
-
-
-def _write(
-    file: IO[str],
-    connection: Connection,
-    account_id: int,
-    day: str,
-    publication: int | None,
-    *,
-    again: bool = False,
-) -> None:
-    rows: Iterator[Sequence[int | str | None]] = renewing.letters(
-        connection, account_id, day, publication, again=again
-    )
+def _write(file: IO[str], letters: Iterator[renewals.Letter]) -> None:
     file.seek(0)
     writer = csv.writer(file)
-    writer.writerow(renewing.LETTER)
-    writer.writerows(rows)
+    writer.writerow(renewals.LETTER)
+    writer.writerows(letters)
     file.flush()
     os.fsync(file.fileno())

@@ -85,7 +85,7 @@ def figures_of(store: Store, account_id: int, today: str) -> Figures:
         )
         without = _without_address(connection, account_id)
         unpaid = _unpaid(connection, account_id)
-        letters = sum(each.letters for each in renewing.due(connection, account_id, today))
+        letters = sum(each.letters for each in renewing.due(running, today))
     return Figures(
         {key: PressRun(*run) for key, run in runs.items()},
         without[:_SHOWN],

@@ -2,28 +2,22 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from typing import IO
 
 from starlette.responses import Response
 
-from masthead.books import Books
+from masthead.books import Books, catalogue
+from masthead.books import renewals as operations
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
+from masthead.contract.printable import counted as counted_of
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
-from masthead.reporting.reports import check_day
-from masthead.store import Connection, audit
-from masthead.store.books import catalogue, renewing
-from masthead.store.books.issue import check_publication
-from masthead.store.books.operation import Operation
-from masthead.store.books.reports import counting
 
 __all__ = ["pages"]
-
-_CODE_MAX = 50
 
 
 def renewals(request: PageRequest) -> Response:
@@ -32,27 +26,20 @@ def renewals(request: PageRequest) -> Response:
 
 
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
-    with request.reading() as connection:
-        names = _names(connection, request.account_id)
-        points = renewing.efforts(connection, request.account_id, None)
-        bundles = catalogue.listed(connection, request.account_id, "bundle")
+    with request.books.snapshot() as inside:
+        names = _names(inside)
+        efforts = operations.efforts(inside)
     day = request.account.today
-    counted = request.counted(("due", day), lambda: _due(request, day))
+    counted = request.counted(("due", day), lambda: operations.due(request.books))
     return request.page(
         "renewals",
         status,
         form=form,
         names=names,
-        points=points,
-        offers={row[0]: row for row in bundles},
+        efforts=efforts,
         counted=counted,
         in_all=sum(each.letters for each in counted.value or ()),
     )
-
-
-def _due(request: PageRequest, day: str) -> list[renewing.Due]:
-    with counting(request.store, request.account_id) as running:
-        return renewing.due(running.connection, request.account_id, day)
 
 
 def send(request: PageRequest) -> Response:
@@ -67,46 +54,42 @@ def send(request: PageRequest) -> Response:
         return _shown(request, form, 400)
     is_sure = bool(form["sure"])
     out = io.StringIO(newline="")
-    with request.operation("send renewals", dry_run=not is_sure) as books:
-        due = _letters_due(books, publication)
+
+    def write(letters: Iterator[operations.Letter]) -> None:
+        _write(out, letters, is_harmless=bool(form["for_spreadsheets"]))
+
+    with request.books_for("send renewals").together(dry_run=not is_sure) as inside:
+        due = _letters_due(inside, publication)
         is_sent = is_sure and bool(due) and due == form["will"]
         if is_sent:
-            rows = renewing.letters(books.connection, request.account_id, books.today, publication)
-            _write(out, rows, is_harmless=bool(form["for_spreadsheets"]))
-            renewing.record_sent(books, publication)
-        today = books.today
+            operations.send(inside, write, publication)
     if not is_sent:
         if is_sure and due:
             form.refuse("", "Other letters are due now: look again at which ones.")
         return request.page("renewals_send", 409 if is_sure else 200, form=form, will=due)
-    return _file(out, f"letters-{today}{f'-{publication}' if publication else ''}.csv")
+    return _file(
+        out, f"letters-{request.account.today}{f'-{publication}' if publication else ''}.csv"
+    )
 
 
 def sent(request: PageRequest) -> Response:
     """Send the file of the letters that were sent on a day once more, such as one that was lost."""
-    day, today = request.query.get("day", ""), request.account.today
-    form = Form({"day": day})
+    day = request.query.get("day", "")
+    form, out = Form({"day": day}), io.StringIO(newline="")
+    books = request.books_for("renewals of a day")
     try:
-        check_day(day, today)
+        with operations.written_letters(books, sent_on=day) as letters:
+            is_harmless = bool(request.query.get("for_spreadsheets"))
+            _write(out, letters.rows, is_harmless=is_harmless)
     except BadInput as error:
         form.refuse("day", sentence(error))
         return _shown(request, form, 400)
-    out = io.StringIO(newline="")
-    audit.record_reading(
-        request.store,
-        request.actor("renewals of a day"),
-        f"letters of renewal of {day} were written once more",
-        account_id=request.account_id,
-    )
-    with request.reading() as connection:
-        rows = renewing.letters(connection, request.account_id, day, again=True)
-        _write(out, rows, is_harmless=bool(request.query.get("for_spreadsheets")))
     return _file(out, f"letters-{day}.csv")
 
 
-def _write(out: IO[str], rows: Iterable[Sequence[int | str | None]], *, is_harmless: bool) -> None:
+def _write(out: IO[str], rows: Iterator[operations.Letter], *, is_harmless: bool) -> None:
     writer = csv.writer(out)
-    writer.writerow(renewing.LETTER)
+    writer.writerow(operations.LETTER)
     writer.writerows(map(harmless, rows) if is_harmless else rows)
 
 
@@ -118,61 +101,44 @@ def _file(out: io.StringIO, name: str) -> Response:
     )
 
 
-def _letters_due(books: Operation, publication: int | None) -> str:
+def _letters_due(books: Books, publication_id: int | None) -> str:
     """Return a sentence with the letters that are due today; '' if none is."""
-    if publication is not None:
-        check_publication(books.connection, books.account_id, publication)
-    due = renewing.due(books.connection, books.account_id, books.today, publication)
-    names = _names(books.connection, books.account_id)
+    names = _names(books)
     return "; ".join(
-        f"{names[each.publication_id]}, effort {each.effort}: {each.letters:,} "
-        f"{'letter' if each.letters == 1 else 'letters'}"
-        for each in due
+        f"{names[each.publication_id]}, effort {each.effort}: {counted_of(each.letters, 'letter')}"
+        for each in operations.due(books, publication_id)
     )
 
 
-def _names(connection: Connection, account_id: int) -> dict[int, str]:
+def _names(books: Books) -> dict[int, str]:
     """Return what each publication is called, by its id."""
-    rows = catalogue.listed(connection, account_id, "publication")
-    return {row[0]: row[1] or f"Publication {row[0]}" for row in rows}
+    return {
+        each.publication_id: each.name or f"Publication {each.publication_id}"
+        for each in catalogue.publications(books)
+    }
 
 
 def _state(books: Books, key: int) -> State:
-    with books.read() as reading:
-        check_publication(reading.connection, reading.account_id, key)
-        points = renewing.efforts(reading.connection, reading.account_id, key)
     return {
-        "efforts": "; ".join(
-            f"{each.effort} at {each.issues_left}"
-            + ("" if each.bundle_id is None else f", bundle {each.bundle_id}")
-            + ("" if each.key_code is None else f", key code {each.key_code}")
-            for each in points
-        )
+        "efforts": "; ".join(point.sentence for point, _ in operations.efforts(books, key)),
     }
 
 
 def _set(books: Books, key: int, form: Form) -> str:
-    effort = form.number("effort", "The effort", at_least=1, at_most=1_000)
-    left = form.number("issues_left", "Issues left", at_least=-1_000, at_most=1_000)
+    effort = form.number("effort", "The effort")
+    left = form.number("issues_left", "Issues left", at_least=-(10**9))
     bundle_id = form.number("bundle_id", "The bundle")
-    key_code = form["key_code"].strip()
     if effort is None:
         form.refuse("effort", "The number of the effort is needed.")
     if left is None and not form["remove"]:
         form.refuse("issues_left", "Say at how many issues left it is due.")
-    if len(key_code) > _CODE_MAX or not key_code.isprintable():
-        form.refuse("key_code", f"A key code has at most {_CODE_MAX} characters.")
     if not form.is_good or effort is None:
         return ""
     if form["remove"]:
-        with books.change() as change:
-            renewing.remove_effort(change, key, effort)
-        return f"Effort {effort} was removed."
+        return sentence(operations.remove_effort(books, key, effort).sentence)
     assert left is not None
-    point = renewing.Point(key, effort, left, bundle_id, key_code or None)
-    with books.change() as change:
-        renewing.set_effort(change, point)
-    return f"Effort {effort} is due at {left} issues left."
+    point = operations.Point(key, effort, left, bundle_id, form["key_code"] or None)
+    return sentence(operations.set_effort(books, point).sentence)
 
 
 pages = [

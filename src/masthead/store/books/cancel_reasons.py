@@ -1,39 +1,48 @@
 """Why subscriptions are cancelled: the list of reasons that the publisher keeps.
 
-The functions that change it run in an operation (``store.books.operation``) and say what they did.
 What was cancelled keeps the words of its reason, also when that is removed.
 """
+
+from typing import NamedTuple
 
 from masthead.contract.printable import is_name, single_spaced
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
-from masthead.store.database import Connection, Row
+from masthead.store.database import Connection
 
-__all__ = ["NAME_MAX", "add_reason", "reasons", "remove_reason"]
+__all__ = ["NAME_MAX", "Reason", "add_reason", "reasons", "remove_reason"]
 
 NAME_MAX = 100
 """How many characters a reason may have."""
 
 
-def reasons(connection: Connection, account_id: int) -> list[Row]:
-    """Return the ids and names of the reasons, in the order in which they were added."""
-    return connection.rows(
+class Reason(NamedTuple):
+    """A reason of the publisher's list."""
+
+    reason_id: int
+    name: str
+
+
+def reasons(connection: Connection, account_id: int) -> list[Reason]:
+    """Return the reasons, in the order in which they were added."""
+    rows = connection.rows(
         """
         SELECT reason_id, name FROM cancellation_reasons
         WHERE account_id = :account_id ORDER BY reason_id
         """,
         account_id=account_id,
     )
+    return [Reason(*row) for row in rows]
 
 
-def add_reason(books: Operation, name: str) -> int:
-    """Add a reason; return its id. Raises BadInput for one that is there, whatever the case."""
+def add_reason(books: Operation, name: str) -> tuple[int, str]:
+    """Add a reason; return its id and name. Raises BadInput for one that is there already."""
     name = single_spaced(name)
     if not is_name(name, NAME_MAX):
         raise BadInput(f"{name!r} is no reason: it has 1 to {NAME_MAX} characters")
     for reason_id, known in reasons(books.connection, books.account_id):
-        if str(known).casefold() == name.casefold():
+        if known.casefold() == name.casefold():
             raise BadInput(f"reason {reason_id} is {known!r} already: nothing was added")
     reason_id = next_ids(books.connection, books.account_id, "cancellation_reasons")
     books.connection.insert_many(
@@ -42,8 +51,7 @@ def add_reason(books: Operation, name: str) -> int:
         [(reason_id, name)],
         account_id=books.account_id,
     )
-    books.say(f"reason {reason_id} for cancelling was added: {name}")
-    return reason_id
+    return reason_id, name
 
 
 def remove_reason(books: Operation, reason_id: int) -> None:
@@ -60,4 +68,3 @@ def remove_reason(books: Operation, reason_id: int) -> None:
         raise NotFound(
             f"account {books.account_id} has no reason {reason_id}", code="unknown_reason"
         )
-    books.say(f"reason {reason_id} for cancelling was removed")

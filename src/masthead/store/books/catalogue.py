@@ -1,8 +1,7 @@
 """The catalogue: publications, their planned issues, bundles and products.
 
 What was ordered keeps what it was ordered with: a change of the catalogue is one of later orders.
-The functions that change something run in an operation (``store.books.operation``) and say what
-they did; amounts are whole cents, days ``YYYY-MM-DD``.
+Amounts are whole cents, days ``YYYY-MM-DD``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +9,11 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.catalogue_records import Bundle, PlannedIssue, Product, Publication
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.moved_issues import begin_with_moved
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.served_subscriptions import NOT_PAID
 from masthead.store.database import Connection, Row, Value
 
@@ -24,8 +24,12 @@ __all__ = [
     "add",
     "add_bundle",
     "add_issue",
+    "bundles",
     "lines_of",
     "listed",
+    "planned_issues",
+    "products",
+    "publications",
     "remove_issue",
     "retire_publication",
     "set_active",
@@ -87,6 +91,33 @@ def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
     )
 
 
+def publications(reading: Reading) -> list[Publication]:
+    """Return the publications by their ids."""
+    rows = listed(reading.connection, reading.account_id, "publication")
+    return [Publication(*row) for row in rows]
+
+
+def planned_issues(reading: Reading) -> list[PlannedIssue]:
+    """Return the issues by publication and date."""
+    return [PlannedIssue(*row) for row in listed(reading.connection, reading.account_id, "issue")]
+
+
+def products(reading: Reading) -> list[Product]:
+    """Return the products by their ids."""
+    return [
+        Product._make((*row[:-1], bool(row[-1])))
+        for row in listed(reading.connection, reading.account_id, "product")
+    ]
+
+
+def bundles(reading: Reading) -> list[Bundle]:
+    """Return the bundles by their ids."""
+    return [
+        Bundle._make((*row[:-1], bool(row[-1])))
+        for row in listed(reading.connection, reading.account_id, "bundle")
+    ]
+
+
 def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Line]:
     """Return the lines of a bundle in their order."""
     rows = connection.rows(
@@ -105,7 +136,6 @@ def add(books: Operation, thing: Thing, values: Values) -> int:
     _check_name(thing, values)
     key = next_ids(books.connection, books.account_id, f"{thing}s")
     books.add(f"{thing}s", **{f"{thing}_id": key, **values})
-    books.say(f"{thing} {key} was added")
     return key
 
 
@@ -129,7 +159,6 @@ def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list
             _refresh(books, key)
         elif "credit_issues" in changed:
             refresh(books, NOT_PAID)
-        books.say(f"{thing} {key}: changed {', '.join(changed)}")
     return list(changed)
 
 
@@ -148,7 +177,6 @@ def set_active(books: Operation, thing: Thing, key: int, *, is_active: bool) -> 
         key=key,
         active=int(is_active),
     )
-    books.say(f"{thing} {key} was {'offered again' if is_active else 'retired'}")
     return True
 
 
@@ -171,10 +199,6 @@ def retire_publication(books: Operation, publication_id: int) -> list[int]:
     retired = [bundle_id for (bundle_id,) in rows]
     for bundle_id in retired:
         set_active(books, "bundle", bundle_id, is_active=False)
-    if retired:
-        books.say(
-            f"publication {publication_id}: bundles {', '.join(map(str, retired))} were retired"
-        )
     return retired
 
 
@@ -191,7 +215,6 @@ def add_issue(books: Operation, values: Values) -> int:
     key = next_ids(books.connection, books.account_id, "issues")
     books.add("issues", issue_id=key, **values)
     _refresh(books, publication_id)
-    books.say(f"issue {key} of publication {publication_id} was planned for {values['date']}")
     return key
 
 
@@ -250,20 +273,18 @@ def remove_issue(books: Operation, issue_id: int) -> None:
         issue_id=issue_id,
     )
     _refresh(books, int(found["publication_id"] or 0))
-    books.say(f"issue {issue_id} was taken out of the plan")
 
 
 def add_bundle(
     books: Operation, name: str, lines: Sequence[Line], price: int | None, tax: int
-) -> int:
-    """Add a bundle; return its id. Raises as :func:`set_bundle` does for its lines."""
+) -> tuple[int, int]:
+    """Add a bundle; return its id and price. Raises what :func:`set_bundle` does for lines."""
     _check_name("bundle", {"name": name})
     price = _check_lines(books, lines, price)
     key = next_ids(books.connection, books.account_id, "bundles")
     books.add("bundles", bundle_id=key, name=name, price=price, tax=tax)
     _write_lines(books, key, lines)
-    books.say(f"bundle {key} was added: {decimal(price)} and tax {decimal(tax)}")
-    return key
+    return key, price
 
 
 def set_bundle(
@@ -292,7 +313,6 @@ def set_bundle(
     if lines and list(lines) != before:
         _write_lines(books, bundle_id, lines)
         changed = [*changed, "lines"]
-        books.say(f"bundle {bundle_id}: changed {', '.join(changed)}")
     return changed
 
 

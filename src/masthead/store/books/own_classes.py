@@ -23,8 +23,8 @@ def own_classes(connection: Connection, account_id: int) -> list[str]:
     return [name for (name,) in rows]
 
 
-def add_own_class(books: Operation, name: str) -> int:
-    """Add a class of the publisher's own; return its id.
+def add_own_class(books: Operation, name: str) -> tuple[int, str]:
+    """Add a class of the publisher's own; return its id and name.
 
     Raises BadInput for a name that is empty, too long, or that of a class which is there.
     """
@@ -40,8 +40,7 @@ def add_own_class(books: Operation, name: str) -> int:
         class_id=class_id,
         name=name,
     )
-    books.say(f"class {class_id} was added: {name}")
-    return class_id
+    return class_id, name
 
 
 def check_class(books: Operation, name: str) -> str:

@@ -1,21 +1,23 @@
 """Renewals: which letters are due, to whom they go, and which were sent.
 
-Each statement is for all subscriptions at once. What changes something runs in an operation
-(``store.books.operation``) and says what it did.
+Each statement is for all subscriptions at once.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books.derived_values import decimal_of
 from masthead.store.books.issue import check_publication
 from masthead.store.books.mail_file import name_at
-from masthead.store.books.operation import Operation
-from masthead.store.database import Connection
+from masthead.store.books.operation import Operation, Reading
 
 __all__ = [
+    "FILE_WITH",
     "LETTER",
+    "Due",
+    "Letter",
     "Point",
     "due",
     "efforts",
@@ -62,7 +64,10 @@ LETTER = (
 those of whoever gets the letter, the reader or the payer, and at the end those of the offer."""
 
 
-_FILE_WITH = "file with SHA-256 "
+FILE_WITH = "file with SHA-256 "
+
+Letter = tuple[int | str | None, ...]
+"""The values of a letter's columns."""
 
 
 class Point(NamedTuple):
@@ -77,6 +82,17 @@ class Point(NamedTuple):
     bundle_id: int | None = None
     key_code: str | None = None
 
+    @property
+    def sentence(self) -> str:
+        """When it is due, and what its letter has."""
+        issues = counted(abs(self.issues_left), "issue")
+        when = f"{issues} after the last one" if self.issues_left < 0 else f"at {issues} left"
+        code = "" if self.key_code is None else f", key code {self.key_code}"
+        offer = "" if self.bundle_id is None else f", offers bundle {self.bundle_id}"
+        return (
+            f"effort {self.effort} of publication {self.publication_id} is due {when}{code}{offer}"
+        )
+
 
 class Due(NamedTuple):
     """How many letters of an effort are due."""
@@ -86,25 +102,23 @@ class Due(NamedTuple):
     letters: int
 
 
-def efforts(
-    connection: Connection, account_id: int, publication_id: int | None = None
-) -> list[Point]:
+def efforts(reading: Reading, publication_id: int | None = None) -> list[Point]:
     """Return the efforts, of one publication or of all, by publication and number."""
     of_one = "" if publication_id is None else "AND publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
-    rows = connection.rows(
+    rows = reading.connection.rows(
         f"""
         SELECT publication_id, effort, issues_left, bundle_id, key_code FROM renewal_efforts
         WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
         """,
-        account_id=account_id,
+        account_id=reading.account_id,
         **values,
     )
     return [Point(*row) for row in rows]
 
 
-def set_effort(books: Operation, point: Point) -> None:
-    """Add an effort, or change one: what ``point`` does not have, the effort has not any more.
+def set_effort(books: Operation, point: Point) -> bool:
+    """Add an effort, or change one; return whether that changed anything.
 
     Raises NotFound without such a publication, BadInput if its place among the others is not that
     of its number, and for a bundle that is not offered or gives nothing of the publication.
@@ -128,17 +142,12 @@ def set_effort(books: Operation, point: Point) -> None:
         account_id=books.account_id,
         **point._asdict(),
     )
-    if changed:
-        offer = "" if point.bundle_id is None else f", and offers bundle {point.bundle_id}"
-        books.say(
-            f"effort {point.effort} of publication {point.publication_id} is due at "
-            f"{point.issues_left} issues left{offer}"
-        )
+    return bool(changed)
 
 
 def _check_order(books: Operation, point: Point) -> None:
     """Raise BadInput unless efforts are due in the order of their numbers."""
-    for other in efforts(books.connection, books.account_id, point.publication_id):
+    for other in efforts(books, point.publication_id):
         is_later = other.effort > point.effort
         more, fewer = (point, other) if is_later else (other, point)
         if other.effort != point.effort and more.issues_left <= fewer.issues_left:
@@ -185,7 +194,6 @@ def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
         raise BadInput(
             f"publication {publication_id} has no effort {effort}", code="unknown_effort"
         )
-    books.say(f"effort {effort} of publication {publication_id} was removed")
 
 
 _DUE = """
@@ -271,8 +279,7 @@ def _values(account_id: int, day: str, publication_id: int | None) -> dict[str, 
 
 
 def due(
-    connection: Connection,
-    account_id: int,
+    reading: Reading,
     day: str,
     publication_id: int | None = None,
     *,
@@ -282,25 +289,24 @@ def due(
 
     ``again``: how many were sent on it.
     """
-    rows = connection.rows(
+    rows = reading.connection.rows(
         f"""
         {_due(publication_id, again=again)}
         SELECT publication_id, effort, count(*) FROM due GROUP BY publication_id, effort
         ORDER BY publication_id, effort
         """,
-        **_values(account_id, day, publication_id),
+        **_values(reading.account_id, day, publication_id),
     )
     return [Due(*row) for row in rows]
 
 
 def letters(
-    connection: Connection,
-    account_id: int,
+    reading: Reading,
     day: str,
     publication_id: int | None = None,
     *,
     again: bool = False,
-) -> Iterator[tuple[int | str | None, ...]]:
+) -> Iterator[Letter]:
     """Yield the letters due on a day (:data:`LETTER`), by publication, effort and subscription.
 
     The reader gets the letter if any term was the reader's own, and else who paid for the newest
@@ -312,7 +318,7 @@ def letters(
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
     names = ", ".join(name_at(name, "w") for name in ("first_name", "last_name"))
-    return connection.stream(
+    return reading.connection.stream(
         f"""
         {_due(publication_id, again=again)}
         SELECT d.effort, d.publication_id, p.name, {of_reader}, d.issues_left, d.date_expired,
@@ -353,18 +359,13 @@ def letters(
                 CASE WHEN b.subscriber_id = w.subscriber_id THEN b.address_id END)
         ORDER BY d.publication_id, d.effort, d.subscription_id
         """,
-        **_values(account_id, day, publication_id),
+        **_values(reading.account_id, day, publication_id),
     )
 
 
-def record_sent(
-    books: Operation, publication_id: int | None = None, digest: str | None = None
-) -> int:
-    """Note that the letters which are due today are sent; return how many.
-
-    ``digest`` is the SHA-256 of their file, by which :func:`is_noted` knows it.
-    """
-    sent = books.connection.change(
+def record_sent(books: Operation, publication_id: int | None = None) -> int:
+    """Note that the letters which are due today are sent; return how many."""
+    return books.connection.change(
         f"""
         INSERT INTO renewals_sent (account_id, term_id, effort, subscription_id, sent_on)
         {_due(publication_id)}
@@ -372,19 +373,14 @@ def record_sent(
         """,
         **_values(books.account_id, books.today, publication_id),
     )
-    if sent:
-        whose = "" if publication_id is None else f" of publication {publication_id}"
-        file = "" if digest is None else f", into the {_FILE_WITH}{digest}"
-        books.say(f"{sent} letters of renewal{whose} were written out{file}")
-    return sent
 
 
-def is_noted(connection: Connection, account_id: int, digest: str) -> bool:
+def is_noted(reading: Reading, digest: str) -> bool:
     """Return whether the letters of a file were noted as sent, by the audit log."""
     return bool(
-        connection.row(
+        reading.connection.row(
             "SELECT 1 FROM audit WHERE account_id = :account_id AND summary LIKE :ending",
-            account_id=account_id,
-            ending=f"% letters of renewal%, into the {_FILE_WITH}{digest}",
+            account_id=reading.account_id,
+            ending=f"% of renewal%, into the {FILE_WITH}{digest}",
         )
     )

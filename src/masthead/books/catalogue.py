@@ -1,0 +1,262 @@
+"""The catalogue: publications, planned issues, bundles, products, classes and reasons.
+
+What was ordered keeps what it was ordered with: a change is for later orders. Amounts are whole
+cents, days ``YYYY-MM-DD``. Values are those of the columns in :data:`COLUMNS`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from masthead.books.account import Books
+from masthead.circulation.amounts import decimal
+from masthead.store.books import cancel_reasons, catalogue, own_classes
+from masthead.store.books.cancel_reasons import Reason
+from masthead.store.books.catalogue import COLUMNS, Line, Thing
+from masthead.store.books.catalogue_records import Bundle, PlannedIssue, Product, Publication
+from masthead.store.database import Value
+
+__all__ = [
+    "COLUMNS",
+    "Bundle",
+    "Done",
+    "Line",
+    "PlannedIssue",
+    "Product",
+    "Publication",
+    "Reason",
+    "add",
+    "add_bundle",
+    "add_class",
+    "add_issue",
+    "add_reason",
+    "bundles",
+    "classes",
+    "planned_issues",
+    "products",
+    "publications",
+    "reasons",
+    "remove_issue",
+    "remove_reason",
+    "retire",
+    "retire_publication",
+    "set_bundle",
+    "set_issue",
+    "set_values",
+]
+
+Values = Mapping[str, Value]
+
+
+class Done(NamedTuple):
+    """What was done to a thing of the catalogue, by its id."""
+
+    key: int
+    sentence: str
+
+
+def publications(books: Books) -> list[Publication]:
+    """Return the publications by their ids."""
+    with books.read() as reading:
+        return catalogue.publications(reading)
+
+
+def planned_issues(books: Books) -> list[PlannedIssue]:
+    """Return the issues, closed and planned, by publication and date."""
+    with books.read() as reading:
+        return catalogue.planned_issues(reading)
+
+
+def bundles(books: Books) -> list[tuple[Bundle, list[Line]]]:
+    """Return the bundles by their ids, retired ones too, each with its lines."""
+    with books.read() as reading:
+        return [
+            (each, catalogue.lines_of(reading.connection, books.account_id, each.bundle_id))
+            for each in catalogue.bundles(reading)
+        ]
+
+
+def products(books: Books) -> list[Product]:
+    """Return the products by their ids, retired ones too."""
+    with books.read() as reading:
+        return catalogue.products(reading)
+
+
+def classes(books: Books) -> list[str]:
+    """Return the classes that the publisher has added, in the order in which they were added."""
+    with books.read() as reading:
+        return own_classes.own_classes(reading.connection, books.account_id)
+
+
+def reasons(books: Books) -> list[Reason]:
+    """Return the reasons for cancelling, in the order in which they were added."""
+    with books.read() as reading:
+        return cancel_reasons.reasons(reading.connection, books.account_id)
+
+
+def add(books: Books, thing: Thing, values: Values, *, dry_run: bool = False) -> Done:
+    """Add a publication or a product. Raises BadInput for a name that is none."""
+    with books.change(dry_run=dry_run) as change:
+        key = catalogue.add(change, thing, values)
+        done = Done(key, f"{thing} {key} was added")
+        change.say(done.sentence)
+    return done
+
+
+def set_values(
+    books: Books, thing: Thing, key: int, values: Values, *, dry_run: bool = False
+) -> Done:
+    """Change a publication or a product; other issues per year move the ends of subscriptions.
+
+    Raises NotFound if there is none, BadInput for a name that is none.
+    """
+    with books.change(dry_run=dry_run) as change:
+        changed = catalogue.set_values(change, thing, key, values)
+        done = Done(key, _changed(thing, key, changed))
+        if changed:
+            change.say(done.sentence)
+    return done
+
+
+def retire(books: Books, thing: Thing, key: int, *, dry_run: bool = False) -> Done:
+    """Take a bundle or a product off the offer. Raises NotFound if there is none."""
+    done = Done(key, f"{thing} {key} was retired")
+    with books.change(dry_run=dry_run) as change:
+        if not catalogue.set_active(change, thing, key, is_active=False):
+            return Done(key, f"nothing changed: {thing} {key} is retired already")
+        change.say(done.sentence)
+    return done
+
+
+def retire_publication(books: Books, publication_id: int, *, dry_run: bool = False) -> Done:
+    """Retire all bundles that have a publication, so that it can no longer be ordered.
+
+    Subscriptions run on. Raises NotFound if there is no such publication.
+    """
+    with books.change(dry_run=dry_run) as change:
+        retired = catalogue.retire_publication(change, publication_id)
+        if not retired:
+            said = f"nothing changed: no bundle on offer has publication {publication_id}"
+            return Done(publication_id, said)
+        listed = ", ".join(map(str, retired))
+        done = Done(publication_id, f"retired with publication {publication_id}: bundles {listed}")
+        change.say(done.sentence)
+    return done
+
+
+def add_issue(books: Books, values: Values, *, dry_run: bool = False) -> Done:
+    """Plan an issue; the ends of the publication's subscriptions follow from its date.
+
+    Raises NotFound if there is no such publication, BadInput if the date is not later than that of
+    its newest closed issue, or is that of another one.
+    """
+    with books.change(dry_run=dry_run) as change:
+        key = catalogue.add_issue(change, values)
+        whose, day = values["publication_id"], values["date"]
+        done = Done(key, f"issue {key} of publication {whose} was planned for {day}")
+        change.say(done.sentence)
+    return done
+
+
+def set_issue(books: Books, issue_id: int, values: Values, *, dry_run: bool = False) -> Done:
+    """Change a planned issue; the ends of subscriptions move with its date.
+
+    Raises NotFound if there is none, BadInput if it is closed, and for a date as :func:`add_issue`
+    does.
+    """
+    with books.change(dry_run=dry_run) as change:
+        changed = catalogue.set_issue(change, issue_id, values)
+        done = Done(issue_id, _changed("issue", issue_id, changed))
+        if changed:
+            change.say(done.sentence)
+    return done
+
+
+def remove_issue(books: Books, issue_id: int, *, dry_run: bool = False) -> Done:
+    """Take a planned issue out of the plan: subscriptions last longer, and lose no issue.
+
+    Raises NotFound if there is none, BadInput if it is closed, was reopened and has revenue, or if
+    a subscription ends after it.
+    """
+    done = Done(issue_id, f"issue {issue_id} was taken out of the plan")
+    with books.change(dry_run=dry_run) as change:
+        catalogue.remove_issue(change, issue_id)
+        change.say(done.sentence)
+    return done
+
+
+def add_bundle(
+    books: Books,
+    name: str,
+    lines: Sequence[Line],
+    price: int | None,
+    tax: int,
+    *,
+    dry_run: bool = False,
+) -> Done:
+    """Add a bundle; its price is the sum of its lines, and is checked if given.
+
+    Raises what :func:`set_bundle` does for its lines.
+    """
+    with books.change(dry_run=dry_run) as change:
+        key, price = catalogue.add_bundle(change, name, lines, price, tax)
+        done = Done(key, f"bundle {key} was added: {decimal(price)} and tax {decimal(tax)}")
+        change.say(done.sentence)
+    return done
+
+
+def set_bundle(
+    books: Books,
+    bundle_id: int,
+    values: Values,
+    lines: Sequence[Line] = (),
+    *,
+    dry_run: bool = False,
+) -> Done:
+    """Change a bundle for later orders; ``lines`` replace all lines, if there are any.
+
+    Without lines, a new price is that of the only line. Raises NotFound if there is no such bundle
+    or publication, BadInput if the prices of the lines do not add up to the bundle's, or a
+    publication and type come twice.
+    """
+    with books.change(dry_run=dry_run) as change:
+        changed = catalogue.set_bundle(change, bundle_id, values, lines)
+        done = Done(bundle_id, _changed("bundle", bundle_id, changed))
+        if changed:
+            change.say(done.sentence)
+    return done
+
+
+def add_class(books: Books, name: str, *, dry_run: bool = False) -> Done:
+    """Add a class of the publisher's own, for copies that cost nothing (circulation, "Class").
+
+    Raises BadInput for a name that is empty, too long, or that of a class which is there.
+    """
+    with books.change(dry_run=dry_run) as change:
+        key, name = own_classes.add_own_class(change, name)
+        done = Done(key, f"class {key} was added: {name}")
+        change.say(done.sentence)
+    return done
+
+
+def add_reason(books: Books, name: str, *, dry_run: bool = False) -> Done:
+    """Add a reason for cancelling. Raises BadInput for one that is there, whatever the case."""
+    with books.change(dry_run=dry_run) as change:
+        key, name = cancel_reasons.add_reason(change, name)
+        done = Done(key, f"reason {key} for cancelling was added: {name}")
+        change.say(done.sentence)
+    return done
+
+
+def remove_reason(books: Books, reason_id: int, *, dry_run: bool = False) -> Done:
+    """Remove a reason; what was cancelled for it keeps its words. Raises NotFound without it."""
+    done = Done(reason_id, f"reason {reason_id} for cancelling was removed")
+    with books.change(dry_run=dry_run) as change:
+        cancel_reasons.remove_reason(change, reason_id)
+        change.say(done.sentence)
+    return done
+
+
+def _changed(thing: Thing, key: int, names: Sequence[str]) -> str:
+    if not names:
+        return "nothing changed: it is so already"
+    return f"{thing} {key}: changed {', '.join(names)}"

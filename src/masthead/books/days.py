@@ -1,0 +1,20 @@
+"""Days that a person names, checked against the day in the account's time zone."""
+
+import datetime as dt
+
+from masthead.errors import BadInput
+
+__all__ = ["check_past_day"]
+
+
+def check_past_day(day: str, today: str) -> str:
+    """Return the day (``YYYY-MM-DD``); raise BadInput if it is none, or later than today."""
+    try:
+        is_date = dt.date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        is_date = False
+    if not is_date:
+        raise BadInput(f"{day!r} is no date, such as {today}")
+    if day > today:
+        raise BadInput(f"{day} is still to come; today is {today}")
+    return day

@@ -1,0 +1,189 @@
+"""Renewals: the efforts of publications, which letters are due, and noting them as sent."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from masthead.books.account import Books
+from masthead.books.days import check_past_day
+from masthead.contract.printable import counted, is_name
+from masthead.errors import BadInput
+from masthead.store import audit
+from masthead.store.books import renewing
+from masthead.store.books.catalogue import bundles
+from masthead.store.books.catalogue_records import Bundle
+from masthead.store.books.issue import check_publication
+from masthead.store.books.renewing import FILE_WITH, LETTER, Due, Letter, Point
+
+__all__ = [
+    "LETTER",
+    "Due",
+    "EffortRemoved",
+    "Letter",
+    "Letters",
+    "Point",
+    "Sent",
+    "due",
+    "efforts",
+    "is_noted",
+    "remove_effort",
+    "send",
+    "set_effort",
+    "written_letters",
+]
+
+_EFFORT_MAX = _ISSUES_LEFT_MAX = 1_000
+_CODE_MAX = 50
+
+
+class EffortRemoved(NamedTuple):
+    """An effort that was removed."""
+
+    publication_id: int
+    effort: int
+
+    @property
+    def sentence(self) -> str:
+        """What was done."""
+        return f"effort {self.effort} of publication {self.publication_id} was removed"
+
+
+class Letters(NamedTuple):
+    """Letters of a day: how many by publication and effort, and their rows (:data:`LETTER`)."""
+
+    day: str
+    due: list[Due]
+    rows: Iterator[Letter]
+
+
+class Sent(NamedTuple):
+    """Letters that were noted as sent, of one publication or of all.
+
+    ``digest`` is the SHA-256 of their file, if they were written into one.
+    """
+
+    publication_id: int | None
+    day: str
+    due: list[Due]
+    digest: str | None
+
+    @property
+    def sentence(self) -> str:
+        """What was done."""
+        letters = counted(sum(each.letters for each in self.due), "letter")
+        whose = "" if self.publication_id is None else f" of publication {self.publication_id}"
+        verb = "was" if letters.startswith("1 ") else "were"
+        file = "" if self.digest is None else f", into the {FILE_WITH}{self.digest}"
+        return f"{letters} of renewal{whose} {verb} written out{file}"
+
+
+def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Point, Bundle | None]]:
+    """Return the efforts, of one publication or of all, each with the bundle that it offers.
+
+    Raises NotFound if there is no such publication.
+    """
+    with books.read() as reading:
+        if publication_id is not None:
+            check_publication(reading.connection, books.account_id, publication_id)
+        offers = {each.bundle_id: each for each in bundles(reading)}
+        return [
+            (point, None if point.bundle_id is None else offers.get(point.bundle_id))
+            for point in renewing.efforts(reading, publication_id)
+        ]
+
+
+def set_effort(books: Books, point: Point, *, dry_run: bool = False) -> Point:
+    """Add an effort, or change one: what ``point`` does not have, the effort loses.
+
+    Raises NotFound if there is no such publication, BadInput if its place among the others is not
+    that of its number, for a number or a key code that is out of bounds, and for a bundle that is
+    not offered or gives nothing of the publication.
+    """
+    if not 1 <= point.effort <= _EFFORT_MAX:
+        raise BadInput(f"an effort has a number from 1 to {_EFFORT_MAX:,}, not {point.effort:,}")
+    if abs(point.issues_left) > _ISSUES_LEFT_MAX:
+        raise BadInput(
+            f"an effort is due at {-_ISSUES_LEFT_MAX:,} to {_ISSUES_LEFT_MAX:,} issues left, "
+            f"not at {point.issues_left:,}"
+        )
+    if point.key_code is not None and not is_name(point.key_code, _CODE_MAX):
+        raise BadInput(f"{point.key_code!r} is no key code: it has 1 to {_CODE_MAX} characters")
+    with books.change(dry_run=dry_run) as change:
+        if renewing.set_effort(change, point):
+            change.say(point.sentence)
+    return point
+
+
+def remove_effort(
+    books: Books, publication_id: int, effort: int, *, dry_run: bool = False
+) -> EffortRemoved:
+    """Remove an effort; what was sent of it stays noted. Raises BadInput if there is none."""
+    removed = EffortRemoved(publication_id, effort)
+    with books.change(dry_run=dry_run) as change:
+        renewing.remove_effort(change, publication_id, effort)
+        change.say(removed.sentence)
+    return removed
+
+
+def due(books: Books, publication_id: int | None = None) -> list[Due]:
+    """Return how many letters are due today, by publication and effort.
+
+    Raises NotFound if there is no such publication.
+    """
+    with books.scan() as reading:
+        if publication_id is not None:
+            check_publication(reading.connection, books.account_id, publication_id)
+        return renewing.due(reading, reading.today, publication_id)
+
+
+@contextmanager
+def written_letters(
+    books: Books, publication_id: int | None = None, *, sent_on: str | None = None
+) -> Iterator[Letters]:
+    """Yield the letters that are due today, or those that were sent on a day; nothing is noted.
+
+    Those of a day have what is known of each reader now. The audit log has that they were read.
+    Raises NotFound if there is no such publication, BadInput if ``sent_on`` is no day, or later
+    than today.
+    """
+    with books.scan() as reading:
+        day = reading.today if sent_on is None else check_past_day(sent_on, reading.today)
+        if publication_id is not None:
+            check_publication(reading.connection, books.account_id, publication_id)
+    what = "were previewed" if sent_on is None else f"of {day} were written once more"
+    audit.record_reading(
+        books.store, books.actor, f"letters of renewal {what}", account_id=books.account_id
+    )
+    again = sent_on is not None
+    with books.scan() as reading:
+        counts = renewing.due(reading, day, publication_id, again=again)
+        rows = renewing.letters(reading, day, publication_id, again=again)
+        yield Letters(day, counts, rows)
+
+
+def send(
+    books: Books,
+    write: Callable[[Iterator[Letter]], str | None],
+    publication_id: int | None = None,
+) -> Sent:
+    """Note the letters that are due today as sent, after ``write`` has got them.
+
+    ``write`` returns the SHA-256 of their file, by which :func:`is_noted` knows it, or None. The
+    next letter of a subscription is due at a later call (circulation, "Renewals"). Raises NotFound
+    if there is no such publication.
+    """
+    with books.change() as change:
+        if publication_id is not None:
+            check_publication(change.connection, books.account_id, publication_id)
+        counts = renewing.due(change, change.today, publication_id)
+        digest = write(renewing.letters(change, change.today, publication_id))
+        sent = Sent(publication_id, change.today, counts, digest)
+        if renewing.record_sent(change, publication_id):
+            change.say(sent.sentence)
+    return sent
+
+
+def is_noted(books: Books, digest: str) -> bool:
+    """Return whether the letters of a file were noted as sent, by the audit log."""
+    with books.read() as reading:
+        return renewing.is_noted(reading, digest)

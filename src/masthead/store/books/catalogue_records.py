@@ -1,0 +1,50 @@
+"""The things of the catalogue as records. ``price`` and ``tax`` are cents."""
+
+from typing import NamedTuple
+
+__all__ = ["Bundle", "PlannedIssue", "Product", "Publication"]
+
+
+class Publication(NamedTuple):
+    """A publication with its settings; ``grace_counts`` is 0 or 1."""
+
+    publication_id: int
+    name: str | None
+    issues_per_year: int
+    late_start: str
+    grace_counts: int
+    credit_issues: int
+    unlimited_term_months: int
+
+
+class PlannedIssue(NamedTuple):
+    """An issue in the plan, which is closed where it has ``closed_at``."""
+
+    issue_id: int
+    publication_id: int
+    name: str | None
+    number: int | None
+    date: str | None
+    closes_on: str | None
+    mailed_on: str | None
+    closed_at: str | None
+
+
+class Product(NamedTuple):
+    """What is sold beside subscriptions; ``price`` and ``tax`` are cents."""
+
+    product_id: int
+    name: str | None
+    price: int
+    tax: int
+    is_active: bool
+
+
+class Bundle(NamedTuple):
+    """A bundle; ``price`` and ``tax`` are cents, and ``is_active`` says whether it is offered."""
+
+    bundle_id: int
+    name: str | None
+    price: int
+    tax: int
+    is_active: bool
