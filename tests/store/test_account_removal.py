@@ -150,7 +150,7 @@ def test_all_of_an_account_goes_and_nothing_of_another(pair: tuple[Publisher, Pu
     with one.store.writer() as database:
         (entry,) = (e for e in audit.entries(database, account_id=1) if e.account_id == 1)
     assert entry.summary.startswith("removed with 1 of books, 2 of publications, ")
-    with pytest.raises(NotFound, match="there is no account 1$"):
+    with pytest.raises(NotFound, match=r"there is no account 1$"):
         account_removal.remove_account(one.store, 1)
 
 
@@ -294,7 +294,7 @@ def test_a_dry_run_whose_account_is_removed_meanwhile_says_so(publisher: Publish
             with opening(publisher.url) as store:
                 account_removal.remove_account(store, 1)
 
-    with pytest.raises(NotFound, match="there is no account 1$"):
+    with pytest.raises(NotFound, match=r"there is no account 1$"):
         load(publisher.store, [folder], account_id=1, options=Options(is_dry=True), tell=tell)
     with publisher.store.writer() as database:
         assert accounts.accounts(database) == []
