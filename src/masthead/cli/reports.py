@@ -1,44 +1,29 @@
 """``masthead report``: what the books add up to, as a table, a CSV file and a plot."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from masthead.books import Books, reports
 from masthead.circulation.tables import Report, lines
+from masthead.cli.books_options import Day
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
-from masthead.errors import BadInput, BadUsage
+from masthead.errors import BadUsage
 from masthead.extras import install
 from masthead.private_files import new_file
-from masthead.reporting import reports
-from masthead.store import Connection
-from masthead.store.books.reports import counting
+from masthead.reporting.csv_files import write_csv
 
-__all__ = ["past_day", "report"]
+__all__ = ["report"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ID = click.IntRange(0, 2**63 - 1)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _ENDINGS = (".svg", ".png")
-
-
-class _Asked(NamedTuple):
-    """The books of an account in one snapshot; ``day`` is None where none was given."""
-
-    connection: Connection
-    account_id: int
-    day: str | None
-    today: str
-
-    @property
-    def until(self) -> str:
-        """The last day that is counted."""
-        return self.day or self.today
 
 
 @click.group("report")
@@ -53,7 +38,7 @@ def report() -> None:
 def _asked(command: Command) -> Command:
     """Add the options that all reports have."""
     options = (
-        click.option("--day", metavar="DATE", help="As of a past day: 2026-11-20. [default: now]"),
+        click.option("--day", type=Day(), help="As of a past day: 2026-11-20. [default: now]"),
         click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
         click.option(
             "--plot",
@@ -84,9 +69,8 @@ def press_run(issue: int, **options: Any) -> None:
     It counts the issue's main list and its gap lists. Copies that are neither paid nor grace are
     free, or not paid yet.
     """
-    with _reading(**options) as asked:
-        made = reports.press_run_of(asked.connection, asked.account_id, issue, asked.until)
-    _show(made, **options)
+    books = _books(**options)
+    _show(reports.press_run(books, issue, options["day"]), **options)
 
 
 @report.command("circulation")
@@ -98,9 +82,8 @@ def circulation(issue: int, **options: Any) -> None:
     By type, audit classification, audit request type and state, paid and not paid, print and
     digital. The issue before + additions - removals = this issue.
     """
-    with _reading(**options) as asked:
-        made = reports.circulation_of(asked.connection, asked.account_id, issue, asked.until)
-    _show(made, **options)
+    books = _books(**options)
+    _show(reports.circulation(books, issue, options["day"]), **options)
 
 
 @report.command("liability")
@@ -114,14 +97,8 @@ def liability_command(publication: int | None, since: str | None, **options: Any
     without --day the last months can be still to come.
     """
     _month(since)
-    with _reading(**options) as asked:
-        made = reports.liability_of(
-            asked.connection,
-            asked.account_id,
-            asked.day,
-            publication_id=publication,
-            since=since or "",
-        )
+    books = _books(**options)
+    made = reports.liability(books, options["day"], publication_id=publication, since=since or "")
     _show(made, **options)
 
 
@@ -134,15 +111,8 @@ def expiries_command(publication: int | None, **options: Any) -> None:
     It is a forecast: issues are counted off by their dates, beyond the planned ones by how many the
     publication has in a year. The plot shows copies by the months of the issues.
     """
-    with _reading(**options) as asked:
-        made = reports.expiries_of(
-            asked.connection,
-            asked.account_id,
-            asked.until,
-            is_today=asked.day is None,
-            publication_id=publication,
-        )
-    _show(made, **options)
+    books = _books(**options)
+    _show(reports.expiries(books, options["day"], publication_id=publication), **options)
 
 
 @report.command("renewals")
@@ -153,36 +123,16 @@ def renewals(**options: Any) -> None:
     Sent = renewed + went on (to a later effort) + waiting. A renewal is counted with the last
     letter that was sent before it.
     """
-    with _reading(**options) as asked:
-        made = reports.renewals_of(asked.connection, asked.account_id, asked.until)
-    _show(made, **options)
+    _show(reports.renewals(_books(**options), options["day"]), **options)
 
 
-@contextmanager
-def _reading(
-    *, day: str | None, account: int | None, database: str, plot_path: Path | None, **_rest: Any
-) -> Iterator[_Asked]:
-    """Yield the account's books, in one snapshot. Raises BadUsage for wrong options.
-
-    Raises what :func:`counting` does.
-    """
+def _books(*, account: int | None, database: str, plot_path: Path | None, **_rest: Any) -> Books:
+    """Return the books of the account. Raises BadUsage for wrong options."""
     if account is None:
         raise BadUsage("say with --account whose report it is")
     if plot_path and plot_path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
-    with counting(opened(database), account) as counted:
-        if day is not None:
-            past_day("--day", day, counted.today)
-        yield _Asked(counted.connection, account, day, counted.today)
-
-
-def past_day(option: str, day: str, today: str) -> str:
-    """Return the day; raise BadUsage, which names the option, if it is none or still to come."""
-    try:
-        reports.check_day(day, today)
-    except BadInput as error:
-        raise BadUsage(f"{option}: {error}") from None
-    return day
+    return Books(opened(database), account)
 
 
 def _month(text: str | None) -> None:
@@ -208,7 +158,7 @@ def _show(
         click.echo(line)
     if csv_path:
         with new_file(csv_path) as out:
-            reports.write_csv(made, out, for_spreadsheets=for_spreadsheets)
+            write_csv(made, out, for_spreadsheets=for_spreadsheets)
     if plot_path:
         _draw(made, plot_path)
 

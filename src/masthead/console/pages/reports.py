@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from masthead.books import Books, reports
+from masthead.books.days import check_past_day
 from masthead.books.issues import all_of
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
 from masthead.console.account_figures import Counted
 from masthead.console.forms import id_in, sentence
 from masthead.console.page_request import PageRequest, get
 from masthead.errors import BadInput, NotFound
-from masthead.reporting import reports
-from masthead.store.books.operation import Reading
-from masthead.store.books.reports import counting
+from masthead.reporting.csv_files import write_csv
 
 __all__ = ["pages"]
 
@@ -69,7 +69,7 @@ def csv_file(request: PageRequest) -> Response:
     """Send a report as a CSV file."""
     made = _downloaded(request)
     out = io.StringIO(newline="")
-    reports.write_csv(made, out, for_spreadsheets=True)
+    write_csv(made, out, for_spreadsheets=True)
     return Response(
         out.getvalue().encode(),
         media_type="text/csv; charset=utf-8",
@@ -117,7 +117,7 @@ def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, 
         return [], None, ""
     day, issue = request.query.get("day") or today, request.query.get("issue", "")
     try:
-        reports.check_day(day, today)
+        check_past_day(day, today)
     except BadInput as error:
         return [], None, sentence(error)
     if kind not in _OF_AN_ISSUE:
@@ -149,28 +149,27 @@ def _downloaded(request: PageRequest) -> Report:
 
 def _count(request: PageRequest, asked: _Asked) -> Callable[[], Report | str]:
     """Return what counts a report; it returns a sentence where there is no such report."""
-    store, account_id = request.store, request.account_id
+    books = request.books
 
     def count() -> Report | str:
-        with counting(store, account_id) as books:
-            try:
-                return _made(books, asked)
-            except (BadInput, NotFound) as error:
-                return sentence(error)
+        try:
+            return _made(books, asked)
+        except (BadInput, NotFound) as error:
+            return sentence(error)
 
     return count
 
 
-def _made(books: Reading, asked: _Asked) -> Report:
-    account = (books.connection, books.account_id)
+def _made(books: Books, asked: _Asked) -> Report:
+    day = None if asked.is_today else asked.day
     if asked.issue_id is not None:
-        of_issue = reports.press_run_of if asked.kind == "press-run" else reports.circulation_of
-        return of_issue(*account, asked.issue_id, asked.day)
+        of_issue = reports.press_run if asked.kind == "press-run" else reports.circulation
+        return of_issue(books, asked.issue_id, day)
     if asked.kind == "liability":
-        return reports.liability_of(*account, None if asked.is_today else asked.day)
+        return reports.liability(books, day)
     if asked.kind == "expiries":
-        return reports.expiries_of(*account, asked.day, is_today=asked.is_today)
-    return reports.renewals_of(*account, asked.day)
+        return reports.expiries(books, day)
+    return reports.renewals(books, day)
 
 
 def _written(made: Report, row: Row) -> list[str]:
