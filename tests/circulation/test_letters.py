@@ -71,6 +71,21 @@ def test_who_is_late_gets_the_effort_that_fits_now_once(desk: Desk) -> None:
     assert sent == [[(1, 5)], [(2, 4)], [(3, 3)], [], [], [(4, 0)]]
 
 
+def test_the_letters_of_a_file_are_counted_and_known_again(desk: Desk) -> None:
+    """decisions, "The letters' file"."""
+    digest = "0" * 64
+    effort(desk, 1, 7)
+    order(desk, 1)
+    assert not renewals.is_noted(desk.books, digest)
+    one = renewals.send(desk.books, lambda _letters: digest).sentence
+    assert one == f"1 letter of renewal was written out, into the file with SHA-256 {digest}"
+    assert renewals.is_noted(desk.books, digest)
+    order(desk, 2)
+    effort(desk, 2, 6)
+    many = renewals.send(desk.books, lambda _letters: None, 1).sentence
+    assert many == "2 letters of renewal of publication 1 were written out"
+
+
 def test_efforts_are_due_in_the_order_of_their_numbers(desk: Desk) -> None:
     """decisions, "The effort that fits"."""
     effort(desk, 1, 3)

@@ -6,8 +6,8 @@ of closed issues, a refund. All is done by the operations that the commands run,
 readers on whatever day. Nobody new orders, since a new reader's renewal code is drawn by lot.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import date, timedelta
 
 from masthead.books import Books, cancelling, issues, orders, payments, renewals, subscriptions
@@ -26,7 +26,7 @@ from masthead.store.books.details import (
     look_at_subscription,
 )
 from masthead.store.books.opening import open_books
-from masthead.store.books.operation import Operation, operation, reading
+from masthead.store.books.operation import reading
 from masthead.store.interface_queries import subscriptions as subscriptions_of
 
 __all__ = ["work_a_morning"]
@@ -137,12 +137,6 @@ class _Morning:
         subscriptions.extend(books, lost, 1, MAKE_GOOD)
         self._go_on()
         cancelling.cancel(books, leaving, refund=True, reason=REASONS[0])
-
-    @contextmanager
-    def _operation(self) -> Iterator[Operation]:
-        self._go_on()
-        with operation(self._store, self._account_id, self._by) as books:
-            yield books
 
     def _order(
         self, subscriber_id: int, *items: Item, is_paid: bool = True, reference: str | None = None
