@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from masthead.books import account
+from masthead.books import issues as books_issues
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
@@ -407,7 +408,7 @@ FAULTS: dict[str, Plant] = {
     "the end ignores how many issues a year has": _call(
         expiry_dates, "dates_beyond", lambda right, last, _year: right(last, 12)
     ),
-    "closing forecasts nothing anew": _call(closing, "_forecast_after_closing", _nothing),
+    "closing forecasts nothing anew": _call(books_issues, "forecast_after_closing", _nothing),
     # Merging, renewals, and what all operations do
     "joining loses the terms": _sql(
         r"(UPDATE terms SET subscription_id = :one, moved_after)", r"UPDATE terms SET moved_after"
