@@ -49,7 +49,7 @@ class Cancelling(Closing):
         if after_issue:
             issue = self.issues[after_issue]
             check(issue.publication == found.publication and not issue.closed)
-        check(not at_end or self.issues_left(key) > 0)
+        check(not at_end or (self.issues_left(key) > 0 and not refund))
         made = Cancellation(self.today, after_issue, at_end, refund, found.campaign)
         self.cancellations[key] = made
         found.campaign = 0

@@ -118,6 +118,7 @@ class Closing(Rules):
             found.closed, found.main_list = self.moment, number
             self.finalize(issue)
         self.settle_all(issue)
+        self.follow_copies()
         self.end_due(issue)
         return number, len(made.entries), exceptions
 

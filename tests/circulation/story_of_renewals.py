@@ -114,6 +114,7 @@ STORY_OF_CANCELLING: Sequence[Step] = [
     ("uncancel", {"key": 1}),
     ("cancel", {"key": 9, "refund": False, "at_end": True}),
     _no("cancel", key=5, refund=False, at_end=True),
+    _no("cancel", key=1, refund=True, at_end=True),
     ("cancel", {"key": 1, "refund": False, "at_end": True}),
     _close(3),
     _no("uncancel", key=6),

@@ -181,7 +181,7 @@ def test_a_later_version_shows_backs_up_and_migrates_what_this_one_made(
     later = later_version(tmp_path / "later")
     refused = run("accounts", "list", database=account, settings=later)
     assert refused.returncode == 1
-    assert "this version of Masthead needs schema 2: make a backup, then run" in refused.stderr
+    assert "this version of Masthead needs schema 2: make a backup, then migrate it" in refused.stderr
     shown = run("database", "status", database=account, settings=later)
     assert shown.stdout == "applied  0001 start\nmissing  0002 later\n1 of 2 missing\n"
     if store.kind == "sqlite":
