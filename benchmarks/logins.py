@@ -3,7 +3,7 @@
 Pairs of requests with a wrong password: for a login that exists and for one that does not. Which of
 the two comes first alternates. The same with renewal codes, and with the callers' own credentials.
 Fails where the medians of logins differ by more than 5 %; the difference of credentials is only
-shown (decisions, "Wrong credentials").
+shown (rules, "Wrong credentials").
 """
 
 from base64 import b64encode

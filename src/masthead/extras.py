@@ -1,7 +1,7 @@
 """What brings the packages that an installation lacks: the file of the release, with an extra.
 
 Never the name alone: on a public index it is nobody's, so whoever takes it would be installed by
-a hint that says it (decisions, "What a hint says to install").
+a hint that says it (rules, "What a hint says to install").
 """
 
 from typing import Literal

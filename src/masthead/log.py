@@ -3,9 +3,9 @@
 Each call decides what its line contains. A line never contains a query string, a login, a password
 or credentials, and of a path as it was sent at most two words (``masthead.api.http.log_reasons``).
 An unexpected error is logged with its type and traceback, but without its message, which may quote
-any value. Objects that a library's message shows are omitted too (decisions, "Errors in the log").
+any value. Objects that a library's message shows are omitted too (rules, "Errors in the log").
 
-Lines are written by a thread, so that a call never waits for the reader of the log (decisions, "A
+Lines are written by a thread, so that a call never waits for the reader of the log (rules, "A
 log that nobody reads").
 """
 

@@ -1,6 +1,6 @@
 """Files and folders that only their owner can read, whatever the umask, and fsync for both.
 
-Masthead's files hold personal data (decisions, "Who may read the files"). Existing files and
+Masthead's files hold personal data (rules, "Who may read the files"). Existing files and
 folders that are not replaced keep their mode.
 """
 

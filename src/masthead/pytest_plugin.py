@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture ``masthead_server``, an emulator for each test.
 
 pytest imports this module in all of its runs, so it imports nothing until a test wants the fixture.
-One process serves all tests of a session; before each one it goes back to the beginning (decisions,
+One process serves all tests of a session; before each one it goes back to the beginning (rules,
 "The fixture `masthead_server`").
 """
 

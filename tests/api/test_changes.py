@@ -44,7 +44,7 @@ def stamp_of(caller: Caller) -> datetime:
 
 @pytest.mark.parametrize("path", ["/2/cdc", "/2/cdc/"])
 def test_every_requested_key_is_present(golden: Caller, path: str) -> None:
-    """decisions, "Change feed", an empty array where nothing changed."""
+    """rules, "Change feed", an empty array where nothing changed."""
     soon = (datetime.now(UTC) + timedelta(minutes=3)).isoformat(timespec="seconds")
     content = golden.read(path, changed_since=soon, entities=EVERYTHING)
     assert content == {key: [] for key in KEYS.values()}
@@ -52,7 +52,7 @@ def test_every_requested_key_is_present(golden: Caller, path: str) -> None:
 
 @pytest.mark.parametrize("entity", ENTITIES)
 def test_no_other_key_is_present(golden: Caller, entity: str) -> None:
-    """interface, operation 4; decisions, "Change feed": orders and purchases under their names."""
+    """interface, operation 4; rules, "Change feed": orders and purchases under their names."""
     assert list(golden.read(PATH, changed_since=ago(days=1), entities=entity)) == [KEYS[entity]]
 
 
@@ -69,7 +69,7 @@ def test_no_other_key_is_present(golden: Caller, entity: str) -> None:
     ],
 )
 def test_spaces_commas_repeats_and_letter_case_do_not_matter(golden: Caller, entities: str) -> None:
-    """decisions, "entities" and "Booleans": enumerations in any letter case."""
+    """rules, "entities" and "Booleans": enumerations in any letter case."""
     since = ago(days=1)
     wanted = golden.read(PATH, changed_since=since, entities="customfields,subscriptions")
     assert set(wanted) == {"custom_fields", "subscriptions"}
@@ -78,7 +78,7 @@ def test_spaces_commas_repeats_and_letter_case_do_not_matter(golden: Caller, ent
 
 @pytest.mark.parametrize("entities", ["custom_fields", "subscriptions,people", "orders;purchases"])
 def test_an_unknown_entity_is_refused_with_the_known_ones(golden: Caller, entities: str) -> None:
-    """decisions, "entities": 400 that lists the valid ones."""
+    """rules, "entities": 400 that lists the valid ones."""
     sentence = golden.refusal(400, PATH, changed_since=ago(days=1), entities=entities)
     for entity in ENTITIES:
         assert entity in sentence
@@ -91,7 +91,7 @@ def test_no_entity_at_all_is_refused(golden: Caller, entities: str) -> None:
 
 
 def test_a_missing_parameter_is_named_in_the_documented_words(golden: Caller) -> None:
-    """decisions, "Error body"."""
+    """rules, "Error body"."""
     assert golden.refusal(400, PATH, entities="orders") == "{changed_since} is a required field"
     sentence = golden.refusal(400, PATH, changed_since=ago(days=1))
     assert sentence == "{entities} is a required field"
@@ -119,7 +119,7 @@ def test_rows_are_in_order_of_id(lists: Caller) -> None:
 
 
 def test_deleted_subscribers_are_in_the_feed(people: Caller) -> None:
-    """decisions, "Subscriber search": the change feed shows them."""
+    """rules, "Subscriber search": the change feed shows them."""
     rows = people.read(PATH, changed_since=ago(days=1), entities="subscribers")["subscribers"]
     deleted = {row["subscriber_id"]: row["delete_date"] for row in rows if row["delete_date"]}
     assert deleted == {"31": "2024-02-29 00:00:00", "32": "2023-01-01 00:00:00"}
@@ -131,7 +131,7 @@ def test_deleted_subscribers_are_in_the_feed(people: Caller) -> None:
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("name", ["golden", "empty"])
 def test_every_answer_says_through_when_it_goes(house: House, method: str, name: str) -> None:
-    """decisions, "Change feed": the header of every 200, in its form."""
+    """rules, "Change feed": the header of every 200, in its form."""
     response = house.caller(name).ask(
         PATH, method=method, changed_since=ago(hours=1), entities="orders"
     )
@@ -142,7 +142,7 @@ def test_every_answer_says_through_when_it_goes(house: House, method: str, name:
 
 
 def test_the_header_is_the_newest_stamp_and_not_a_clock(golden: Caller) -> None:
-    """decisions, "Change feed"; design, The change feed, 4."""
+    """rules, "Change feed"; design, The change feed, 4."""
     assert through(golden) == through(golden)
     stamp = stamp_of(golden)
     assert stamp < datetime.now(UTC)
@@ -154,7 +154,7 @@ def test_the_header_is_the_newest_stamp_and_not_a_clock(golden: Caller) -> None:
 
 
 def test_an_error_carries_no_time_to_go_on_from(golden: Caller) -> None:
-    """decisions, "Change feed": the header of every 200."""
+    """rules, "Change feed": the header of every 200."""
     response = golden.ask(PATH, changed_since=ago(days=30), entities="orders")
     assert response.status_code == 410
     assert HEADER not in response.headers
@@ -201,7 +201,7 @@ FORMS: dict[str, Callable[[datetime], str]] = {
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("way", ["query", "body"])
 def test_a_moment_is_read_in_each_form(golden: Caller, form: str, way: str) -> None:
-    """decisions, "changed_since in other forms", exact to the second."""
+    """rules, "changed_since in other forms", exact to the second."""
 
     def count(moment: datetime) -> int:
         content: dict[str, Any] = {"changed_since": FORMS[form](moment), "entities": "orders"}
@@ -218,7 +218,7 @@ def test_a_moment_is_read_in_each_form(golden: Caller, form: str, way: str) -> N
 
 
 def test_a_raw_plus_arrives_as_a_space_and_is_read_as_plus(golden: Caller) -> None:
-    """decisions, "+ in changed_since sent unescaped", in the query string and in a form."""
+    """rules, "An unescaped + in changed_since", in the query string and in a form."""
     second = stamp_of(golden).replace(microsecond=0)
     for moment, count in ((second, 3), (second + timedelta(seconds=1), 0)):
         for written in (FORMS["east of UTC"](moment), FORMS["without a colon"](moment)):
@@ -230,7 +230,7 @@ def test_a_raw_plus_arrives_as_a_space_and_is_read_as_plus(golden: Caller) -> No
 
 
 def test_a_fraction_is_exact_to_the_microsecond_and_floored_beyond(golden: Caller) -> None:
-    """decisions, "changed_since in other forms": finer than a microsecond is floored."""
+    """rules, "changed_since in other forms": finer than a microsecond is floored."""
     stamp = stamp_of(golden)
     later = stamp + timedelta(microseconds=1)
 
@@ -246,7 +246,7 @@ def test_a_fraction_is_exact_to_the_microsecond_and_floored_beyond(golden: Calle
 
 @pytest.mark.parametrize("half", ["AM", "PM"])
 def test_twelve_is_the_first_hour_of_its_half_of_the_day(golden: Caller, half: str) -> None:
-    """decisions, "changed_since in other forms": ``M/D/YYYY h:mm:ss AM`` in UTC."""
+    """rules, "changed_since in other forms": ``M/D/YYYY h:mm:ss AM`` in UTC."""
     now = datetime.now(UTC)
     minute = (now.minute + 30) % 60  # far from the edge of the window, whatever the time
     moment = now.replace(hour=0 if half == "AM" else 12, minute=minute, second=0, microsecond=0)
@@ -296,7 +296,7 @@ def test_twelve_is_the_first_hour_of_its_half_of_the_day(golden: Caller, half: s
     ],
 )
 def test_any_other_form_is_refused(golden: Caller, written: str) -> None:
-    """decisions, "changed_since in other forms": anything else is 400."""
+    """rules, "changed_since in other forms": anything else is 400."""
     day = datetime.now(UTC) - timedelta(days=1)
     written = written.format(
         date=day.strftime("%Y-%m-%d"),
@@ -310,7 +310,7 @@ def test_any_other_form_is_refused(golden: Caller, written: str) -> None:
 
 
 def test_the_window_reaches_back_five_days_and_an_hour(golden: Caller) -> None:
-    """interface, Limits; decisions, "Change feed": more exactly 5 days and 1 hour."""
+    """interface, Limits; rules, "Change feed": more exactly 5 days and 1 hour."""
     for since in (ago(days=4, hours=23), ago(days=5), ago(days=5, minutes=55)):
         assert golden.ask(PATH, changed_since=since, entities="orders").status_code == 200
     sentence = golden.refusal(410, PATH, changed_since=ago(days=5, minutes=65), entities="orders")
@@ -321,12 +321,12 @@ def test_the_window_reaches_back_five_days_and_an_hour(golden: Caller) -> None:
 
 @pytest.mark.parametrize("since", ["0001-01-01T00:00:00+14:00", "1970-01-01T00:00:00Z"])
 def test_any_time_long_ago_is_gone(golden: Caller, since: str) -> None:
-    """decisions, "Change feed": 410."""
+    """rules, "Change feed": 410."""
     assert golden.refusal(410, PATH, changed_since=since, entities="orders")
 
 
 def test_a_time_to_come_is_refused_beyond_five_minutes(golden: Caller) -> None:
-    """decisions, "Change feed": 400 that gives the server's time."""
+    """rules, "Change feed": 400 that gives the server's time."""
     assert golden.ask(PATH, changed_since=ago(minutes=-4), entities="orders").status_code == 200
     for since in (ago(minutes=-6), ago(days=-400), "9999-12-31T23:59:59-14:00"):
         sentence = golden.refusal(400, PATH, changed_since=since, entities="orders")
@@ -334,7 +334,7 @@ def test_a_time_to_come_is_refused_beyond_five_minutes(golden: Caller) -> None:
 
 
 def test_the_snapshot_is_the_feed_without_a_lower_bound(golden: Caller) -> None:
-    """decisions, "Change feed": ``GET /snapshot?entities=…``, an extension outside ``/2/``."""
+    """rules, "Change feed": ``GET /snapshot?entities=…``, an extension outside ``/2/``."""
     response = golden.ask("/snapshot", entities=EVERYTHING)
     assert response.status_code == 200
     since = golden.ask(PATH, changed_since=ago(days=1), entities=EVERYTHING)

@@ -168,7 +168,7 @@ CODINGS = {
 def test_a_client_gets_what_it_likes_best_and_zstd_where_it_likes_both(
     shelf: Shelf, plain: dict[tuple[str, str], bytes], accept_encoding: str
 ) -> None:
-    """decisions, "Change feed"; RFC 9110 section 12.5.3: 200 even where nothing is acceptable."""
+    """rules, "Change feed"; RFC 9110 section 12.5.3: 200 even where nothing is acceptable."""
     wanted = CODINGS[accept_encoding]
     for size in ("medium", "long"):
         answer = shelf.ask(shelf.path("snapshot", size), accept_encoding)
@@ -182,7 +182,7 @@ def test_a_client_gets_what_it_likes_best_and_zstd_where_it_likes_both(
     ["gzip;q=2", "gzip;q=-1", "gzip;q=", "gzip;q", "gzip;q=high", "gzip;q=0.5000", "gzip;x=1"],
 )
 def test_a_weight_that_is_none_is_no_reason_to_fail(shelf: Shelf, accept_encoding: str) -> None:
-    """decisions, "Change feed": it is not what HTTP calls a weight, and so nothing is asked for."""
+    """rules, "Change feed": it is not what HTTP calls a weight, and so nothing is asked for."""
     answer = shelf.ask(shelf.path("snapshot", "medium"), accept_encoding)
     assert answer.status == 200
     assert "content-encoding" not in answer.headers
@@ -216,7 +216,7 @@ WEIGHTS = st.sampled_from([0, 0.001, 0.25, 0.5, 0.999, 1])
 def test_no_client_gets_what_it_excludes_or_likes_less(
     shelf: Shelf, weights: dict[str, float], data: st.DataObject
 ) -> None:
-    """decisions, "Change feed"; RFC 9110 section 12.5.3."""
+    """rules, "Change feed"; RFC 9110 section 12.5.3."""
     order = data.draw(st.permutations(sorted(weights)))
     header = ", ".join(f"{name};q={weights[name]}" for name in order)
     answer = shelf.ask(shelf.path("snapshot", "medium"), header)
@@ -271,7 +271,7 @@ def test_whatever_is_accepted_the_body_is_the_same(
     accept_encoding: str,
     operation: str,
 ) -> None:
-    """decisions, "Change feed": 200 and the same bytes; nothing under 1 KiB is compressed."""
+    """rules, "Change feed": 200 and the same bytes; nothing under 1 KiB is compressed."""
     for size in SIZES:
         answer = shelf.ask(shelf.path(operation, size), accept_encoding)
         assert answer.status == 200
@@ -289,7 +289,7 @@ def test_whatever_is_accepted_the_body_is_the_same(
 def test_a_client_that_decodes_by_itself_sees_no_difference(
     shelf: Shelf, plain: dict[tuple[str, str], bytes], operation: str, coding: str
 ) -> None:
-    """decisions, "Change feed": with a client that others wrote."""
+    """rules, "Change feed": with a client that others wrote."""
     for size in SIZES:
         path = shelf.path(operation, size)
         answer = shelf.caller.ask(path, headers={"Accept-Encoding": coding})
@@ -303,7 +303,7 @@ def test_a_client_that_decodes_by_itself_sees_no_difference(
 def test_a_compressed_body_is_one_stream_and_smaller(
     shelf: Shelf, plain: dict[tuple[str, str], bytes], operation: str, coding: str
 ) -> None:
-    """decisions, "Change feed": nothing follows the end, which some clients would ignore."""
+    """rules, "Change feed": nothing follows the end, which some clients would ignore."""
     for size in ("medium", "long"):
         body = shelf.ask(shelf.path(operation, size), coding).body
         assert len(body) < len(plain[operation, size]) / 2
@@ -314,7 +314,7 @@ def test_a_compressed_body_is_one_stream_and_smaller(
 
 
 def test_curl_decodes_what_it_asks_for(shelf: Shelf, plain: dict[tuple[str, str], bytes]) -> None:
-    """decisions, "Change feed": with ``curl --compressed``."""
+    """rules, "Change feed": with ``curl --compressed``."""
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
     caller = shelf.caller
@@ -347,7 +347,7 @@ def test_curl_decodes_what_it_asks_for(shelf: Shelf, plain: dict[tuple[str, str]
     ],
 )
 def test_other_answers_are_not_compressed(shelf: Shelf, path: str) -> None:
-    """decisions, "Change feed": the answers that can be long, and no others."""
+    """rules, "Change feed": the answers that can be long, and no others."""
     answer = shelf.ask(path, "gzip, zstd")
     assert "content-encoding" not in answer.headers
 
@@ -362,7 +362,7 @@ def test_a_head_says_that_the_answer_varies(shelf: Shelf, operation: str) -> Non
 
 
 def test_an_answer_without_a_change_varies_like_the_others(shelf: Shelf) -> None:
-    """decisions, "Change feed"."""
+    """rules, "Change feed"."""
     soon = (datetime.now(UTC) + timedelta(minutes=3)).strftime("%Y-%m-%dT%H:%M:%SZ")
     path = f"/2/cdc?changed_since={soon}&entities=orders"
     answer = shelf.ask(path, "gzip")

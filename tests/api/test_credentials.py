@@ -36,7 +36,7 @@ def asked_with(house: House, authorization: str | None, path: str = "/2/accounts
 
 @pytest.mark.parametrize("path", PATHS)
 def test_every_operation_asks_for_credentials(gate: House, path: str) -> None:
-    """decisions, "How credentials travel" and "Missing or malformed credentials"."""
+    """decisions, "How credentials travel"; rules, "Missing or malformed credentials"."""
     answer = send_raw(gate.server, asked_with(gate, None, path))
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == 'Basic realm="masthead"'
@@ -57,7 +57,7 @@ def test_every_operation_asks_for_credentials(gate: House, path: str) -> None:
     ],
 )
 def test_malformed_credentials_are_as_none(gate: House, authorization: str) -> None:
-    """decisions, "Missing or malformed credentials"."""
+    """rules, "Missing or malformed credentials"."""
     answer = send_raw(gate.server, asked_with(gate, authorization))
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == 'Basic realm="masthead"'
@@ -105,7 +105,7 @@ WRONG = {
 def test_wrong_credentials_are_refused_with_one_body_for_every_cause(
     gate: House, cause: str
 ) -> None:
-    """decisions, "Wrong credentials; account inactive or api_active 0"."""
+    """rules, "Wrong credentials; account inactive or api_active 0"."""
     answer = send_raw(gate.server, asked_with(gate, basic(*WRONG[cause])))
     plainest = send_raw(gate.server, asked_with(gate, basic("key-nobody", "login-nobody")))
     assert answer.status == 403
@@ -115,19 +115,19 @@ def test_wrong_credentials_are_refused_with_one_body_for_every_cause(
 
 
 def test_nothing_as_key_and_login_opens_nothing(gate: House) -> None:
-    """decisions, "api_key, api_login while api_active is 0": they open nothing."""
+    """rules, "api_key, api_login while api_active is 0": they open nothing."""
     assert send_raw(gate.server, asked_with(gate, basic("", ""))).status in {401, 403}
 
 
 def test_credentials_that_are_not_utf8_are_refused(gate: House) -> None:
-    """decisions, "Missing or malformed credentials" and "Wrong credentials"."""
+    """rules, "Missing or malformed credentials" and "Wrong credentials"."""
     answer = send_raw(gate.server, asked_with(gate, "Basic /////zr///8="))
     assert answer.status in {401, 403}
     assert answer.error()
 
 
 def test_an_account_without_credentials_cannot_be_opened_by_empty_ones(house: House) -> None:
-    """interface, Authentication; decisions, "Missing values"."""
+    """interface, Authentication; rules, "Missing values"."""
     house.must_have_loaded("sparse account")
     caller = Caller(house.server, "", "")
     try:
@@ -149,7 +149,7 @@ def test_an_account_without_credentials_cannot_be_opened_by_empty_ones(house: Ho
 def test_a_foreign_id_is_answered_as_an_unknown_one(
     golden: Caller, neighbour: Caller, path: str
 ) -> None:
-    """decisions, "Whose data": one tenant must not learn that another's record exists."""
+    """rules, "Whose data": one tenant must not learn that another's record exists."""
     assert golden.ask(path).status_code == 200
     foreign = neighbour.ask(path)
     known = path.strip("/").split("/")[-1]
@@ -161,7 +161,7 @@ def test_a_foreign_id_is_answered_as_an_unknown_one(
 def test_two_tenants_with_the_same_ids_see_nothing_of_each_other(
     golden: Caller, neighbour: Caller
 ) -> None:
-    """decisions, "Whose data", in every operation."""
+    """rules, "Whose data", in every operation."""
     since = ("changed_since", neighbour_day())
     feed = neighbour.read("/2/cdc", since, entities=",".join(ENTITIES))
     answers = [
@@ -207,12 +207,12 @@ def neighbour_day() -> str:
 def test_a_subscriber_of_one_account_cannot_log_in_through_another(
     golden: Caller, neighbour: Caller, login: str, password: str
 ) -> None:
-    """decisions, "Whose data"; interface, operation 3."""
+    """rules, "Whose data"; interface, operation 3."""
     path = "/2/subscribers/authenticate/"
     assert golden.read(path, login=login, password=password)["authenticated"] is True
     assert neighbour.read(path, login=login, password=password) == {"authenticated": False}
 
 
 def test_a_filter_by_a_foreign_id_finds_nothing(neighbour: Caller) -> None:
-    """decisions, "Whose data"."""
+    """rules, "Whose data"."""
     assert neighbour.read("/2/subscriptions/", subscriber_id=2) == {"subscriptions": []}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def test_every_field_has_an_entry_in_order_of_id(golden: Caller) -> None:
-    """decisions, "Custom field answers"."""
+    """rules, "Custom field answers"."""
     for subscriber_id in (1, 2, 3, 9223372036854775807):
         entries = golden.read(f"/2/customfields/{subscriber_id}")
         assert [entry["field_id"] for entry in entries] == [
@@ -32,12 +32,12 @@ def test_a_deleted_subscriber_keeps_answering(golden: Caller) -> None:
 
 @pytest.mark.parametrize("subscriber_id", ["4", "01", "abc", "9223372036854775808", "-1", "1.0"])
 def test_an_unknown_subscriber_is_not_found(golden: Caller, subscriber_id: str) -> None:
-    """decisions, "Custom field answers" and "Ids in paths"."""
+    """rules, "Custom field answers" and "Ids in paths"."""
     assert golden.refusal(404, f"/2/customfields/{subscriber_id}")
 
 
 def test_options_are_in_numeric_order_then_by_id(golden: Caller) -> None:
-    """decisions, "Custom field answers": by ``order``, a position, then ``option_id``."""
+    """rules, "Custom field answers": by ``order``, a position, then ``option_id``."""
     topics = golden.read("/2/customfields/")[0]["value_options"]
     assert [(option["order"], option["option_id"]) for option in topics] == [
         ("1", "13"),
@@ -49,7 +49,7 @@ def test_options_are_in_numeric_order_then_by_id(golden: Caller) -> None:
 
 
 def test_a_retired_option_stays_in_the_answers_that_chose_it(golden: Caller) -> None:
-    """decisions, "Custom field answers"."""
+    """rules, "Custom field answers"."""
     ponds = next(
         option
         for option in golden.read("/2/customfields/")[0]["value_options"]
@@ -61,7 +61,7 @@ def test_a_retired_option_stays_in_the_answers_that_chose_it(golden: Caller) -> 
 
 
 def test_an_answer_of_other_stands_in_the_text_beside_the_options(golden: Caller) -> None:
-    """decisions, "Custom field answers": "other" of a field with ``allow_other``."""
+    """rules, "Custom field answers": "other" of a field with ``allow_other``."""
     entries = golden.read("/2/customfields/1")
     assert entries[0]["text_value"] == 'Moss "&" lichen 😀'
     assert entries[0]["values"]
@@ -70,7 +70,7 @@ def test_an_answer_of_other_stands_in_the_text_beside_the_options(golden: Caller
 
 
 def test_an_answer_that_is_withdrawn_leaves_nulls(publisher: Publisher) -> None:
-    """decisions, "Custom field answers": both null where there is no answer."""
+    """rules, "Custom field answers": both null where there is no answer."""
     publisher.load(
         custom_field_answers=[
             {"subscriber_id": 1, "field_id": 1, "option_ids": [], "text_value": ""}

@@ -103,7 +103,7 @@ def test_every_answer_has_one_date(golden: Caller, subtests: pytest.Subtests) ->
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("days", [1, -0.002])
 def test_every_answer_of_the_feed_has_one_date(golden: Caller, days: float, method: str) -> None:
-    """decisions, "Change feed": with changes and without."""
+    """rules, "Change feed": with changes and without."""
     asked = request(golden, feed(ago(days=days)), method=method)
     assert_dated(golden.server, asked, 200, method=method)
 
@@ -128,12 +128,12 @@ def test_answers_to_other_methods_and_to_strangers_have_one_date(golden: Caller)
     ],
 )
 def test_an_answer_to_what_is_not_http_has_one_date(house: House, sent: bytes, status: int) -> None:
-    """decisions, "Error body": those of the server itself are like the others."""
+    """rules, "Error body": those of the server itself are like the others."""
     assert_dated(house.server, sent, status)
 
 
 def test_an_answer_to_a_body_that_is_too_large_has_one_date(golden: Caller) -> None:
-    """decisions, "Statuses": 413."""
+    """rules, "Statuses": 413."""
     head = request(golden, "/2/subscriptions/").removesuffix(b"\r\n")
     head += b"Content-Type: application/json\r\nContent-Length: 20000\r\n\r\n"
     assert_dated(golden.server, head + b" " * 20_000, 413)
@@ -148,7 +148,7 @@ def test_each_answer_on_one_connection_has_a_date_of_its_own(golden: Caller) -> 
 
 @ON_BOTH
 def test_a_client_that_goes_by_the_date_misses_nothing(publisher: Publisher) -> None:
-    """decisions, "Change feed": it asks too early rather than too late."""
+    """rules, "Change feed": it asks too early rather than too late."""
     caller = publisher.caller
     for number in range(100, 104):
         dates = []

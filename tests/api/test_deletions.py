@@ -56,7 +56,7 @@ def listed(publisher: Publisher, since: str) -> str:
 
 
 def test_every_requested_key_has_the_ids_in_the_form_of_the_wire(publisher: Publisher) -> None:
-    """decisions, "Records that are gone"."""
+    """rules, "Records that are gone"."""
     since = publisher.feed.through
     assert listed(publisher, since) == NOTHING
     no_addresses = {"mailing_address_id": None, "billing_address_id": None}
@@ -68,7 +68,7 @@ def test_every_requested_key_has_the_ids_in_the_form_of_the_wire(publisher: Publ
 
 
 def test_only_what_is_asked_for_is_there(publisher: Publisher) -> None:
-    """decisions, "`entities`"."""
+    """rules, "`entities`"."""
     since = publisher.feed.through
     remove(publisher, orders=[1], purchases=[1])
     caller = publisher.caller
@@ -82,7 +82,7 @@ def test_only_what_is_asked_for_is_there(publisher: Publisher) -> None:
 
 
 def test_a_record_that_is_there_again_is_not_listed(publisher: Publisher) -> None:
-    """decisions, "Records that are gone": the ids of records that are not there now."""
+    """rules, "Records that are gone": the ids of records that are not there now."""
     since = publisher.feed.through
     remove(publisher, purchases=[1, 2])
     publisher.load(purchases=[{"purchase_id": 1, "subscriber_id": 1}])
@@ -95,14 +95,14 @@ def test_a_record_that_is_there_again_is_not_listed(publisher: Publisher) -> Non
 
 
 def test_the_feed_itself_says_nothing_of_a_removed_record(publisher: Publisher) -> None:
-    """decisions, "Records that are gone": `/2/cdc` stays exactly as it is."""
+    """rules, "Records that are gone": `/2/cdc` stays exactly as it is."""
     remove(publisher, orders=[1, 2])
     assert publisher.feed.poll()["orders"] == []
     assert "order 1" in publisher.caller.refusal(404, "/2/orders/1")
 
 
 def test_it_says_how_far_it_goes_as_the_feed_does(publisher: Publisher) -> None:
-    """decisions, "Records that are gone": the header of the feed."""
+    """rules, "Records that are gone": the header of the feed."""
     since = publisher.feed.through
     for removal in ({"orders": [1]}, {"purchases": [1]}):
         remove(publisher, **removal)
@@ -126,7 +126,7 @@ def test_it_says_how_far_it_goes_as_the_feed_does(publisher: Publisher) -> None:
 def test_the_window_is_that_of_the_feed(
     golden: Caller, since: str | dict[str, float], status: int
 ) -> None:
-    """decisions, "Records that are gone": with the window and the statuses of the feed."""
+    """rules, "Records that are gone": with the window and the statuses of the feed."""
     if not isinstance(since, str):
         since = ago(**since)
     for path in (PATH, "/2/cdc"):
@@ -139,7 +139,7 @@ def test_the_window_is_that_of_the_feed(
 
 
 def test_tenants_see_only_their_own(publishers: Publishers) -> None:
-    """decisions, "Whose data"."""
+    """rules, "Whose data"."""
     first, second = publishers.new(), publishers.new()
     since = min(first.feed.through, second.feed.through)
     remove(first, orders=[1])
@@ -158,7 +158,7 @@ def test_the_answer_to_many_removals_is_whole(publisher: Publisher) -> None:
 
 
 def test_head_gives_the_headers_alone(publisher: Publisher) -> None:
-    """decisions, "Methods"."""
+    """rules, "Methods"."""
     asked = {"changed_since": publisher.feed.through, "entities": ALL}
     for number in (1, 2):
         whole = publisher.caller.ask(PATH, *asked.items())
@@ -169,14 +169,14 @@ def test_head_gives_the_headers_alone(publisher: Publisher) -> None:
 
 
 def test_a_slash_at_its_end_and_other_methods(golden: Caller) -> None:
-    """decisions, "Trailing slash"; "Methods"."""
+    """rules, "Trailing slash"; "Methods"."""
     asked = {"changed_since": ago(days=1), "entities": ALL}
     assert golden.answer(f"{PATH}/", **asked) == golden.answer(PATH, **asked) == NOTHING
     assert golden.ask(PATH, *asked.items(), method="POST").status_code == 405
 
 
 def test_it_is_nobodys_business_without_credentials(golden: Caller) -> None:
-    """decisions, "Missing or malformed credentials"; "Wrong credentials"."""
+    """rules, "Missing or malformed credentials"; "Wrong credentials"."""
     for credentials, status in ((b"", 401), (basic("key-golden", "no").encode(), 403)):
         header = b"Authorization: " + credentials + b"\r\n" if credentials else b""
         request = b"GET /deletions?entities=orders HTTP/1.1\r\nHost: a\r\n" + header + b"\r\n"
@@ -184,7 +184,7 @@ def test_it_is_nobodys_business_without_credentials(golden: Caller) -> None:
 
 
 def test_the_keys_are_those_of_the_feed(golden: Caller) -> None:
-    """decisions, "Records that are gone"."""
+    """rules, "Records that are gone"."""
     assert list(golden.read(PATH, changed_since=ago(days=1), entities=ALL)) == [
         KEYS[entity] for entity in ENTITIES
     ]

@@ -86,13 +86,13 @@ def test_it_counts_no_password_that_is_hidden(hidden: Caller) -> None:
 
 
 def test_tenants_have_digests_of_their_own(golden: Caller, neighbour: Caller) -> None:
-    """decisions, "Whose data"."""
+    """rules, "Whose data"."""
     first, second = (caller.read("/digest", entities=ALL) for caller in (golden, neighbour))
     assert first["subscribers"]["digest"] != second["subscribers"]["digest"]
 
 
 def test_another_tenants_load_changes_nothing(publishers: Publishers) -> None:
-    """decisions, "Whose data"."""
+    """rules, "Whose data"."""
     first, second = publishers.new(), publishers.new()
     before = first.caller.ask("/digest", entities=ALL)
     second.load(subscribers=[{"subscriber_id": 1, "first_name": "Elsewhere"}])
@@ -147,7 +147,7 @@ def test_each_change_changes_it_and_taking_it_back_takes_it_back(publisher: Publ
 
 
 def test_head_gives_the_headers_alone(golden: Caller) -> None:
-    """decisions, "Methods"."""
+    """rules, "Methods"."""
     headers = golden.ask("/digest", entities=ALL, method="HEAD")
     whole = golden.ask("/digest", entities=ALL)
     assert (headers.status_code, headers.content) == (200, b"")
@@ -155,13 +155,13 @@ def test_head_gives_the_headers_alone(golden: Caller) -> None:
 
 
 def test_a_slash_at_its_end_and_other_methods(golden: Caller) -> None:
-    """decisions, "Trailing slash"; "Methods"."""
+    """rules, "Trailing slash"; "Methods"."""
     assert golden.read("/digest/", entities=ALL) == golden.read("/digest", entities=ALL)
     assert golden.ask("/digest", entities=ALL, method="POST").status_code == 405
 
 
 def test_it_is_nobodys_business_without_credentials(golden: Caller) -> None:
-    """decisions, "Missing or malformed credentials"; "Wrong credentials"."""
+    """rules, "Missing or malformed credentials"; "Wrong credentials"."""
     for credentials, status in ((b"", 401), (basic("key-golden", "no").encode(), 403)):
         header = b"Authorization: " + credentials + b"\r\n" if credentials else b""
         request = b"GET /digest?entities=orders HTTP/1.1\r\nHost: a\r\n" + header + b"\r\n"

@@ -47,7 +47,7 @@ def visitor(gate: House) -> Iterator[httpx2.Client]:
 def test_anybody_may_read_the_description_and_the_page(
     visitor: httpx2.Client, path: str, media_type: str
 ) -> None:
-    """decisions, "What needs no credentials"."""
+    """rules, "What needs no credentials"."""
     for answered in (path, path + "/"):
         answer = visitor.get(answered)
         assert answer.status_code == 200
@@ -87,7 +87,7 @@ def test_the_server_and_the_command_give_the_same_description(
 def test_all_that_the_page_links_is_there_behind_a_prefix_too(
     visitor: httpx2.Client, page: str, prefix: str
 ) -> None:
-    """decisions, "Trailing slash": the page answers under both paths, and its links fit both."""
+    """rules, "Trailing slash": the page answers under both paths, and its links fit both."""
     html = visitor.get(page).text
     links = re.findall(r'(?:href|src)="([^"]+)"', html)
     assert len(links) >= 6
@@ -114,14 +114,14 @@ def test_the_page_allows_only_what_this_server_sends(visitor: httpx2.Client, pag
 
 
 def test_the_licence_of_the_page_s_files_is_served(visitor: httpx2.Client) -> None:
-    """decisions, "The page at /docs"."""
+    """rules, "The page at /docs"."""
     assert "Apache License" in visitor.get("/docs/assets/LICENSE").text
     assert "MIT" in visitor.get("/docs/assets/NOTICES").text
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_only_a_demo_shows_credentials(visitor: httpx2.Client, page: str) -> None:
-    """decisions, "The page at /docs"."""
+    """rules, "The page at /docs"."""
     for word in ("demo-key", "use-demo", "{"):
         assert word not in re.sub(r"<code>.*?</code>", "", visitor.get(page).text)
 
@@ -136,7 +136,7 @@ def test_no_other_file_is_served(visitor: httpx2.Client, subtests: pytest.Subtes
 
 
 def test_these_paths_too_only_read(visitor: httpx2.Client, subtests: pytest.Subtests) -> None:
-    """decisions, "Methods"."""
+    """rules, "Methods"."""
     for path, _ in FILES:
         with subtests.test(path=path):
             answer = visitor.post(path)

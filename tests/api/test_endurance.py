@@ -145,7 +145,7 @@ def test_a_server_in_use_does_not_grow(
     monkeypatch: pytest.MonkeyPatch,
     pytestconfig: pytest.Config,
 ) -> None:
-    """decisions, "Endurance"."""
+    """rules, "Endurance"."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))

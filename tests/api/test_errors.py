@@ -38,7 +38,7 @@ METHODS = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
 def test_other_methods_are_refused_with_those_that_are_allowed(
     golden: Caller, subtests: pytest.Subtests
 ) -> None:
-    """decisions, "Methods"."""
+    """rules, "Methods"."""
     for path, method in product(PATHS, METHODS):
         with subtests.test(path=path, method=method):
             answer = golden.ask(path, method=method)
@@ -50,7 +50,7 @@ def test_other_methods_are_refused_with_those_that_are_allowed(
 def test_a_method_that_http_does_not_know_is_refused_as_any_other(
     golden: Caller, method: str
 ) -> None:
-    """decisions, "Methods": any other."""
+    """rules, "Methods": any other."""
     answer = golden.raw("/2/orders/71", method=method)
     assert answer.status == 405
     assert answer.error()
@@ -59,7 +59,7 @@ def test_a_method_that_http_does_not_know_is_refused_as_any_other(
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_head_has_the_headers_of_the_get_and_no_body(golden: Caller, path: str) -> None:
-    """decisions, "Methods": GET and HEAD."""
+    """rules, "Methods": GET and HEAD."""
     got = golden.ask(path)
     answer = golden.raw(path, method="HEAD")
     assert answer.status == got.status_code
@@ -70,7 +70,7 @@ def test_a_head_has_the_headers_of_the_get_and_no_body(golden: Caller, path: str
 
 @pytest.mark.parametrize("version", ["/1", "/3", "/02", "/v2", "/2.0"])
 def test_other_versions_say_that_version_2_is_served(golden: Caller, version: str) -> None:
-    """decisions, "Other versions"."""
+    """rules, "Other versions"."""
     assert "/2/" in golden.refusal(404, f"{version}/accounts/")
 
 
@@ -92,7 +92,7 @@ UNKNOWN_PATHS = [
 
 
 def test_an_unknown_path_is_not_found(golden: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "Statuses": 404 unknown path."""
+    """rules, "Statuses": 404 unknown path."""
     for path in UNKNOWN_PATHS:
         with subtests.test(path=path):
             assert error_of(golden.ask(path), 404)
@@ -107,7 +107,7 @@ def ask_raw_with_length(golden: Caller, target: str) -> int:
 
 
 def test_a_target_beyond_8_kib_is_refused(golden: Caller) -> None:
-    """decisions, "Statuses": 414; decisions, "Sizes"."""
+    """rules, "Statuses": 414; rules, "Sizes"."""
     target = "/2/subscribers/?email="
     assert ask_raw_with_length(golden, target + "a" * (8000 - len(target))) == 200
     assert ask_raw_with_length(golden, target + "a" * (8300 - len(target))) == 414
@@ -115,7 +115,7 @@ def test_a_target_beyond_8_kib_is_refused(golden: Caller) -> None:
 
 
 def test_headers_beyond_32_kib_are_refused(golden: Caller) -> None:
-    """decisions, "Statuses": 431."""
+    """rules, "Statuses": 431."""
 
     def ask(count: int) -> int:
         lines = b"".join(b"X-Filler-%d: %s\r\n" % (n, b"a" * 1000) for n in range(count))
@@ -129,14 +129,14 @@ def test_headers_beyond_32_kib_are_refused(golden: Caller) -> None:
 
 
 def test_one_header_beyond_32_kib_is_refused(golden: Caller) -> None:
-    """decisions, "Statuses": 431."""
+    """rules, "Statuses": 431."""
     answer = golden.raw("/2/customfields/", extra=b"X-Filler: " + b"a" * 40_000 + b"\r\n")
     assert answer.status == 431
     assert answer.error()
 
 
 def test_a_body_beyond_16_kib_is_refused(golden: Caller) -> None:
-    """decisions, "Statuses": 413."""
+    """rules, "Statuses": 413."""
     content = b'{"type":"Print"}'
 
     def ask(length: int) -> int:
@@ -153,7 +153,7 @@ def test_a_body_beyond_16_kib_is_refused(golden: Caller) -> None:
 
 
 def test_a_chunked_body_beyond_16_kib_is_refused(golden: Caller) -> None:
-    """decisions, "Statuses": 413, whether or not the length is said beforehand."""
+    """rules, "Statuses": 413, whether or not the length is said beforehand."""
     head = (
         "GET /2/subscriptions/ HTTP/1.1\r\nHost: masthead.test\r\n"
         f"Authorization: {basic(golden.api_key, golden.api_login)}\r\n"
@@ -179,7 +179,7 @@ NO_HTTP = [
 
 
 def test_what_is_not_http_is_a_bad_request_in_json(house: House, subtests: pytest.Subtests) -> None:
-    """decisions, "Error body": JSON on every error, those of the server itself included.
+    """rules, "Error body": JSON on every error, those of the server itself included.
 
     decisions, "HTTP server".
     """
@@ -191,7 +191,7 @@ def test_what_is_not_http_is_a_bad_request_in_json(house: House, subtests: pytes
 
 
 def test_a_sentence_says_what_is_wrong_and_what_would_be_right(lists: Caller) -> None:
-    """decisions, "Error body": one sentence that names the fault and its remedy."""
+    """rules, "Error body": one sentence that names the fault and its remedy."""
     sentence = lists.refusal(400, "/2/subscriptions/", type="Paper")
     for word in ("type", "Print", "Digital", "Both"):
         assert word in sentence
@@ -209,7 +209,7 @@ STATUSES = {200, 400, 404, 405, 410}
 @example(b"type=\x00")
 @example(b"limit=\xd9\xa1")
 def test_no_query_makes_a_fault(lists: Caller, query: bytes) -> None:
-    """decisions, "Statuses" and "Error body", for every query string."""
+    """rules, "Statuses" and "Error body", for every query string."""
     escaped = quote_from_bytes(query, safe="=&;+")
     for path in ("/2/subscriptions/", "/2/subscribers/", "/2/cdc"):
         response = lists.ask(f"{path}?{escaped}")
@@ -223,7 +223,7 @@ def test_no_query_makes_a_fault(lists: Caller, query: bytes) -> None:
 @example("email", "\x00")
 @example("first_name", "\x00*")
 def test_no_text_makes_the_search_fail(people: Caller, name: str, value: str) -> None:
-    """decisions, "Statuses", for every text."""
+    """rules, "Statuses", for every text."""
     response = people.ask("/2/subscribers/", (name, value))
     assert response.status_code in {200, 400}
     if response.status_code != 200:
@@ -235,7 +235,7 @@ def test_no_text_makes_the_search_fail(people: Caller, name: str, value: str) ->
 @example(b"\xff")
 @example(b"..")
 def test_no_path_makes_a_fault(golden: Caller, segment: bytes) -> None:
-    """decisions, "Statuses" and "Ids in paths", for every path."""
+    """rules, "Statuses" and "Ids in paths", for every path."""
     escaped = quote_from_bytes(segment, safe="")
     for prefix in ("/2/orders/", "/2/customfields/", "/2/accounts/", "/2/", "/"):
         answer = golden.raw(prefix + escaped)
@@ -256,7 +256,7 @@ def test_no_path_makes_a_fault(golden: Caller, segment: bytes) -> None:
 @example(b'{"limit":NaN}')
 @example(b"[" * 60)
 def test_no_body_makes_a_fault(lists: Caller, body: bytes) -> None:
-    """decisions, "Body of a GET", for every body."""
+    """rules, "Body of a GET", for every body."""
     response = lists.ask("/2/subscriptions/", body=body, headers=JSON_BODY)
     assert response.status_code in {200, 400}
     if response.status_code != 200:
@@ -264,13 +264,13 @@ def test_no_body_makes_a_fault(lists: Caller, body: bytes) -> None:
 
 
 def test_a_deeply_nested_body_is_a_bad_request(lists: Caller) -> None:
-    """decisions, "Body of a GET": a nested value is 400."""
+    """rules, "Body of a GET": a nested value is 400."""
     body = b'{"type":' + b"[" * 8000 + b"]" * 8000 + b"}"
     assert error_of(lists.ask("/2/subscriptions/", body=body, headers=JSON_BODY), 400)
 
 
 def test_the_exact_bytes_of_an_error(golden: Caller) -> None:
-    """decisions, "Error body": ``{"error": "…"}``, a missing parameter in its own words."""
+    """rules, "Error body": ``{"error": "…"}``, a missing parameter in its own words."""
     response = golden.ask("/2/cdc", entities="orders")
     assert response.status_code == 400
     assert json.loads(response.content) == {"error": "{changed_since} is a required field"}

@@ -60,7 +60,7 @@ def test_a_list_of_one_account(gate: House, served_by: str) -> None:
 
 
 def test_a_list_of_all_accounts_in_order_of_id(gate: House, served_by: str) -> None:
-    """interface, operation 1; decisions, "/2/accounts/" and "api_key, api_login"."""
+    """interface, operation 1; rules, "/2/accounts/" and "api_key, api_login"."""
     records = f"{FULL},{AWKWARD},{CLOSED},{ASLEEP},{MASTER},{LAST}"
     assert gate.caller("master", served_by).answer("/2/accounts/") == f'{{"accounts":[{records}]}}'
 
@@ -71,12 +71,12 @@ def test_one_full_account(gate: House, served_by: str) -> None:
 
 
 def test_one_awkward_account(gate: House, served_by: str) -> None:
-    """interface, operation 2; decisions, "Content": UTF-8 not escaped."""
+    """interface, operation 2; rules, "Content": UTF-8 not escaped."""
     assert gate.caller("awkward", served_by).answer("/2/accounts/2/") == f'{{"account":{AWKWARD}}}'
 
 
 def test_the_account_with_the_largest_id(gate: House, served_by: str) -> None:
-    """decisions, "Ids in paths": up to 2^63 - 1."""
+    """rules, "Ids in paths": up to 2^63 - 1."""
     answer = gate.caller("last", served_by).answer("/2/accounts/9223372036854775807/")
     assert answer == f'{{"account":{LAST}}}'
 
@@ -84,7 +84,7 @@ def test_the_account_with_the_largest_id(gate: House, served_by: str) -> None:
 def test_an_account_of_which_only_the_id_and_the_day_are_known(
     house: House, served_by: str
 ) -> None:
-    """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
+    """rules, "Missing values" and "Missing Bool, flag, verified, Double"."""
     house.must_have_loaded("sparse account")
     answer = house.caller("overseer", served_by).answer("/2/accounts/")
     (record,) = (

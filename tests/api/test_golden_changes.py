@@ -166,15 +166,15 @@ def modified_date_of_the_only_commit(caller: Caller) -> str:
     ],
 )
 def test_the_feed_shows_full_and_awkward_records(golden: Caller, entity: str, answer: str) -> None:
-    """interface, operation 4, each entity's table; decisions, "Change feed".
+    """interface, operation 4, each entity's table; rules, "Change feed".
 
-    decisions, "`list_downloads.status` and `plan`" and "Dates and times of records".
+    rules, "`list_downloads.status` and `plan`"; decisions, "Dates and times of records".
     """
     assert since_yesterday(golden, entity) == answer
 
 
 def test_the_feed_shows_subscribers_with_the_time_of_their_change(golden: Caller) -> None:
-    """interface, Subscriber: ``modified_date`` in the feed; decisions, "source, …": in UTC."""
+    """interface, Subscriber: ``modified_date`` in the feed; rules, "source, …": in UTC."""
     modified = modified_date_of_the_only_commit(golden)
     assert since_yesterday(golden, "subscribers") == (
         '{"subscribers":[{"subscriber_id":"1","renewal_code":"GF001",'
@@ -203,13 +203,13 @@ def test_the_feed_shows_subscribers_with_the_time_of_their_change(golden: Caller
 def test_the_feed_shows_records_of_which_only_the_references_are_known(
     sparse: Caller, entity: str
 ) -> None:
-    """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
+    """rules, "Missing values" and "Missing Bool, flag, verified, Double"."""
     assert since_yesterday(sparse, entity) == BARE[entity]
 
 
 @pytest.mark.parametrize("entity", ENTITIES)
 def test_the_feed_of_an_account_without_records(empty: Caller, entity: str) -> None:
-    """decisions, "Change feed": every requested key is present, an empty array."""
+    """rules, "Change feed": every requested key is present, an empty array."""
     assert since_yesterday(empty, entity) == f'{{"{KEYS[entity]}":[]}}'
 
 

@@ -99,7 +99,7 @@ def test_no_definition(empty: Caller) -> None:
 
 
 def test_one_definition(one: Caller) -> None:
-    """interface, operation 6; decisions, "Empty collections": ``value_options`` is ``[]``."""
+    """interface, operation 6; rules, "Empty collections": ``value_options`` is ``[]``."""
     assert one.answer("/2/customfields/") == (
         '[{"field_id":"1","name":"motto","display_as":"Motto","type":"text",'
         '"allow_other":0,"value_options":[]}]'
@@ -107,12 +107,12 @@ def test_one_definition(one: Caller) -> None:
 
 
 def test_definitions_of_all_types_with_their_options(golden: Caller) -> None:
-    """interface, operation 6; decisions, "Custom field answers": options by order, then id."""
+    """interface, operation 6; rules, "Custom field answers": options by order, then id."""
     assert golden.answer("/2/customfields/") == DEFINITIONS
 
 
 def test_definitions_of_which_only_the_type_is_known(sparse: Caller) -> None:
-    """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
+    """rules, "Missing values" and "Missing Bool, flag, verified, Double"."""
     assert sparse.answer("/2/customfields/") == (
         '[{"field_id":"1","name":"","display_as":"","type":"select","allow_other":0,'
         '"value_options":[{"option_id":"1","value":"","display_as":"",'
@@ -123,12 +123,12 @@ def test_definitions_of_which_only_the_type_is_known(sparse: Caller) -> None:
 
 
 def test_answers_of_all_types(golden: Caller) -> None:
-    """interface, operation 5; decisions, "Custom field answers": other, a retired option."""
+    """interface, operation 5; rules, "Custom field answers": other, a retired option."""
     assert golden.answer("/2/customfields/1") == ANSWERS
 
 
 def test_a_subscriber_without_answers_has_an_entry_for_every_field(golden: Caller) -> None:
-    """decisions, "Custom field answers": ``values`` and ``text_value`` both null."""
+    """rules, "Custom field answers": ``values`` and ``text_value`` both null."""
     assert golden.answer("/2/customfields/2") == NO_ANSWERS
 
 
@@ -138,7 +138,7 @@ def test_an_awkward_option_that_was_chosen(golden: Caller) -> None:
 
 
 def test_an_answer_whose_field_and_option_have_no_names(sparse: Caller) -> None:
-    """decisions, "Missing values"."""
+    """rules, "Missing values"."""
     assert sparse.answer("/2/customfields/1") == (
         '[{"field_id":"1","name":"","display_as":"","type":"select","allow_other":0,'
         '"values":[{"option_id":"1","display_as":"","value":""}],"text_value":null},'

@@ -18,7 +18,7 @@ def test_a_list_without_entries(golden: Caller) -> None:
 
 
 def test_a_list_of_one_entry_with_a_large_id(golden: Caller) -> None:
-    """interface, operation 10; decisions, "Integers" and "Bool"."""
+    """interface, operation 10; decisions, "Integers"; rules, "Bool"."""
     assert golden.answer("/2/downloadmailinglist/9223372036854775807/") == (
         '[{"subscription_id":"9223372036854775807","copies":"9223372036854775807",'
         '"is_grace":"1","is_paid":"1","type":"Both"}]'
@@ -36,7 +36,7 @@ def test_a_list_of_many_entries_in_order_of_subscription(golden: Caller) -> None
 
 
 def test_an_entry_of_which_only_the_subscription_is_known(sparse: Caller) -> None:
-    """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
+    """rules, "Missing values" and "Missing Bool, flag, verified, Double"."""
     assert sparse.answer("/2/downloadmailinglist/1/") == (
         '[{"subscription_id":"1","copies":"","is_grace":"0","is_paid":"0","type":""}]'
     )

@@ -56,22 +56,22 @@ ONE = (
 
 
 def test_an_order_with_a_bundle_and_a_product(golden: Caller) -> None:
-    """interface, operation 9; decisions, "Double": 0.1 and 0.2 stay cents; items by id."""
+    """interface, operation 9; rules, "Double": 0.1 and 0.2 stay cents; items by id."""
     assert golden.answer("/2/orders/71") == FULL
 
 
 def test_an_order_without_items(golden: Caller) -> None:
-    """decisions, "Empty collections" and "Missing Bool, flag, verified, Double"."""
+    """rules, "Empty collections" and "Missing Bool, flag, verified, Double"."""
     assert golden.answer("/2/orders/72") == WITHOUT_ITEMS
 
 
 def test_an_order_with_large_ids_and_sums(golden: Caller) -> None:
-    """decisions, "Double": exact decimals in their shortest form, as JSON numbers."""
+    """rules, "Double": exact decimals in their shortest form, as JSON numbers."""
     assert golden.answer("/2/orders/9223372036854775807") == AWKWARD
 
 
 def test_an_order_of_which_only_the_references_are_known(sparse: Caller) -> None:
-    """decisions, "Missing values": null where the table says nullable, else empty."""
+    """rules, "Missing values": null where the table says nullable, else empty."""
     assert sparse.answer("/2/orders/1") == BARE
 
 

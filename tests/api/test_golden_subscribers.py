@@ -35,7 +35,7 @@ BARE = (
 
 
 def test_no_subscriber(empty: Caller) -> None:
-    """interface, operation 8; decisions, "Empty collections": envelopes are ``[]``."""
+    """interface, operation 8; rules, "Empty collections": envelopes are ``[]``."""
     assert empty.answer("/2/subscribers/") == '{"subscribers":[]}'
 
 
@@ -49,19 +49,19 @@ def test_one_subscriber(one: Caller) -> None:
 
 
 def test_many_subscribers_full_and_awkward(golden: Caller) -> None:
-    """interface, operation 8; decisions, "Integers", "Content", "Missing values"."""
+    """interface, operation 8; decisions, "Integers"; rules, "Content", "Missing values"."""
     records = f"{FULL},{WITH_A_CODE_ONLY},{AWKWARD}"
     assert golden.answer("/2/subscribers/") == f'{{"subscribers":[{records}]}}'
 
 
 def test_a_subscriber_of_whom_only_the_id_is_known(sparse: Caller) -> None:
-    """decisions, "Missing values": null where the table knows only null, else empty."""
+    """rules, "Missing values": null where the table knows only null, else empty."""
     answer = sparse.answer("/2/subscribers/", email="")
     assert answer == f'{{"subscribers":[{BARE}]}}'
 
 
 def test_a_login_that_fits_shows_subscriptions_and_their_issues(golden: Caller) -> None:
-    """interface, operation 3; decisions, "Login check": nested rows in order of id."""
+    """interface, operation 3; rules, "Login check": nested rows in order of id."""
     answer = golden.answer(
         "/2/subscribers/authenticate/", login="mira.lang@example.org", password="secret"
     )
@@ -115,7 +115,7 @@ def test_a_login_of_a_subscriber_with_a_bare_subscription(sparse: Caller) -> Non
 
 
 def test_a_login_of_a_subscriber_without_subscriptions(logins: Caller) -> None:
-    """decisions, "Empty collections": ``subscriptions`` is ``[]``."""
+    """rules, "Empty collections": ``subscriptions`` is ``[]``."""
     answer = logins.answer("/2/subscribers/authenticate/", login="zip9@example.org", password="p2")
     assert answer == (
         '{"authenticated":true,"subscribers":{"subscriber_id":"2","renewal_code":"ZIP09",'

@@ -63,7 +63,7 @@ ONE = (
 
 
 def test_no_subscription(empty: Caller) -> None:
-    """interface, operation 7; decisions, "Empty collections": envelopes are ``[]``."""
+    """interface, operation 7; rules, "Empty collections": envelopes are ``[]``."""
     assert empty.answer("/2/subscriptions/") == '{"subscriptions":[]}'
 
 
@@ -73,14 +73,14 @@ def test_one_subscription(one: Caller) -> None:
 
 
 def test_many_subscriptions_full_and_awkward(golden: Caller) -> None:
-    """interface, operation 7; decisions, "Integers", "Decimal strings", "Order of lists".
+    """interface, operation 7; rules, "Decimal strings"; decisions, "Integers", "Order of lists".
 
-    decisions, "`last_purchase_id`".
+    rules, "`last_purchase_id`".
     """
     records = f"{EXPIRED},{FULL},{UNLIMITED},{AWKWARD}"
     assert golden.answer("/2/subscriptions/") == f'{{"subscriptions":[{records}]}}'
 
 
 def test_a_subscription_of_which_only_the_references_are_known(sparse: Caller) -> None:
-    """decisions, "Missing values" and "Missing Bool, flag, verified, Double"."""
+    """rules, "Missing values" and "Missing Bool, flag, verified, Double"."""
     assert sparse.answer("/2/subscriptions/") == f'{{"subscriptions":[{BARE}]}}'

@@ -33,7 +33,7 @@ def browser(gate: House) -> Iterator[httpx2.Client]:
 
 
 def test_a_browser_sees_what_this_is_and_which_version(browser: httpx2.Client) -> None:
-    """decisions, "The page at /"."""
+    """rules, "The page at /"."""
     answer = browser.get("/")
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
@@ -47,7 +47,7 @@ def test_a_browser_sees_what_this_is_and_which_version(browser: httpx2.Client) -
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "", None])
 def test_a_program_gets_404_there_as_before(browser: httpx2.Client, accept: str | None) -> None:
-    """decisions, "The page at /"."""
+    """rules, "The page at /"."""
     request = browser.build_request("GET", "/", headers={"Accept": accept or ""})
     if accept is None:
         del request.headers["Accept"]
@@ -75,7 +75,7 @@ def test_head_and_a_page_that_is_known_already(browser: httpx2.Client) -> None:
 def test_each_link_leads_somewhere_behind_a_prefix_too(
     browser: httpx2.Client, page: str, prefix: str
 ) -> None:
-    """decisions, "Trailing slash"; "The user documentation"."""
+    """rules, "Trailing slash"; "The user documentation"."""
     answer = browser.get(page)
     assert answer.status_code == 200
     here = f"http://host{prefix}{page}"
@@ -92,7 +92,7 @@ def test_each_link_leads_somewhere_behind_a_prefix_too(
 
 
 def test_all_pages_of_the_documentation_are_served_and_packed() -> None:
-    """decisions, "The user documentation"."""
+    """rules, "The user documentation"."""
     names = {path.stem for path in (ROOT / "docs").glob("*.md")}
     assert set(PAGES) == names
     packed = re.findall(
@@ -104,7 +104,7 @@ def test_all_pages_of_the_documentation_are_served_and_packed() -> None:
 
 
 def test_a_page_of_the_documentation_shows_code_and_tables(browser: httpx2.Client) -> None:
-    """decisions, "The user documentation"."""
+    """rules, "The user documentation"."""
     text = browser.get("/manual/integrator").text
     assert "<h1" in text
     assert "<pre><code" in text

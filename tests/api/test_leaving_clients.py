@@ -201,7 +201,7 @@ def wait_until_settled(server: Server, database: str) -> None:
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config
 ) -> None:
-    """decisions, "Long answers" and "Endurance"."""
+    """decisions, "Long answers"; rules, "Endurance"."""
     clients = pytestconfig.getoption("leaving")
     server = Server(database, f"--workers={workers}")
     try:
@@ -241,7 +241,7 @@ def test_clients_that_leave_at_any_moment_leave_nothing_behind(
 def test_a_client_that_ended_its_side_waits_as_long_as_any_other(
     postgres: Databases, tmp_path: Path
 ) -> None:
-    """decisions, "Connections that are half closed": of PostgreSQL, which can be made to wait."""
+    """rules, "Connections that are half closed": of PostgreSQL, which can be made to wait."""
     url = Store("postgresql", tmp_path, postgres).new_database("half-closed")
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=url)
     with (

@@ -34,7 +34,7 @@ def who(logins: Caller, login: str, password: str) -> str | None:
     "login", ["Ann@Example.org", "ann@example.org", "ANN@EXAMPLE.ORG", "aNN@eXAMPLE.oRG"]
 )
 def test_an_email_in_any_ascii_letter_case_with_the_password(logins: Caller, login: str) -> None:
-    """decisions, "Login check"."""
+    """rules, "Login check"."""
     assert who(logins, login, "Secret") == "Ann"
 
 
@@ -48,7 +48,7 @@ def test_an_email_in_any_ascii_letter_case_with_the_password(logins: Caller, log
     ],
 )
 def test_ascii_letters_alone_are_folded(logins: Caller, login: str, password: str) -> None:
-    """decisions, "Login check": ASCII letter case ignored."""
+    """rules, "Login check": ASCII letter case ignored."""
     assert who(logins, login, password) is not None
 
 
@@ -71,7 +71,7 @@ def test_ascii_letters_alone_are_folded(logins: Caller, login: str, password: st
 def test_no_address_passes_for_another_by_unicode(
     logins: Caller, login: str, password: str
 ) -> None:
-    """decisions, "Login check": never Unicode folding or normalisation."""
+    """rules, "Login check": never Unicode folding or normalisation."""
     assert who(logins, login, password) is None
 
 
@@ -92,14 +92,14 @@ def test_a_password_outside_ascii_is_compared_as_utf8(logins: Caller) -> None:
 
 @pytest.mark.parametrize("change", [str.lower, str.upper])
 def test_the_digest_is_not_accepted_as_a_password(logins: Caller, change: Any) -> None:
-    """decisions, "Login check"."""
+    """rules, "Login check"."""
     digest = hashlib.md5(b"Secret").hexdigest()
     assert who(logins, "ann@example.org", change(digest)) is None
 
 
 @pytest.mark.parametrize("code", ["AbC12", "abc12", "ABC12", "aBc12"])
 def test_a_renewal_code_in_any_letter_case_with_the_postal_code(logins: Caller, code: str) -> None:
-    """decisions, "Login check"."""
+    """rules, "Login check"."""
     assert who(logins, code, "00501") == "Ann"
 
 
@@ -130,7 +130,7 @@ def test_a_renewal_code_in_any_letter_case_with_the_postal_code(logins: Caller, 
     ],
 )
 def test_postal_codes_that_fit(logins: Caller, code: str, given: str) -> None:
-    """decisions, "Login check": spaces, hyphens, letter case, ZIP+4, any address."""
+    """rules, "Login check": spaces, hyphens, letter case, ZIP+4, any address."""
     assert who(logins, code, given) is not None
 
 
@@ -162,7 +162,7 @@ def test_postal_codes_that_fit(logins: Caller, code: str, given: str) -> None:
     ],
 )
 def test_postal_codes_and_codes_that_do_not_fit(logins: Caller, code: str, given: str) -> None:
-    """decisions, "Login check": the five digits decide only where one side has no more."""
+    """rules, "Login check": the five digits decide only where one side has no more."""
     assert who(logins, code, given) is None
 
 
@@ -192,7 +192,7 @@ def test_the_pairs_are_not_mixed(logins: Caller, login: str, password: str) -> N
     ],
 )
 def test_nothing_never_fits_nothing(logins: Caller, login: str, password: str) -> None:
-    """decisions, "Login check": empty login, empty password, an empty stored value."""
+    """rules, "Login check": empty login, empty password, an empty stored value."""
     assert who(logins, login, password) is None
 
 
@@ -208,25 +208,25 @@ def test_nothing_never_fits_nothing(logins: Caller, login: str, password: str) -
     ],
 )
 def test_what_is_omitted_or_empty_is_no_error(logins: Caller, parameters: dict[str, str]) -> None:
-    """decisions, "Login check": ``{"authenticated": false}``."""
+    """rules, "Login check": ``{"authenticated": false}``."""
     assert logins.answer(PATH, **parameters) == '{"authenticated":false}'
     assert logins.ask_with_body(PATH, parameters).content == b'{"authenticated":false}'
 
 
 def test_json_null_is_an_omitted_login(logins: Caller) -> None:
-    """decisions, "Body of a GET": null is absent."""
+    """rules, "Body of a GET": null is absent."""
     response = logins.ask_with_body(PATH, {"login": None, "password": None})
     assert response.json() == NO
 
 
 @pytest.mark.parametrize(("login", "password"), [("gone@example.org", "p12"), ("GONE1", "22222")])
 def test_a_deleted_subscriber_is_not_let_in(logins: Caller, login: str, password: str) -> None:
-    """decisions, "Login check"."""
+    """rules, "Login check"."""
     assert who(logins, login, password) is None
 
 
 def test_of_several_the_one_with_a_running_subscription_comes_first(logins: Caller) -> None:
-    """decisions, "Login check": then the lowest id."""
+    """rules, "Login check": then the lowest id."""
     assert who(logins, "shared@example.org", "together") == "OpenLow"
     assert who(logins, "SHARED@example.org", "apart") == "OtherPassword"
 
@@ -234,29 +234,29 @@ def test_of_several_the_one_with_a_running_subscription_comes_first(logins: Call
 def test_of_several_without_a_running_subscription_the_lowest_id_comes_first(
     logins: Caller,
 ) -> None:
-    """decisions, "Login check"."""
+    """rules, "Login check"."""
     assert who(logins, "expired@example.org", "together") == "BothExpiredLow"
 
 
 def test_a_subscription_without_end_is_running(logins: Caller) -> None:
-    """decisions, "Login check": ``date_expired`` null."""
+    """rules, "Login check": ``date_expired`` null."""
     assert who(logins, "nosub@example.org", "together") == "FutureHigh"
 
 
 def test_a_subscription_runs_until_the_end_of_its_last_day(logins: Caller, today: str) -> None:
-    """decisions, "Login check": today in UTC or later."""
+    """rules, "Login check": today in UTC or later."""
     if datetime.now(UTC).date().isoformat() != today:
         pytest.skip("midnight passed in UTC after the data was made")
     assert who(logins, "until@example.org", "together") == "ExpiresTodayHigh"
 
 
 def test_a_deleted_one_does_not_stand_before_a_living_one(logins: Caller) -> None:
-    """decisions, "Login check": the deleted one has the lower id and a running subscription."""
+    """rules, "Login check": the deleted one has the lower id and a running subscription."""
     assert who(logins, "onelives@example.org", "together") == "LivingHigh"
 
 
 def test_nested_subscriptions_and_issues_are_in_order_of_id(logins: Caller) -> None:
-    """decisions, "Login check": as numbers, expired ones included."""
+    """rules, "Login check": as numbers, expired ones included."""
     content = logins.read(PATH, login="ann@example.org", password="Secret")
     subscriptions = content["subscribers"]["subscriptions"]
     assert ids(subscriptions, "subscription_id") == [9, 10, 100]
@@ -266,7 +266,7 @@ def test_nested_subscriptions_and_issues_are_in_order_of_id(logins: Caller) -> N
 
 @given(st.data())
 def test_any_spelling_of_ascii_letters_fits(logins: Caller, data: st.DataObject) -> None:
-    """decisions, "Login check", for every spelling of an address and a code."""
+    """rules, "Login check", for every spelling of an address and a code."""
     for login, password in (("Ann@Example.org", "Secret"), ("AbC12", "0 05-01")):
         spelled = "".join(data.draw(st.sampled_from([c.lower(), c.upper()])) for c in login)
         assert who(logins, spelled, password) == "Ann"
@@ -274,7 +274,7 @@ def test_any_spelling_of_ascii_letters_fits(logins: Caller, data: st.DataObject)
 
 @given(password=st.text())
 def test_no_other_password_fits(logins: Caller, password: str) -> None:
-    """decisions, "Login check", for every text."""
+    """rules, "Login check", for every text."""
     if password != "Secret" and "\x00" not in password:
         assert who(logins, "ann@example.org", password) is None
 

@@ -84,7 +84,7 @@ def assert_refused(answer: httpx2.Response, *, at_most_s: int) -> None:
 def test_after_ten_wrong_guesses_a_login_is_refused_whether_it_exists_or_not(
     database: str, login: str
 ) -> None:
-    """decisions, "Limits of the login check" and "The same answer for an unknown login"."""
+    """decisions, "Limits of the login check"; rules, "The same answer for an unknown login"."""
     with calling(database) as (caller, server):
         for number in range(10):
             answer = attempt(caller, login, f"guess {number}")
@@ -120,7 +120,7 @@ def test_nothing_to_guess_with_is_no_guess(database: str) -> None:
 def test_renewal_codes_are_refused_after_wrong_guesses_at_many_and_emails_are_not(
     database: str,
 ) -> None:
-    """decisions, "A guarded account": a code is short, so none passes that has opened before."""
+    """rules, "A guarded account": a code is short, so none passes that has opened before."""
     with calling(database, "--account-failures", "20") as (caller, _):
         assert attempt(caller, "AB3DE", "97301").text.startswith(FOUND)
         for number in range(20):
@@ -136,7 +136,7 @@ def test_renewal_codes_are_refused_after_wrong_guesses_at_many_and_emails_are_no
 def test_who_has_logged_in_before_does_so_while_a_stranger_guesses_at_emails(
     database: str, workers: str
 ) -> None:
-    """decisions, "A guarded account": everything else gets the same refusal."""
+    """rules, "A guarded account": everything else gets the same refusal."""
     options = ("--account-failures", "20", "--login-failures", "3", "--workers", workers)
     with calling(database, *options) as (caller, server):
         assert attempt(caller, "Ada@example.org", "right").text.startswith(FOUND)
@@ -185,7 +185,7 @@ def test_without_limits_nothing_is_refused(database: str) -> None:
 
 
 def test_an_account_can_do_without_renewal_codes(database: str) -> None:
-    """decisions, "Renewal codes as logins"; a running server heeds it at once."""
+    """rules, "Renewal codes as logins"; a running server heeds it at once."""
     with calling(database) as (caller, _):
         assert attempt(caller, "AB3DE", "97301").text.startswith(FOUND)
         masthead("accounts", "set", 1, "--renewal-code-login", "off", database=database)

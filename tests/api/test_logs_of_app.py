@@ -59,7 +59,7 @@ asyncio.run(main())
 def test_the_app_logs_under_any_server_whether_or_not_logs_are_set_up(
     store: Store, *, configured: bool
 ) -> None:
-    """decisions, "The form of the log" and "Errors in the log"; also for half a character."""
+    """rules, "The form of the log" and "Errors in the log"; also for half a character."""
     database = store.new_database(f"logs-{configured}")
     masthead("accounts", "add", 1, database=database)
     settings = {"MASTHEAD_LOG_FORMAT": "json"} if configured else {}

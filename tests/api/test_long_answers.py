@@ -238,7 +238,7 @@ def test_a_long_answer_comes_in_chunks_of_which_the_last_ends_it(server: Server,
 
 
 def test_every_coding_holds_the_same_body(server: Server, path: str) -> None:
-    """decisions, "Change feed"."""
+    """rules, "Change feed"."""
 
     def ask(coding: str) -> bytes:
         headers, body = ask_raw(server, path, coding=coding)
@@ -259,7 +259,7 @@ def test_a_client_of_http_1_0_gets_the_same_body_without_chunks(server: Server, 
 
 
 def test_a_head_has_the_headers_of_the_get_and_no_body(server: Server, path: str) -> None:
-    """decisions, "Methods" and "Change feed"; the connection is good for the next request."""
+    """rules, "Methods" and "Change feed"; the connection is good for the next request."""
     connection = http.client.HTTPConnection(*server.address, timeout=STOP_SECONDS_MAX)
     headers = {"Authorization": basic("key", "login")}
     with closing(connection):
@@ -293,7 +293,7 @@ def test_a_head_closes_what_it_opened(database: str) -> None:
 def test_an_unknown_list_and_a_time_long_ago_are_refused_before_anything_is_sent(
     caller: Caller,
 ) -> None:
-    """decisions, "Statuses": a handler that runs with its answer raises what others do."""
+    """rules, "Statuses": a handler that runs with its answer raises what others do."""
     assert caller.refusal(404, "/2/downloadmailinglist/8/")
     old = "2020-01-01T00:00:00Z"
     assert caller.refusal(410, "/2/cdc", changed_since=old, entities="addresses")
@@ -404,7 +404,7 @@ def test_an_answer_that_breaks_off_has_no_last_chunk(
 def test_without_room_for_any_file_the_answer_is_503(
     limits: tuple[Server, Callable[[int], None]],
 ) -> None:
-    """decisions, "Statuses": told before anything else was said, and with when to try again."""
+    """rules, "Statuses": told before anything else was said, and with when to try again."""
     server, limit = limits
     caller = Caller(server, "key", "login")
     with closing(caller):
@@ -503,7 +503,7 @@ def new_service() -> Service:
 def test_a_body_of_any_size_is_whole_and_says_its_length_up_to_64_kib(
     size: int, piece_size: int, coding: str
 ) -> None:
-    """decisions, "Change feed" and "Long answers": bodies under 1 KiB are never compressed."""
+    """rules, "Change feed"; decisions, "Long answers": bodies under 1 KiB are never compressed."""
     wanted = (b"0123456789abcdefg" * (size // 17 + 1))[:size]
 
     def pieces() -> Pieces:

@@ -16,7 +16,7 @@ PATH = "/2/downloadmailinglist/81/"
 
 @pytest.mark.parametrize("value", ["true", "True", "1"])
 def test_a_download_is_an_attachment_with_the_same_body(golden: Caller, value: str) -> None:
-    """decisions, "Download of a mailing list"."""
+    """rules, "Download of a mailing list"."""
     response = golden.ask(PATH, download=value)
     assert response.status_code == 200
     assert response.headers["Content-Disposition"].split(";")[0] == "attachment"
@@ -26,7 +26,7 @@ def test_a_download_is_an_attachment_with_the_same_body(golden: Caller, value: s
 
 @pytest.mark.parametrize("value", ["false", "0"])
 def test_without_download_it_is_no_attachment(golden: Caller, value: str) -> None:
-    """decisions, "Download of a mailing list"."""
+    """rules, "Download of a mailing list"."""
     for response in (golden.ask(PATH), golden.ask(PATH, download=value)):
         assert response.status_code == 200
         assert "Content-Disposition" not in response.headers
@@ -41,11 +41,11 @@ def test_the_sample_request_of_the_interface_is_understood(golden: Caller) -> No
 
 @pytest.mark.parametrize("value", ["", "yes", "2"])
 def test_download_is_a_boolean(golden: Caller, value: str) -> None:
-    """interface, operation 10; decisions, "Booleans"."""
+    """interface, operation 10; rules, "Booleans"."""
     assert "download" in error_of(golden.ask(PATH, download=value), 400)
 
 
 @pytest.mark.parametrize("list_id", ["081", "0", "abc", "31", "9223372036854775808", "-81"])
 def test_an_unknown_list_is_not_found(golden: Caller, list_id: str) -> None:
-    """decisions, "Download of a mailing list": a ``mailing_list_id``; "Ids in paths"."""
+    """rules, "Download of a mailing list": a ``mailing_list_id``; "Ids in paths"."""
     assert golden.refusal(404, f"/2/downloadmailinglist/{list_id}/")

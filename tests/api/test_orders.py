@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     "order_id", ["071", "0", "-71", "71.0", "abc", "9223372036854775808", "+71", "7_1", "%D9%A1"]
 )
 def test_an_id_that_is_not_plain_digits_is_unknown(golden: Caller, order_id: str) -> None:
-    """decisions, "Ids in paths"."""
+    """rules, "Ids in paths"."""
     answer = golden.raw(f"/2/orders/{order_id}")
     assert answer.status == 404
     assert answer.error()
 
 
 def test_an_unknown_order_is_not_found(golden: Caller) -> None:
-    """decisions, "Statuses": 404 unknown id."""
+    """rules, "Statuses": 404 unknown id."""
     assert golden.refusal(404, "/2/orders/123456789")
 
 
@@ -56,7 +56,7 @@ def shortest(cents: int) -> str:
 def test_any_amount_of_cents_comes_back_exact_and_short(
     shared_publisher: Publisher, amounts: list[int]
 ) -> None:
-    """decisions, "Double": never ``101.16000000000001``; at most 15 digits."""
+    """rules, "Double": never ``101.16000000000001``; at most 15 digits."""
     shared_publisher.load(
         orders=[
             {"order_id": 5000 + number, "subscriber_id": 10, "sub_total": f"{cents / 100:.2f}"}

@@ -35,7 +35,7 @@ EVERY_PATH = [
 
 @pytest.mark.parametrize("path", EVERY_PATH)
 def test_every_path_answers_with_and_without_a_slash_at_its_end(golden: Caller, path: str) -> None:
-    """decisions, "Trailing slash": at once, never a redirect."""
+    """rules, "Trailing slash": at once, never a redirect."""
     bare, _, query = path.partition("?")
     query = query.format(now=NOW)
     without = golden.ask(f"{bare}?{query}")
@@ -67,14 +67,14 @@ def prints(lists: Caller) -> bytes:
 def test_a_json_body_is_read_whatever_its_label(
     lists: Caller, content: object, label: dict[str, str]
 ) -> None:
-    """decisions, "Where parameters travel" and "Body of a GET"."""
+    """decisions, "Where parameters travel"; rules, "Body of a GET"."""
     body = json.dumps(content).encode()
     assert lists.ask("/2/subscriptions/", body=body, headers=label).content == prints(lists)
 
 
 @pytest.mark.parametrize("label", [FORM_BODY, {}])
 def test_a_form_body_is_read(lists: Caller, label: dict[str, str]) -> None:
-    """decisions, "Where parameters travel" and "Body of a GET": else a form."""
+    """decisions, "Where parameters travel"; rules, "Body of a GET": else a form."""
     response = lists.ask(
         "/2/subscriptions/", body=b"type=Print&limit=3&min_copies=2", headers=label
     )
@@ -96,7 +96,7 @@ def test_query_and_body_are_read_together(lists: Caller) -> None:
 
 
 def test_json_booleans_are_read(lists: Caller) -> None:
-    """decisions, "Booleans" and "Where parameters travel"."""
+    """rules, "Booleans"; decisions, "Where parameters travel"."""
     for value in (True, False):
         response = lists.ask_with_body("/2/subscriptions/", {"campaign_active": value})
         wanted = lists.ask("/2/subscriptions/", campaign_active=str(value))
@@ -105,13 +105,13 @@ def test_json_booleans_are_read(lists: Caller) -> None:
 
 
 def test_json_null_is_absent(lists: Caller) -> None:
-    """decisions, "Body of a GET"."""
+    """rules, "Body of a GET"."""
     response = lists.ask_with_body("/2/subscriptions/", {"type": None, "copies": None})
     assert response.content == lists.ask("/2/subscriptions/").content
 
 
 def test_json_null_of_a_required_parameter_is_missing(lists: Caller) -> None:
-    """decisions, "Body of a GET" and "Error body"."""
+    """rules, "Body of a GET" and "Error body"."""
     response = lists.ask_with_body("/2/cdc", {"changed_since": None, "entities": "orders"})
     assert error_of(response, 400) == "{changed_since} is a required field"
 
@@ -133,14 +133,14 @@ OTHER_FORMS: list[object] = [
 
 
 def test_a_body_of_another_form_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "Body of a GET": a nested value is 400; an array holds one object."""
+    """rules, "Body of a GET": a nested value is 400; an array holds one object."""
     for content in OTHER_FORMS:
         with subtests.test(content=content):
             assert error_of(lists.ask_with_body("/2/subscriptions/", content), 400)
 
 
 def test_a_body_that_is_not_json_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "Body of a GET": JSON when its first character is ``{`` or ``[``."""
+    """rules, "Body of a GET": JSON when its first character is ``{`` or ``[``."""
     for body in (b'{"type":', b'{"type":"Print"}}', b"[", b'{"a" "b"}'):
         with subtests.test(body=body):
             assert error_of(lists.ask("/2/subscriptions/", body=body, headers=JSON_BODY), 400)
@@ -162,7 +162,7 @@ TWICE = [
 def test_a_parameter_given_twice_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
     """decisions, "Where parameters travel": the same parameter twice is 400.
 
-    decisions, "A parameter given twice".
+    rules, "A parameter given twice".
     """
     for path, query, name in TWICE:
         with subtests.test(path=path, query=query):
@@ -237,14 +237,14 @@ NO_NUMBERS = ("", "abc", "1.5", "1,5", "1_000", "0x1", "\u0663", "1e1", "NaN")
 
 
 def test_what_is_not_a_number_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "A parameter that is present always filters" and "limit"."""
+    """rules, "A parameter that is present always filters" and "limit"."""
     for name, value in product(NUMBERS, NO_NUMBERS):
         with subtests.test(name=name, value=value):
             assert name in lists.refusal(400, "/2/subscriptions/", **{name: value})
 
 
 def test_what_is_not_a_boolean_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "Booleans"."""
+    """rules, "Booleans"."""
     for value in ("", "yes", "2", "-1", "t", "on", "null"):
         with subtests.test(value=value):
             sentence = lists.refusal(400, "/2/subscriptions/", campaign_active=value)
@@ -253,21 +253,21 @@ def test_what_is_not_a_boolean_is_refused(lists: Caller, subtests: pytest.Subtes
 
 @pytest.mark.parametrize("value", ["true", "True", "TRUE", "tRUE", "1"])
 def test_true_is_read_in_any_letter_case(lists: Caller, value: str) -> None:
-    """decisions, "Booleans"."""
+    """rules, "Booleans"."""
     rows = lists.read("/2/subscriptions/", campaign_active=value)["subscriptions"]
     assert {row["renew_campaign_active"] for row in rows} == {True}
 
 
 @pytest.mark.parametrize("value", ["false", "False", "FALSE", "fAlse", "0"])
 def test_false_is_read_in_any_letter_case(lists: Caller, value: str) -> None:
-    """decisions, "Booleans"."""
+    """rules, "Booleans"."""
     rows = lists.read("/2/subscriptions/", campaign_active=value)["subscriptions"]
     assert {row["renew_campaign_active"] for row in rows} == {False}
 
 
 @pytest.mark.parametrize("value", ["print", "PRINT", "pRiNt"])
 def test_an_enumeration_is_read_in_any_letter_case(lists: Caller, value: str) -> None:
-    """decisions, "Booleans": enumerations in any letter case."""
+    """rules, "Booleans": enumerations in any letter case."""
     wanted = lists.answer("/2/subscriptions/", type="Print")
     assert lists.answer("/2/subscriptions/", type=value) == wanted
 
@@ -279,7 +279,7 @@ def test_another_value_of_an_enumeration_is_refused(lists: Caller, value: str) -
 
 
 def test_an_empty_type_does_not_return_everybody(lists: Caller) -> None:
-    """decisions, "A parameter that is present always filters"."""
+    """rules, "A parameter that is present always filters"."""
     response = lists.ask("/2/subscriptions/", type="")
     if response.status_code == 200:
         assert {row["type"] for row in response.json()["subscriptions"]} == {""}
@@ -288,7 +288,7 @@ def test_an_empty_type_does_not_return_everybody(lists: Caller) -> None:
 
 
 def test_a_limit_below_one_is_refused(lists: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "limit"."""
+    """rules, "limit"."""
     paths = ("/2/subscriptions/", "/2/subscribers/")
     for path, value in product(paths, ("0", "-1", "-9223372036854775808")):
         with subtests.test(path=path, value=value):
@@ -300,7 +300,7 @@ def test_a_limit_below_one_is_refused(lists: Caller, subtests: pytest.Subtests) 
 def test_a_limit_above_the_maximum_returns_the_maximum(
     lists: Caller, path: str, value: str
 ) -> None:
-    """decisions, "limit": above 100, 100 are returned; interface, Limits: 100 by default."""
+    """rules, "limit": above 100, 100 are returned; interface, Limits: 100 by default."""
     ((_, rows),) = lists.read(path, limit=value).items()
     assert len(rows) == 100
     assert rows == next(iter(lists.read(path).values()))
@@ -318,7 +318,7 @@ BEYOND_64_BITS = ("9223372036854775808", "-9223372036854775809", "9" * 40, "-" +
 
 @ON_BOTH
 def test_numbers_beyond_64_bits_make_no_fault(lists: Caller, subtests: pytest.Subtests) -> None:
-    """decisions, "Statuses": an answer or a sentence, never 500."""
+    """rules, "Statuses": an answer or a sentence, never 500."""
     for name, value in product(
         ("copies", "max_issues_left", "subscriber_id", "after"), BEYOND_64_BITS
     ):
@@ -348,7 +348,7 @@ def curl(caller: Caller, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_curl_sends_json_labelled_as_a_form(lists: Caller) -> None:
-    """decisions, "Body of a GET": curl labels it a form."""
+    """rules, "Body of a GET": curl labels it a form."""
     content = '{"type":"Print","limit":3,"min_copies":2}'
     url = f"{lists.server.url}/2/subscriptions/"
     answer = curl(lists, "--request", "GET", "--data", content, url).stdout
@@ -371,7 +371,7 @@ def test_curl_sends_a_query_string(people: Caller) -> None:
 
 
 def test_curl_sends_a_raw_plus_in_an_offset(lists: Caller) -> None:
-    """decisions, "+ in changed_since sent unescaped"."""
+    """rules, "An unescaped + in changed_since"."""
     url = f"{lists.server.url}/2/cdc?changed_since={NOW_IN_WARSAW}&entities=orders"
     answer = curl(lists, url).stdout
     assert answer == '{"orders":[]}\n200'

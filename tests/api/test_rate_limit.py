@@ -41,7 +41,7 @@ def taken(limit: RateLimit, account_id: int = 1) -> tuple[bool, int]:
 
 
 def test_an_account_may_make_so_many_at_once_and_then_one_for_each_share_of_a_second() -> None:
-    """decisions, "Limit of requests"."""
+    """rules, "Limit of requests"."""
     clock = Clock()
     limit = RateLimit(4, clock=clock)
     assert [taken(limit) for _ in range(5)] == [
@@ -124,7 +124,7 @@ def statuses(answers: Sequence[httpx2.Response]) -> list[int]:
 @SHORT_ON_SQLITE
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_is_too_much_is_429_in_all_workers(loaded: str, workers: int) -> None:
-    """decisions, "Limit of requests": another account notices nothing."""
+    """rules, "Limit of requests": another account notices nothing."""
     with serving(loaded, "--rate-limit=5", f"--workers={workers}") as server:
         start = monotonic()
         answers = [ask(server) for _ in range(60)]
@@ -160,7 +160,7 @@ def is_429(answer: httpx2.Response) -> bool:
 
 @SHORT_ON_SQLITE
 def test_without_the_setting_there_is_no_limit(loaded: str) -> None:
-    """decisions, "Limit of requests": off unless set."""
+    """rules, "Limit of requests": off unless set."""
     with serving(loaded) as server:
         answers = [ask(server) for _ in range(30)]
     assert statuses(answers) == [404] * 30

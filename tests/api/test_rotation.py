@@ -54,7 +54,7 @@ def on_the_wire(server: Server, pair: Pair) -> set[Pair]:
 
 
 def test_both_pairs_work_during_the_overlap_and_each_sees_itself(database: str) -> None:
-    """decisions, "Rotation of API secrets": who holds an old pair does not get the new one."""
+    """rules, "Rotation of API secrets": who holds an old pair does not get the new one."""
     masthead("accounts", "add", 9, "--master", "--api-key=mk", "--api-login=ml", database=database)
     with serving(database) as server:
         new = rotate(database, "--overlap", "24h")
@@ -69,7 +69,7 @@ def test_both_pairs_work_during_the_overlap_and_each_sees_itself(database: str) 
 
 
 def test_the_last_use_of_each_pair_is_shown(database: str) -> None:
-    """decisions, "Last use of API secrets"; a server writes what it still has when it ends."""
+    """rules, "Last use of API secrets"; a server writes what it still has when it ends."""
     assert shown(database)["last_used"] == ""
     with serving(database) as server:
         assert ask(server, OLD).status_code == 200

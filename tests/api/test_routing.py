@@ -37,7 +37,7 @@ def found(path: str) -> tuple[str | None, int]:
 
 @given(st.integers(min_value=0, max_value=10**19 - 1))
 def test_an_id_is_digits_without_leading_zeros(number: int) -> None:
-    """decisions, "Ids in paths"."""
+    """rules, "Ids in paths"."""
     assert found(f"/2/orders/{number}") == ("/2/orders/{order_id}", number)
     with pytest.raises(NotFound):
         found(f"/2/orders/0{number}")

@@ -34,7 +34,7 @@ PART = 0.05
 def test_no_answer_breaks_the_description(
     golden: Caller, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """decisions, "Statuses", "Methods", "Unknown parameter", "Error body" and all wire types."""
+    """rules, "Statuses", "Methods", "Error body"; decisions, "Unknown parameter"; wire types."""
     recently = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
     configuration = tmp_path / "schemathesis.toml"
     cases = request.config.getoption("--cases")

@@ -46,7 +46,7 @@ PREFERRED = {
 
 @pytest.mark.parametrize("accept", PREFERRED)
 def test_the_media_type_is_the_one_that_the_client_prefers(accept: str) -> None:
-    """decisions, "Snapshot in lines"; RFC 9110 section 12.5.1."""
+    """rules, "Snapshot in lines"; RFC 9110 section 12.5.1."""
     assert media_type_for(accept, (JSON, NDJSON)) == PREFERRED[accept]
 
 
@@ -66,7 +66,7 @@ def is_complete(text: bytes) -> bool:
 
 @given(data=st.data())
 def test_no_beginning_of_a_response_is_taken_for_all_of_it(golden: Caller, data: Any) -> None:
-    """decisions, "Snapshot in lines"."""
+    """rules, "Snapshot in lines"."""
     path = f"/snapshot?entities={EVERYTHING}"
     whole = golden.raw(path, extra=b"Accept: application/x-ndjson\r\n").body
     assert is_complete(whole)
@@ -87,7 +87,7 @@ def lines_of(caller: Caller, entities: str = EVERYTHING) -> list[Any]:
 
 
 def test_each_line_is_a_record_of_the_json_form_in_its_order(golden: Caller) -> None:
-    """decisions, "Snapshot in lines"."""
+    """rules, "Snapshot in lines"."""
     found: dict[str, list[Any]] = {key: [] for key in KEYS.values()}
     for line in lines_of(golden):
         assert list(line) == ["entity", "record"]
@@ -115,7 +115,7 @@ def test_json_varies_too(golden: Caller, accept: str | None) -> None:
 
 
 def test_the_feed_keeps_its_form(golden: Caller) -> None:
-    """decisions, "Snapshot in lines"."""
+    """rules, "Snapshot in lines"."""
     through = golden.ask("/snapshot", entities="orders").headers[THROUGH]
     for path in ("/2/cdc", "/deletions"):
         response = golden.ask(path, changed_since=through, entities="orders", headers=IN_LINES)
@@ -131,7 +131,7 @@ def test_head_has_the_headers_alone(golden: Caller) -> None:
 
 
 def test_errors_are_json(golden: Caller) -> None:
-    """decisions, "Error body"."""
+    """rules, "Error body"."""
     response = golden.ask("/snapshot", entities="issues", headers=IN_LINES)
     assert response.status_code == 400
     assert response.headers["Content-Type"] == JSON
@@ -139,7 +139,7 @@ def test_errors_are_json(golden: Caller) -> None:
 
 
 def test_lines_are_compressed_as_json_is(golden: Caller) -> None:
-    """decisions, "Change feed: compression"."""
+    """rules, "Change feed: compression"."""
     path = f"/snapshot?entities={EVERYTHING}"
     accept = b"Accept: application/x-ndjson\r\n"
     plain = golden.raw(path, extra=accept)

@@ -138,7 +138,7 @@ def found(people: Caller, **filters: str) -> list[int]:
     ],
 )
 def test_a_search_by_one_value(people: Caller, name: str, wanted: str, who: list[int]) -> None:
-    """decisions, "Subscriber search": whole values, letter case, a trailing ``*``."""
+    """rules, "Subscriber search": whole values, letter case, a trailing ``*``."""
     assert expected(**{name: wanted}) == who
     assert found(people, **{name: wanted}) == who
 
@@ -161,21 +161,21 @@ def searches(draw: st.DrawFn) -> dict[str, str]:
 
 @given(filters=searches())
 def test_any_search_finds_what_fits_all_of_it(people: Caller, filters: dict[str, str]) -> None:
-    """decisions, "Subscriber search", against a model over the loaded rows."""
+    """rules, "Subscriber search", against a model over the loaded rows."""
     if any(value == "*" for value in filters.values()):
         return  # whether an empty value begins with nothing is not decided
     assert found(people, **filters) == expected(**filters)
 
 
 def test_several_parameters_are_joined_with_and(people: Caller) -> None:
-    """interface, operation 8; decisions, "A parameter that is present always filters"."""
+    """interface, operation 8; rules, "A parameter that is present always filters"."""
     assert found(people, first_name="Ann", source="web") == [1, 2]
     assert found(people, first_name="Ann", source="") == []
     assert found(people, email="shared@example.org", source="mail_1") == [9]
 
 
 def test_deleted_subscribers_are_left_out(people: Caller) -> None:
-    """decisions, "Subscriber search"; the feed shows them."""
+    """rules, "Subscriber search"; the feed shows them."""
     assert found(people, renewal_code="PP031") == []
     assert found(people, email="gone@example.org") == []
     everybody = found(people)
@@ -252,7 +252,7 @@ def search_rows(caller: Caller) -> dict[str, dict[str, Any]]:
 def test_any_text_comes_back_as_it_was_loaded(
     house: House, tmp_path: Path, names: list[str]
 ) -> None:
-    """decisions, "Content": UTF-8 not escaped, lengths count code points; from a CSV file."""
+    """rules, "Content": UTF-8 not escaped, lengths count code points; from a CSV file."""
     path = tmp_path / "subscribers.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_ALL)
@@ -274,7 +274,7 @@ def test_any_text_comes_back_as_it_was_loaded(
 @settings(max_examples=3)
 @given(names=st.lists(NAMES, min_size=20, max_size=30))
 def test_whoever_is_loaded_is_found_by_name(shared_publisher: Publisher, names: list[str]) -> None:
-    """decisions, "Subscriber search", for every text; from an NDJSON file."""
+    """rules, "Subscriber search", for every text; from an NDJSON file."""
     shared_publisher.load(
         subscribers=[
             {"subscriber_id": 2000 + n, "renewal_code": f"N{n:04d}", "first_name": name}

@@ -85,7 +85,7 @@ FILTERS = st.fixed_dictionaries(
 
 @given(filters=FILTERS)
 def test_any_filters_find_what_fits_all_of_them(lists: Caller, filters: dict[str, Any]) -> None:
-    """interface, operation 7; decisions, "Subscription filters": joined with AND."""
+    """interface, operation 7; rules, "Subscription filters": joined with AND."""
     assert found(lists, **filters) == expected(**filters)
 
 
@@ -107,34 +107,34 @@ def test_any_filters_find_what_fits_all_of_them(lists: Caller, filters: dict[str
     ],
 )
 def test_each_filter_alone(lists: Caller, name: str, wanted: Any) -> None:
-    """interface, operation 7; decisions, "Bounds": inclusive."""
+    """interface, operation 7; rules, "Bounds": inclusive."""
     filtered = expected(**{name: wanted})
     assert 0 < len(filtered) < len(LOADED)
     assert found(lists, **{name: wanted}) == filtered
 
 
 def test_a_lower_bound_of_issues_keeps_the_unlimited(lists: Caller) -> None:
-    """decisions, "Subscription filters": unlimited is more than any number."""
+    """rules, "Subscription filters": unlimited is more than any number."""
     rows = lists.read(PATH, min_issues_left=2**63 - 1)["subscriptions"]
     assert {row["issues"] for row in rows} == {"-1", str(2**63 - 1)}
 
 
 def test_an_upper_bound_of_issues_leaves_the_unlimited_out(lists: Caller) -> None:
-    """decisions, "Subscription filters": a renewal mailing must not reach the unlimited."""
+    """rules, "Subscription filters": a renewal mailing must not reach the unlimited."""
     rows = lists.read(PATH, max_issues_left=2)["subscriptions"]
     assert {row["issues"] for row in rows} == {"0", "1", "2"}
     assert lists.read(PATH, max_issues_left=-1) == {"subscriptions": []}
 
 
 def test_minus_one_finds_the_unlimited(lists: Caller) -> None:
-    """decisions, "Subscription filters": ``issues_left=-1`` finds it."""
+    """rules, "Subscription filters": ``issues_left=-1`` finds it."""
     rows = lists.read(PATH, issues_left=-1)["subscriptions"]
     assert {row["issues"] for row in rows} == {"-1"}
     assert ids(rows, "subscription_id") == expected(issues_left=-1)
 
 
 def test_bounds_of_issues_together_keep_to_the_numbers_between(lists: Caller) -> None:
-    """decisions, "Bounds" and "Subscription filters": the upper bound rules the unlimited out."""
+    """rules, "Bounds" and "Subscription filters": the upper bound rules the unlimited out."""
     rows = lists.read(PATH, min_issues_left=3, max_issues_left=5)["subscriptions"]
     assert {row["issues"] for row in rows} == {"3", "4", "5"}
 
@@ -177,7 +177,7 @@ def test_a_full_page_names_the_next(lists: Caller) -> None:
 
 @pytest.mark.parametrize("path", [PATH, PATH.removesuffix("/")])
 def test_the_address_of_the_next_page_has_the_path_that_was_asked(lists: Caller, path: str) -> None:
-    """decisions, "Order of lists: the address of the next page"."""
+    """rules, "Order of lists: the address of the next page"."""
     first = lists.ask(path, limit=2, type="print")
     last = ids(first.json()["subscriptions"], "subscription_id")[-1]
     assert first.headers["Link"] == f'<{path}?limit=2&type=Print&after={last}>; rel="next"'
@@ -186,7 +186,7 @@ def test_the_address_of_the_next_page_has_the_path_that_was_asked(lists: Caller,
 
 
 def test_clients_of_python_follow_the_next_page(lists: Caller) -> None:
-    """decisions, "Order of lists: the address of the next page": with what they bring for it.
+    """rules, "Order of lists: the address of the next page": with what they bring for it.
 
     httpx reads the header, and puts a path behind its base URL; urllib joins it to what was asked.
     """

@@ -139,7 +139,7 @@ def found(texts: Caller, **filters: str) -> list[int]:
 def test_a_name_is_found_by_its_folded_code_points(
     texts: Caller, wanted: str, numbers: list[int]
 ) -> None:
-    """decisions, "Subscriber search": Unicode case folding, and nothing else is the same."""
+    """rules, "Subscriber search": Unicode case folding, and nothing else is the same."""
     assert found(texts, first_name=wanted) == numbers
 
 
@@ -186,7 +186,7 @@ def test_a_name_is_found_by_its_folded_code_points(
 def test_a_source_is_found_by_its_code_points_but_for_the_case_of_ascii_letters(
     texts: Caller, wanted: str, numbers: list[int]
 ) -> None:
-    """decisions, "Subscriber search"."""
+    """rules, "Subscriber search"."""
     assert found(texts, source=wanted) == numbers
 
 

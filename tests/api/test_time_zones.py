@@ -121,7 +121,7 @@ def expire(publisher: Publisher, day: str) -> None:
 def test_a_subscription_expires_at_midnight_where_the_account_is(
     publisher: Publisher, app: App, clock: Clock, time_zone: str | None, day: str, ends: str
 ) -> None:
-    """decisions, "Login check: several subscribers" and "What today is"."""
+    """decisions, "Login check: several subscribers"; rules, "What today is"."""
     if time_zone:
         accounts.set_account(publisher.store, 1, {"time_zone": time_zone})
     expire(publisher, day)

@@ -100,7 +100,7 @@ def test_a_changed_item_shows_its_order_whole(publisher: Publisher) -> None:
 def test_an_entry_sends_its_list_download_again(
     publisher: Publisher, entry: dict[str, Any], list_id: int
 ) -> None:
-    """decisions, "A mailing list's entries": who keeps them has to know."""
+    """rules, "A mailing list's entries": who keeps them has to know."""
     changes = publisher.changes(mailing_list_entries=[entry])
     assert list(changes) == ["list_downloads"]
     assert ids(changes["list_downloads"], "mailing_list_id") == [list_id]
@@ -108,7 +108,7 @@ def test_an_entry_sends_its_list_download_again(
 
 
 def test_a_renamed_field_changes_every_record(publisher: Publisher) -> None:
-    """decisions, "Change feed": every record that shows it; nothing old is remembered."""
+    """rules, "Change feed": every record that shows it; nothing old is remembered."""
     before = publisher.caller.read("/2/customfields/1")
     changes = publisher.changes(custom_fields=[{"field_id": 2, "display_as": "Your motto"}])
     assert before != publisher.caller.read("/2/customfields/1")
@@ -122,7 +122,7 @@ def test_a_renamed_field_changes_every_record(publisher: Publisher) -> None:
 
 
 def test_a_renamed_option_changes_the_records_that_show_it(publisher: Publisher) -> None:
-    """decisions, "Change feed": a change of an option is a change of those who show it."""
+    """rules, "Change feed": a change of an option is a change of those who show it."""
     changes = publisher.changes(custom_field_options=[{"option_id": 2, "display_as": "Navy"}])
     assert list(changes) == ["custom_fields"]
     assert ids(changes["custom_fields"], "subscriber_id") == [2]
@@ -134,7 +134,7 @@ def test_a_renamed_option_changes_the_records_that_show_it(publisher: Publisher)
 
 
 def test_a_new_field_changes_every_record(publisher: Publisher) -> None:
-    """decisions, "Change feed": a new field changes all of them."""
+    """rules, "Change feed": a new field changes all of them."""
     changes = publisher.changes(
         custom_fields=[
             {"field_id": 3, "name": "age", "display_as": "Age", "type": "text", "allow_other": 0}
@@ -147,13 +147,13 @@ def test_a_new_field_changes_every_record(publisher: Publisher) -> None:
 
 
 def test_a_new_option_that_nobody_chose_changes_no_record(publisher: Publisher) -> None:
-    """decisions, "Change feed": every record that shows it."""
+    """rules, "Change feed": every record that shows it."""
     option = {"option_id": 4, "field_id": 1, "value": "grey", "display_as": "Grey", "order": 4}
     assert publisher.changes(custom_field_options=[option]) == {}
 
 
 def test_an_answer_changes_the_record_of_its_subscriber(publisher: Publisher) -> None:
-    """decisions, "Change feed", for a new, a changed and an other answer."""
+    """rules, "Change feed", for a new, a changed and an other answer."""
     for answer in (
         {"subscriber_id": 4, "field_id": 2, "text_value": "New"},
         {"subscriber_id": 4, "field_id": 2, "text_value": "Changed"},
@@ -169,7 +169,7 @@ def test_an_answer_changes_the_record_of_its_subscriber(publisher: Publisher) ->
 
 
 def test_a_new_subscriber_has_a_record_of_custom_fields(publisher: Publisher) -> None:
-    """decisions, "Change feed": every subscriber has a record of custom fields."""
+    """rules, "Change feed": every subscriber has a record of custom fields."""
     changes = publisher.changes(subscribers=[{"subscriber_id": 5, "renewal_code": "FED05"}])
     assert set(changes) == {"subscribers", "custom_fields"}
     assert ids(changes["subscribers"], "subscriber_id") == [5]
@@ -179,7 +179,7 @@ def test_a_new_subscriber_has_a_record_of_custom_fields(publisher: Publisher) ->
 
 
 def test_a_deleted_subscriber_is_a_change(publisher: Publisher) -> None:
-    """decisions, "Subscriber search": the change feed shows those with a delete_date."""
+    """rules, "Subscriber search": the change feed shows those with a delete_date."""
     changes = publisher.changes(
         subscribers=[{"subscriber_id": 2, "delete_date": "2026-11-19 08:00:00"}]
     )
@@ -214,7 +214,7 @@ def test_the_same_load_again_changes_nothing(publisher: Publisher) -> None:
 
 
 def test_handing_back_the_header_loses_and_repeats_nothing(publisher: Publisher) -> None:
-    """decisions, "Change feed": the time to pass as the next ``changed_since``."""
+    """rules, "Change feed": the time to pass as the next ``changed_since``."""
     seen: list[str] = []
     for number in range(4):
         publisher.load(
@@ -230,7 +230,7 @@ def test_handing_back_the_header_loses_and_repeats_nothing(publisher: Publisher)
 
 
 def test_a_client_that_asks_for_one_entity_misses_no_other_later(publisher: Publisher) -> None:
-    """decisions, "Change feed"."""
+    """rules, "Change feed"."""
     start = publisher.feed.through
     publisher.load(
         subscribers=[{"subscriber_id": 1, "first_name": "A"}],

@@ -60,7 +60,7 @@ def damaging(seed: int) -> Alter:
 @examples(2, 15)
 @given(seed=st.integers(0, 2**32))
 def test_values_of_any_type_anywhere_are_findings(small: Publisher, seed: int) -> None:
-    """decisions, "Checker: what it says and keeps"."""
+    """rules, "Checker: what it says and keeps"."""
     with altered(small.url, damaging(seed)) as server:
         # The first request decides whether it is a service at all.
         report = check(server.url, small.key, small.login, 1000)
@@ -89,7 +89,7 @@ def test_no_record_stops_the_comparison_with_a_table(value: Any) -> None:
 
 
 def test_an_unknown_name_is_shown_only_if_it_cannot_be_a_value() -> None:
-    """decisions, "Checker: what it says and keeps": some services use values as keys."""
+    """rules, "Checker: what it says and keeps": some services use values as keys."""
     once = list(faults_of(Subscriber, [{"subscriber_id": "1", "canary": 1}], "GET /", "[]"))
     assert not [finding for finding in once if "canary" in finding.text]
     assert any("a name after `subscriber_id`" in finding.text for finding in once)
@@ -101,7 +101,7 @@ def test_an_unknown_name_is_shown_only_if_it_cannot_be_a_value() -> None:
 def test_the_beginning_of_a_feed_has_its_first_records(
     feed: dict[str, list[Any]], data: st.DataObject
 ) -> None:
-    """decisions, "Checker: how politely it asks"."""
+    """rules, "Checker: how politely it asks"."""
     content = json.dumps(feed).encode()
     count = data.draw(st.integers(0, len(content)))
     begun = beginning_of(content[:count])

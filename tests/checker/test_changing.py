@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @ON_SQLITE
 def test_what_differs_once_is_no_difference(small: Publisher) -> None:
-    """decisions, "Checker: what may change meanwhile"."""
+    """rules, "Checker: what may change meanwhile"."""
     other = says(CDC, each("subscriptions", put(copies="77")))
     times: list[Asked] = []
 
@@ -57,7 +57,7 @@ def one_more(
 
 @ON_SQLITE
 def test_a_service_whose_records_always_change_does_not_differ(small: Publisher) -> None:
-    """decisions, "Checker: what may change meanwhile"."""
+    """rules, "Checker: what may change meanwhile"."""
     numbers = count(FIRST_NEW)
     more = one_more("addresses", numbers, lambda number: {"address_id": str(number)})
     with altered(small.url, says(CDC, more)) as server:
@@ -77,7 +77,7 @@ def test_a_search_for_what_is_no_address_may_be_refused(small: Publisher) -> Non
 
 @ON_SQLITE
 def test_a_service_that_reads_only_bodies_is_asked_with_bodies(small: Publisher) -> None:
-    """decisions, "Checker: where parameters travel"."""
+    """rules, "Checker: where parameters travel"."""
     with altered(small.url, without_query) as server:
         report = check(server.url, small.key, small.login, 1000)
         assert any(b'"publication_id"' in asked.body for asked in server.asked)
@@ -87,7 +87,7 @@ def test_a_service_that_reads_only_bodies_is_asked_with_bodies(small: Publisher)
 @ON_SQLITE
 @pytest.mark.parametrize("hours", [-12, 0, 14])
 def test_any_time_zone_may_be_that_of_modified_date(small: Publisher, hours: int) -> None:
-    """decisions, "Checker: what `modified_date` proves"."""
+    """rules, "Checker: what `modified_date` proves"."""
     with altered(small.url, changed_one_by_one(hours_ahead=hours)) as server:
         report = check(server.url, small.key, small.login, 1000)
     assert report.findings == []
@@ -95,7 +95,7 @@ def test_any_time_zone_may_be_that_of_modified_date(small: Publisher, hours: int
 
 @ON_SQLITE
 def test_subscribers_that_change_all_the_time_are_no_difference(small: Publisher) -> None:
-    """decisions, "Checker: what may change meanwhile"."""
+    """rules, "Checker: what may change meanwhile"."""
     numbers = count(FIRST_NEW)
 
     def changed_now(number: int) -> dict[str, object]:
@@ -113,7 +113,7 @@ def test_subscribers_that_change_all_the_time_are_no_difference(small: Publisher
 
 @ON_SQLITE
 def test_what_an_entity_alone_lacks_once_is_no_difference(small: Publisher) -> None:
-    """decisions, "Checker: row limits of the feed": all entities may show what came meanwhile."""
+    """rules, "Checker: row limits of the feed": all entities may show what came meanwhile."""
     lacking: set[str] = set()
 
     def alter(asked: Asked, send: Send) -> Reply:

@@ -63,7 +63,7 @@ def personal(publisher: Publisher) -> set[str]:
 def test_at_masthead_it_prints_no_difference_and_ends_with_0(
     small: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Exit statuses"."""
+    """rules, "Exit statuses"."""
     done = checked(small, small.url, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     *_, last = done.stdout.splitlines()
@@ -74,7 +74,7 @@ def test_at_masthead_it_prints_no_difference_and_ends_with_0(
 def test_a_difference_is_a_row_with_the_section_and_ends_with_1(
     small: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Exit statuses"; "Checker: what it says and keeps"."""
+    """rules, "Exit statuses"; "Checker: what it says and keeps"."""
     with altered(small.url, says(ORDER, put(grand_total=str))) as server:
         done = checked(small, server.url, folder=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
@@ -118,7 +118,7 @@ def test_json_has_the_same(small: Publisher, tmp_path: Path) -> None:
 @ON_SQLITE
 @pytest.mark.parametrize("form", ["text", pytest.param("json", marks=ONLY_LONG)])
 def test_no_value_of_a_person_is_printed(small: Publisher, tmp_path: Path, form: str) -> None:
-    """decisions, "Checker: what it says and keeps"."""
+    """rules, "Checker: what it says and keeps"."""
     values = personal(small)
     assert len(values) > 300
 
@@ -157,7 +157,7 @@ BAD_USAGE = {
 
 @pytest.mark.parametrize("how", BAD_USAGE)
 def test_a_call_that_cannot_work_ends_with_2(tmp_path: Path, how: str) -> None:
-    """decisions, "Exit statuses"."""
+    """rules, "Exit statuses"."""
     arguments, sentence = BAD_USAGE[how]
     settings = {"MASTHEAD_API_KEY": "key", "MASTHEAD_API_LOGIN": "login"}
     done = run("check", *arguments, database=NO_DATABASE, settings=settings, cwd=tmp_path)
@@ -169,7 +169,7 @@ def test_a_call_that_cannot_work_ends_with_2(tmp_path: Path, how: str) -> None:
 def test_a_service_that_cannot_be_asked_ends_with_1_and_a_sentence(
     small: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Exit statuses"."""
+    """rules, "Exit statuses"."""
     wrong = small.with_key("a-wrong-key")
     for publisher, url, sentence in (
         (small, "http://127.0.0.1:1", "/2/accounts/: no complete response: "),
@@ -186,7 +186,7 @@ def test_a_service_that_cannot_be_asked_ends_with_1_and_a_sentence(
 def test_a_service_that_goes_away_is_no_difference_and_what_was_found_before_is_printed(
     small: Publisher, tmp_path: Path, form: str
 ) -> None:
-    """decisions, "Exit statuses"; decisions, "Checker: what may change meanwhile"."""
+    """rules, "Exit statuses"; rules, "Checker: what may change meanwhile"."""
     left = iter(range(40))
 
     def going_away(asked: Asked, send: Send) -> Reply:
@@ -210,7 +210,7 @@ def test_a_service_that_goes_away_is_no_difference_and_what_was_found_before_is_
 
 @ON_SQLITE
 def test_a_server_of_something_else_is_named_as_such(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Exit statuses"; also with the version in the base URL."""
+    """rules, "Exit statuses"; also with the version in the base URL."""
     done = checked(small, f"{small.url}/2/", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (

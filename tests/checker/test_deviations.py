@@ -54,7 +54,7 @@ OF_MANY = OF_MANY_RECORDS | {
     [pytest.param(name, marks=() if name in SHORT else ONLY_LONG) for name in DEVIATIONS],
 )
 def test_a_planted_deviation_is_named(publishers: dict[str, Publisher], name: str) -> None:
-    """decisions, "Checker: differences and notes" and "Checker: row limits of the feed"."""
+    """decisions, "Checker: differences and notes"; rules, "Checker: row limits of the feed"."""
     deviation = DEVIATIONS[name]
     found = publishers["large" if name in OF_MANY else "small"]
     with altered(found.url, deviation.alter) as server:

@@ -36,7 +36,7 @@ def test_masthead_is_as_the_interface_says_with_any_data(
 def test_a_feed_of_days_is_as_the_interface_says(
     publishers: dict[str, Publisher], overlap: int
 ) -> None:
-    """decisions, "Checker: what `modified_date` proves"; "Change feed: the overlap"."""
+    """rules, "Checker: what `modified_date` proves"; "Change feed: the overlap"."""
     aged = publishers["aged"]
     options = (*NO_LIMITS, "--feed-overlap", str(overlap))
     with serving(aged.database, *options) as server:

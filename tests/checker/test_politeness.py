@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @ON_SQLITE
 def test_requests_are_as_far_apart_as_the_rate_says(small: Publisher) -> None:
-    """decisions, "Checker: how politely it asks". The waits are counted, and not waited for."""
+    """rules, "Checker: how politely it asks". The waits are counted, and not waited for."""
     waits: list[float] = []
     with Asker(small.url, small.key, small.login, 0.01, waits.append) as asker:
         for _ in range(4):
@@ -38,7 +38,7 @@ def test_requests_are_as_far_apart_as_the_rate_says(small: Publisher) -> None:
 
 @ON_SQLITE
 def test_retry_after_is_obeyed(small: Publisher) -> None:
-    """decisions, "Checker: how politely it asks"."""
+    """rules, "Checker: how politely it asks"."""
     refusals = iter([429, 503])
 
     def alter(asked: Asked, send: Send) -> Reply:
@@ -58,7 +58,7 @@ def test_retry_after_is_obeyed(small: Publisher) -> None:
 
 @ON_SQLITE
 def test_a_service_that_has_had_enough_is_left_alone(small: Publisher) -> None:
-    """decisions, "Checker: how politely it asks": what it did not answer is not tried."""
+    """rules, "Checker: how politely it asks": what it did not answer is not tried."""
 
     def alter(asked: Asked, send: Send) -> Reply:
         if asked.path == "/2/customfields/":
@@ -76,7 +76,7 @@ def test_a_service_that_has_had_enough_is_left_alone(small: Publisher) -> None:
 @ON_SQLITE
 @pytest.mark.parametrize("which", ["any", "wrong", "incomplete"])
 def test_logins_that_are_locked_are_not_tried(small: Publisher, which: str) -> None:
-    """decisions, "Checker: how politely it asks"; "Limits of the login check"."""
+    """rules, "Checker: how politely it asks"; "Limits of the login check"."""
     locked = Reply(429, b'{"error": "locked"}', {"Retry-After": "900"})
 
     def alter(asked: Asked, send: Send) -> Reply:
@@ -104,7 +104,7 @@ def test_masthead_that_has_locked_an_account_does_not_differ(small: Publisher) -
 
 @ON_SQLITE
 def test_wrong_postal_codes_are_of_one_reader_after_another(small: Publisher) -> None:
-    """decisions, "Checker: how politely it asks": no reader is locked by many checks."""
+    """rules, "Checker: how politely it asks": no reader is locked by many checks."""
     with (
         altered(small.url, unaltered) as server,
         Asker(server.url, small.key, small.login, 1000) as asker,
@@ -123,7 +123,7 @@ def test_wrong_postal_codes_are_of_one_reader_after_another(small: Publisher) ->
 
 @ON_SQLITE
 def test_there_is_a_most_of_requests(small: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """decisions, "Checker: how politely it asks"."""
+    """rules, "Checker: how politely it asks"."""
     with Asker(small.url, small.key, small.login, 1000) as asker:
         asker.count = asking.REQUESTS_MAX - 1
         asker.ask("/2/accounts/")
@@ -140,7 +140,7 @@ def test_there_is_a_most_of_requests(small: Publisher, monkeypatch: pytest.Monke
 def test_there_is_a_most_of_bytes_of_the_feed(
     publishers: dict[str, Publisher], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Checker: how politely it asks": the records that were read are compared."""
+    """rules, "Checker: how politely it asks": the records that were read are compared."""
     large = publishers["large"]
     monkeypatch.setattr(asking, "ANSWER_BYTES_MAX", 50_000)
     report = check(large.url, large.key, large.login, 1000)
@@ -163,7 +163,7 @@ def test_there_is_a_most_of_bytes_of_the_feed(
 def test_a_service_that_locks_who_had_wrong_credentials_is_checked_all_the_same(
     small: Publisher,
 ) -> None:
-    """decisions, "Checker: how politely it asks": what may lock comes last."""
+    """rules, "Checker: how politely it asks": what may lock comes last."""
     is_locked = False
 
     def locking(asked: Asked, send: Send) -> Reply:
@@ -202,7 +202,7 @@ def test_a_service_may_take_the_postal_code_of_the_mailing_address_alone(small: 
 
 @ON_SQLITE
 def test_it_only_reads(small: Publisher) -> None:
-    """decisions, "Checker: how politely it asks"."""
+    """rules, "Checker: how politely it asks"."""
     with altered(small.url, unaltered) as server:
         check(server.url, small.key, small.login, 1000)
         assert {asked.method for asked in server.asked} == {"GET", "HEAD", "PROPFIND"}

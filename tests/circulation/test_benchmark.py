@@ -51,7 +51,7 @@ def url(store: Store, books: str) -> Iterator[str]:
 
 
 def test_the_bare_statements_add_the_rows_that_closing_adds(store: Store, url: str) -> None:
-    """decisions, "What closing is compared with"."""
+    """rules, "What closing is compared with"."""
     bare = store.copy_database(url, "benchmark-bare")
     try:
         opened = open_store(url)

@@ -69,7 +69,7 @@ def of_books(desk: Desk) -> dict[str, Any]:
 
 
 def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None:
-    """decisions, "How it is undone"."""
+    """rules, "How it is undone"."""
     before = of_books(desk)
     for refund in (True, False):
         cancelling.cancel(desk.books, 1, refund=refund)
@@ -123,7 +123,7 @@ def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) 
 
 
 def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
-    """decisions, "How it is undone"."""
+    """rules, "How it is undone"."""
     assert "(none)" in refusal(desk, cancelling.cancel, 1, refund=False, reason="moved")
     assert catalogue.add_reason(desk.books, " moved  abroad ").key == 1
     assert "already" in refusal(desk, catalogue.add_reason, "Moved abroad")
@@ -135,7 +135,7 @@ def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
 
 
 def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
-    """decisions, "How it is undone"."""
+    """rules, "How it is undone"."""
     payments.allow(desk.books, 1, 1, 107)
     cancelling.cancel(desk.books, 1, refund=True)
     assert desk.table("order_items")[0]["refund_date"] is not None
@@ -145,7 +145,7 @@ def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: D
 
 
 def test_money_that_went_another_way_since_is_not_undone(desk: Desk) -> None:
-    """decisions, "How it is undone"."""
+    """rules, "How it is undone"."""
     cancelling.cancel(desk.books, 1, refund=False)
     refund: dict[str, Value] = {"revenue_id": 99, "term_id": 1, "kind": "refunded", "cents": 1}
     desk.put("revenue", booked_on="2026-01-10", **refund)

@@ -233,7 +233,7 @@ def test_complete_files_do_not_take_away_what_operations_own(publisher: Publishe
 
 
 def test_nothing_of_the_books_is_left_of_a_removed_account(publisher: Publisher) -> None:
-    """decisions, "An account is removed"; another account keeps its own."""
+    """rules, "An account is removed"; another account keeps its own."""
     copy = other(publisher)
     copy.load(publisher.exported())
     kept = copy.everything()

@@ -209,7 +209,7 @@ def test_each_closing_is_one_commit_and_one_entry_of_the_audit_log(desk: Desk) -
 
 
 def test_unlimited_terms_are_earned_by_months(desk: Desk) -> None:
-    """decisions, "Months in which a term is served": from one issue that came to the next."""
+    """rules, "Months in which a term is served": from one issue that came to the next."""
     desk.put_many("subscriptions", [subscription(number) for number in (1, 2, 3)])
     by_months = {"price": 1200, "months": 7}
     desk.put_many(
@@ -299,7 +299,7 @@ def test_the_database_serves_whom_the_rule_serves(
 ) -> None:
     """circulation, "Close": for any readers at once, what the rule says of each alone.
 
-    The address is the temporary one of the issue's date, or else the usual one (decisions, "The
+    The address is the temporary one of the issue's date, or else the usual one (rules, "The
     address in force"). Reopening leaves everything as it was, and closing again gives the same.
     """
     desk = shared

@@ -372,7 +372,7 @@ def check_reads_little(desk: Desk, before: dict[str, int], after: dict[str, int]
 
 @pytest.mark.parametrize("name", WRITING)
 def test_an_operation_reads_no_whole_table(desk: Desk, name: str) -> None:
-    """decisions, "An order's terms are found by their keys"; SQLite through apsw."""
+    """rules, "An order's terms are found by their keys"; SQLite through apsw."""
     if desk.store.dialect == "sqlite":
         with planned() as wrong, writing(desk) as change:
             prepare(name, Books(desk.store, 1, within=change))
@@ -400,7 +400,7 @@ def prepare(name: str, books: Books) -> None:
 
 @pytest.mark.parametrize("name", READING)
 def test_a_look_reads_no_whole_table(desk: Desk, name: str) -> None:
-    """decisions, "An order's terms are found by their keys"; SQLite through apsw."""
+    """rules, "An order's terms are found by their keys"; SQLite through apsw."""
     with looking(desk) as connection:
         if desk.store.dialect == "sqlite":
             with planned() as wrong:

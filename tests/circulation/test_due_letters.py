@@ -59,7 +59,7 @@ def test_the_donor_of_a_gift_gets_the_letter(desk: Desk) -> None:
 
 
 def test_free_copies_and_refunded_renewals_do_not_begin_the_letters_anew(desk: Desk) -> None:
-    """decisions, "The present term of letters"."""
+    """rules, "The present term of letters"."""
     efforts(desk, 9, 1)
     with_left(desk, 3)
     renewals.send(desk.books, lambda _letters: None)
@@ -86,7 +86,7 @@ def renewed(desk: Desk) -> int:
 
 
 def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:
-    """decisions, "A letter's point below zero": grace that nobody has paid for does not count."""
+    """rules, "A letter's point below zero": grace that nobody has paid for does not count."""
     efforts(desk, -2)
     with_left(desk, 0)
     assert letters_of(desk) == []

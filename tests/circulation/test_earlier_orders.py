@@ -76,7 +76,7 @@ def test_an_order_of_before_is_neither_paid_nor_refunded_nor_owed(desk: Desk) ->
 
 
 def test_an_order_of_the_day_of_opening_is_one_of_the_books(desk: Desk) -> None:
-    """decisions, "Orders of before the opening": the order of numbers decides, and no clock."""
+    """rules, "Orders of before the opening": the order of numbers decides, and no clock."""
     placed = orders.place(desk.books, Order(Person(1), [Item(product_id=1)]))
     assert placed.order_id == 3
     shown = orders.show(desk.books, 3)

@@ -85,7 +85,7 @@ def test_who_has_nothing_left_is_erased_without_a_word(desk: Desk) -> None:
 def test_a_restore_names_who_was_erased_and_has_issues_or_money_again(
     desk: Desk, tmp_path: Path
 ) -> None:
-    """decisions, "Restored backups: the erased": what becomes of it is said once more."""
+    """rules, "Restored backups: the erased": what becomes of it is said once more."""
 
     def advance(_done: int, _all: int) -> None:
         pass

@@ -52,7 +52,7 @@ def place(store: Store) -> Iterator[Place]:
 
 @SHORT_ON_SQLITE
 def test_the_story_is_what_the_model_says(place: Place) -> None:
-    """circulation, "What must hold"; decisions, "The beginning of an unlimited term"."""
+    """circulation, "What must hold"; rules, "The beginning of an unlimited term"."""
     with proving(place.begin()) as proof:
         tell(proof)
     place.end()
@@ -80,7 +80,7 @@ def test_the_story_finds_each_fault(
 def test_the_stories_of_renewals_are_what_the_model_says(
     place: Place, steps: Sequence[Step]
 ) -> None:
-    """circulation, "Renewals", "Extension"; decisions, "Who was refunded", "How it is undone"."""
+    """circulation, "Renewals", "Extension"; rules, "Who was refunded", "How it is undone"."""
     with proving(place.begin()) as proof:
         tell(proof, steps)
     place.end()
@@ -109,7 +109,7 @@ def test_the_stories_of_renewals_find_each_fault(
 
 @SHORT_ON_SQLITE
 def test_grace_that_one_item_cannot_take_comes_out_of_the_next(place: Place) -> None:
-    """decisions, "Grace in an order with several items"."""
+    """rules, "Grace in an order with several items"."""
     free, long = Asked(FREE), Asked(TWO_COPIES)
     with proving(place.begin()) as proof:
         proof.do("set", key=5, type="Digital")
@@ -123,7 +123,7 @@ def test_grace_that_one_item_cannot_take_comes_out_of_the_next(place: Place) -> 
 
 @SHORT_ON_SQLITE
 def test_an_issue_for_which_was_booked_stays_in_the_plan(place: Place) -> None:
-    """decisions, "A reopened issue with revenue stays in the plan"."""
+    """rules, "A reopened issue with revenue stays in the plan"."""
     with proving(place.begin()) as proof:
         proof.do("close", issue=3)
         proof.do("reopen", issue=3)

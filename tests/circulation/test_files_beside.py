@@ -129,7 +129,7 @@ def test_ids_from_keys_never_meet_those_of_here(publisher: Publisher) -> None:
 def test_no_file_renames_removes_or_revives_a_reader_of_the_books(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Readers whom files leave alone": Ann has issues to come, Ben has nothing."""
+    """rules, "Readers whom files leave alone": Ann has issues to come, Ben has nothing."""
     head = "subscriber_id,first_name,last_name,delete_date\n"
     code = subscriber(publisher, 4)["renewal_code"]
     for row, said in {
@@ -160,7 +160,7 @@ def test_no_file_renames_removes_or_revives_a_reader_of_the_books(
 def test_complete_files_keep_whom_the_books_have_and_say_so(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Readers whom files leave alone": F2 of the paid reader who was removed."""
+    """rules, "Readers whom files leave alone": F2 of the paid reader who was removed."""
     files = {
         "subscribers.csv": "subscriber_id\n2\n",
         "publications.csv": "publication_id\n1\n",
@@ -178,7 +178,7 @@ def test_complete_files_keep_whom_the_books_have_and_say_so(
 
 
 def test_what_was_merged_stays_merged(publisher: Publisher) -> None:
-    """decisions, "Readers whom files leave alone": F3 of the merge that a file undid."""
+    """rules, "Readers whom files leave alone": F3 of the merge that a file undid."""
     subscribers.merge(Books(publisher.store, 1), 3, 2)
     before = publisher.everything()
     files = {
@@ -247,7 +247,7 @@ def by_file(publisher: Publisher, what: str) -> None:
 def test_a_load_of_the_plan_is_followed_as_a_command_of_the_catalogue_is(
     store: Store, with_order: str, tmp_path: Path
 ) -> None:
-    """decisions, "Loads of the plan": F7 of the dates that stayed."""
+    """rules, "Loads of the plan": F7 of the dates that stayed."""
     for what in ("per year", "moved", "planned", "gone", "missing"):
         found = []
         for number, change in enumerate((by_command, by_file)):
@@ -262,7 +262,7 @@ def test_a_load_of_the_plan_is_followed_as_a_command_of_the_catalogue_is(
 def test_a_named_first_issue_that_a_file_moves_earlier_comes_all_the_same(
     store: Store, with_order: str, tmp_path: Path
 ) -> None:
-    """decisions, "Loads of the plan": as when a command moves it."""
+    """rules, "Loads of the plan": as when a command moves it."""
     begins = []
     for number in (0, 1):
         with copied(store, with_order, tmp_path / f"{number}") as publisher:
@@ -277,7 +277,7 @@ def test_a_named_first_issue_that_a_file_moves_earlier_comes_all_the_same(
 
 
 def test_two_issues_of_one_day_are_refused_by_files_too(publisher: Publisher) -> None:
-    """decisions, "Loads of the plan"."""
+    """rules, "Loads of the plan"."""
     head = "issue_id,publication_id,name,date\n"
     said = "another issue of publication 1 is of 2190-0"
     assert said in publisher.problem({"issues.csv": f"{head}9,1,New,2190-03-01\n"})

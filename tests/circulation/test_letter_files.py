@@ -1,4 +1,4 @@
-"""Letters are in their file if and only if they are noted: decisions, "The letters' file"."""
+"""Letters are in their file if and only if they are noted: rules, "The letters' file"."""
 
 from __future__ import annotations
 

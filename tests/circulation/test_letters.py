@@ -59,7 +59,7 @@ def refusal(desk: Desk, *point: Any) -> str:
 
 
 def test_who_is_late_gets_the_effort_that_fits_now_once(desk: Desk) -> None:
-    """circulation, "Renewals"; decisions, "The effort that fits"."""
+    """circulation, "Renewals"; rules, "The effort that fits"."""
     for number, left in enumerate((7, 4, 3, 0), 1):
         effort(desk, number, left)
     order(desk, 1)
@@ -72,7 +72,7 @@ def test_who_is_late_gets_the_effort_that_fits_now_once(desk: Desk) -> None:
 
 
 def test_the_letters_of_a_file_are_counted_and_known_again(desk: Desk) -> None:
-    """decisions, "The letters' file"."""
+    """rules, "The letters' file"."""
     digest = "0" * 64
     effort(desk, 1, 7)
     order(desk, 1)
@@ -87,7 +87,7 @@ def test_the_letters_of_a_file_are_counted_and_known_again(desk: Desk) -> None:
 
 
 def test_efforts_are_due_in_the_order_of_their_numbers(desk: Desk) -> None:
-    """decisions, "The effort that fits"."""
+    """rules, "The effort that fits"."""
     effort(desk, 1, 3)
     effort(desk, 2, 1)
     for number, left, why in ((3, 1, "is due at fewer"), (1, 1, "is due at more"), (2, 3, "fewer")):
@@ -132,7 +132,7 @@ def test_a_letter_has_name_and_address_of_one_place(desk: Desk) -> None:
 
 
 def test_the_letter_goes_to_the_reader_who_has_ever_paid_and_else_to_the_payer(desk: Desk) -> None:
-    """circulation, "Order": gift or not; decisions, "The reader's own terms"."""
+    """circulation, "Order": gift or not; rules, "The reader's own terms"."""
     effort(desk, 1, 9)
     order(desk, 1, reader=2)
     columns = ("to_subscriber_id", "is_gift", "first_name", "address")

@@ -45,7 +45,7 @@ def rows_of(folder: Path, table: str) -> list[dict[str, str]]:
 def test_made_up_data_of_any_size_become_open_books(
     desk: Desk, tmp_path: Path, subscribers: int, seed: int
 ) -> None:
-    """decisions, "Sample data has a catalogue and no books"."""
+    """rules, "Sample data has a catalogue and no books"."""
     folder = tmp_path / "made-up"
     generate(folder, subscribers=subscribers, seed=seed)
     assert not [name for name in NOTHING_OF_BOOKS if (folder / f"{name}.csv").exists()]
@@ -109,7 +109,7 @@ def test_the_plan_is_that_of_a_year(desk: Desk, tmp_path: Path) -> None:
 def test_the_catalogue_has_what_was_sold_and_each_price_is_that_of_its_lines(
     tmp_path: Path,
 ) -> None:
-    """decisions, "Sample data has a catalogue and no books"."""
+    """rules, "Sample data has a catalogue and no books"."""
     folder = tmp_path / "made-up"
     generate(folder, subscribers=500, seed=1)
     bundles = {row["bundle_id"]: row for row in rows_of(folder, "bundles")}

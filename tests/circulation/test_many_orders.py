@@ -1,6 +1,6 @@
 """Many orders in one operation: the same rows as one by one, by few statements, on both stores.
 
-What they share is kept in the operation (decisions, "What an operation has yet to write").
+What they share is kept in the operation (rules, "What an operation has yet to write").
 """
 
 from __future__ import annotations

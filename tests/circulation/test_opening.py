@@ -258,7 +258,7 @@ def test_books_are_opened_once(desk: Desk) -> None:
 
 
 def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
-    """circulation, "Renewals": an empty term since a day; decisions, "An empty opening term"."""
+    """circulation, "Renewals": an empty term since a day; rules, "An empty opening term"."""
     for number, issue_id, values in (
         (1, 2, {}),
         (2, 1, {}),

@@ -48,7 +48,7 @@ def test_wrong_usage_is_said(stocked: str) -> None:
 
 
 def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
-    """decisions, "A refund says what it ends": and where nobody can be asked, --yes does."""
+    """rules, "A refund says what it ends": and where nobody can be asked, --yes does."""
     add = ("order", "add", "--subscriber=1", "--bundle=1", "--reference=W-7")
     assert run(shop, *add, "--dry-run") == [
         "order 1 of subscriber 1: 37.45, not paid; subscription 1",
@@ -196,7 +196,7 @@ def test_a_type_is_taken_in_either_letter_case(shop: str) -> None:
 
 
 def test_nothing_is_ordered_behind_what_is_unlimited(shop: str, tmp_path: Path) -> None:
-    """decisions, "Orders behind an unlimited term": what stands there would never come."""
+    """rules, "Orders behind an unlimited term": what stands there would never come."""
     run(shop, "catalogue", "bundle", "add", "Digital", "--line=1:12:Digital:20")
     run(shop, "order", "add", "--subscriber=1", "--bundle=3", "--paid")
     run(shop, "order", "add", "--subscriber=1", "--bundle=2", "--paid")

@@ -230,7 +230,7 @@ def test_a_discount_is_spread_over_the_lines(desk: Desk) -> None:
 def test_the_first_issue_is_the_next_one_or_the_newest_or_a_named_one(
     desk: Desk, late_start: str, first_issue: int | None, begins: str
 ) -> None:
-    """circulation, "First issue"; decisions, "Where a subscription begins"."""
+    """circulation, "First issue"; rules, "Where a subscription begins"."""
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE publications SET late_start = :s", s=late_start)
     place(desk, order(ADA, Item(YEAR, first_issue=first_issue), is_paid=True))

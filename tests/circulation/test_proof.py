@@ -41,7 +41,7 @@ def place(store: Store) -> Iterator[Place]:
 def test_the_books_are_what_the_model_says(
     store: Store, place: Place, request: pytest.FixtureRequest
 ) -> None:
-    """circulation, "What must hold"; decisions, "Grace in an order with several items"."""
+    """circulation, "What must hold"; rules, "Grace in an order with several items"."""
     run_state_machine_as_test(
         sequences(place),
         settings=settings(

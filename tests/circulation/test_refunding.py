@@ -57,7 +57,7 @@ def test_three_parts_are_the_whole_to_the_cent() -> None:
 
 
 def test_lines_share_a_refund_in_proportion_and_none_gives_more_than_it_has() -> None:
-    """decisions, "A refund of several lines"; by hand: what is unearned first, then the earned."""
+    """rules, "A refund of several lines"; by hand: what is unearned first, then the earned."""
     terms = [Held(3000, 1000, 0), Held(1000, 0, 0), Held(0, 0, 0)]
     assert [each.refunded for each in taken(300, terms)] == [200, 100, 0]
     assert [each.earned for each in taken(300, terms)] == [1800, 900, 0]

@@ -62,7 +62,7 @@ def state(desk: Desk) -> tuple[str, str, str, list[int]]:
 
 
 def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk: Desk) -> None:
-    """decisions, "Reopening and an order since"."""
+    """rules, "Reopening and an order since"."""
     issues.close(desk.books, 2)
     orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
     closed = state(desk)
@@ -75,7 +75,7 @@ def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk:
 
 
 def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> None:
-    """decisions, "What a reopening takes back": what was on credit was earned by the payment."""
+    """rules, "What a reopening takes back": what was on credit was earned by the payment."""
     placed = orders.place(desk.books, Order(Person(1), [Item(1, is_new=True)]))
     issues.close(desk.books, 2)
     payments.pay(desk.books, placed.order_id)
@@ -89,7 +89,7 @@ def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> Non
 
 
 def test_an_issue_is_earned_on_the_day_on_which_it_is_mailed(desk: Desk) -> None:
-    """decisions, "The day on which an issue is mailed": known before it is closed, and final."""
+    """rules, "The day on which an issue is mailed": known before it is closed, and final."""
     with operation(desk.store, 1, ACTOR) as books:
         set_issue(books, 2, {"mailed_on": "2026-01-28"})
     issues.close(desk.books, 2)

@@ -116,7 +116,7 @@ def test_the_circulation_comes_from_that_of_the_issue_before(books: str, tmp_pat
 
 
 def test_the_first_issue_with_a_list_has_none_before_it(books: str) -> None:
-    """decisions, "The issue before": what was closed before the books were opened has no list."""
+    """rules, "The issue before": what was closed before the books were opened has no list."""
     done = masthead("report", "circulation", 10, "--account=1", database=books)
     assert "Tide September 2025 has no mailing list here: it counts as nothing" in done.stdout
     assert "additions" in done.stdout
@@ -125,7 +125,7 @@ def test_the_first_issue_with_a_list_has_none_before_it(books: str) -> None:
 def test_the_liability_adds_up_by_publication_and_month(books: str, tmp_path: Path) -> None:
     """circulation, "Reports": opening + received - earned - refunded = closing.
 
-    decisions, "Revenue of months to come": without a day, all that is booked.
+    rules, "Revenue of months to come": without a day, all that is booked.
     """
     assert table(books, "liability", folder=tmp_path) == [
         ["Tide", "2025-09", "0.00", "20.00", "0.00", "0.00", "20.00"],
@@ -192,7 +192,7 @@ def test_expiries_are_drawn_by_month_and_publication() -> None:
 
 
 def test_the_expiries_of_a_past_day_come_from_what_was_there(books: str, tmp_path: Path) -> None:
-    """decisions, "The expiries of a past day".
+    """rules, "The expiries of a past day".
 
     On 31 October the second reader has not renewed (one issue left: December), and the fourth has
     three left, the first of which is November, by the gap list.
@@ -211,7 +211,7 @@ def test_the_expiries_of_a_past_day_come_from_what_was_there(books: str, tmp_pat
 def test_reckoned_from_terms_and_deliveries_the_forecast_is_that_of_the_subscriptions(
     books: str, tmp_path: Path
 ) -> None:
-    """decisions, "The expiries of a past day"."""
+    """rules, "The expiries of a past day"."""
     then = table(books, "expiries", "--day=2025-11-30", folder=tmp_path)
     assert then == table(books, "expiries", folder=tmp_path)
 
@@ -334,7 +334,7 @@ def test_the_books_of_another_account_are_not_counted(
 
 
 def test_a_file_for_spreadsheets_has_no_formulas(store: Store, tmp_path: Path) -> None:
-    """decisions, "Exports for spreadsheets"."""
+    """rules, "Exports for spreadsheets"."""
     database = store.new_database("formulas")
     masthead("accounts", "add", 1, database=database)
     folder = tmp_path / "in"

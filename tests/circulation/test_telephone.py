@@ -203,7 +203,7 @@ def test_copies_are_converted_or_added(desk: Desk) -> None:
 
 
 def test_a_class_of_ones_own_is_added_once_and_known_by_its_name(desk: Desk) -> None:
-    """decisions, "A class of the publisher's own"."""
+    """rules, "A class of the publisher's own"."""
     assert "'hotel' is no class" in refused(desk, subscriptions.extend, 1, 1, "hotel")
     assert catalogue.add_class(desk.books, " Hotel  lobby ").key == 1
     term_id = subscriptions.extend(desk.books, 1, 1, "hotel LOBBY").term_id

@@ -233,7 +233,7 @@ PLACES = {
 def test_a_name_is_found_by_each_word_of_it_and_without_accents(
     shop: tuple[Desk, str], database: str, typed: str, ids: list[int]
 ) -> None:
-    """decisions, "Find: names"."""
+    """rules, "Find: names"."""
     desk, _ = shop
     for n, (first, last) in PLACES.items():
         desk.put("subscribers", subscriber_id=n, first_name=first, last_name=last)

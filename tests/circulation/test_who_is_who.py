@@ -96,7 +96,7 @@ def alike(placed: orders.Placed) -> list[tuple[str, int | None, list[int]]]:
 
 
 def test_two_libraries_of_one_agency_are_two_readers(desk: Desk) -> None:
-    """decisions, "The same name" (C1): the agency stays one payer, and gives no gift."""
+    """rules, "The same name" (C1): the agency stays one payer, and gives no gift."""
     for library, street in (("Town Library", "2 A"), ("City Library", "3 A")):
         reader = Person(address={"address": street, "company": library})
         placed = place(desk, AGENCY, Item(YEAR, recipient=reader))
@@ -214,12 +214,12 @@ def test_a_part_of_an_address_is_refused_and_replaces_none(desk: Desk) -> None:
 def test_a_whole_address_has_a_street_and_a_city(
     address: dict[str, str], lacks: tuple[str, ...]
 ) -> None:
-    """decisions, "Whole addresses"."""
+    """rules, "Whole addresses"."""
     assert lacking(address) == lacks
 
 
 def test_whoever_has_a_city_has_one_at_every_address() -> None:
-    """decisions, "Whole addresses": a street alone replaces no whole address."""
+    """rules, "Whole addresses": a street alone replaces no whole address."""
     present = [{"address": "2 B", "city": "Bath"}]
     assert lacking({"address": "1 A"}, present) == ("city",)
     assert lacking({"city": "Bath", "zip_code": "1"}, present) == ("address",)

@@ -91,7 +91,7 @@ def test_the_digest_of_passwords_can_be_hidden_and_shown(account: str) -> None:
 
 @pytest.mark.parametrize("name", ["Europe/Berln", "europe/berlin", "", "America", "../UTC"])
 def test_a_time_zone_has_a_name_of_iana(account: str, name: str) -> None:
-    """decisions, "What today is"."""
+    """rules, "What today is"."""
     done = masthead("accounts", "set", 1, f"--time-zone={name}", database=account, exit_status=2)
     assert f"--time-zone: {name!r} is no time zone; the nearest is '" in done.stderr
     assert show(account)["time_zone"] == "UTC"
@@ -142,7 +142,7 @@ def test_an_id_that_is_taken_an_unknown_id_and_a_taken_key_are_bad_data(account:
 def test_credentials_that_http_basic_cannot_carry_are_refused(
     account: str, tmp_path: Path, option: str, sentence: str
 ) -> None:
-    """decisions, "Credentials that can be kept"; RFC 7617 section 2."""
+    """rules, "Credentials that can be kept"; RFC 7617 section 2."""
     for command in (("add", 2), ("set", 1)):
         done = masthead("accounts", *command, option, database=account, exit_status=2)
         assert sentence in done.stderr
@@ -157,7 +157,7 @@ def test_credentials_that_http_basic_cannot_carry_are_refused(
 def test_a_pair_that_is_another_account_s_the_other_way_round_is_bad_data(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "Pairs that are crosswise"."""
+    """rules, "Pairs that are crosswise"."""
     crosswise = ("--api-key=login", "--api-login=key")
     sentence = "account 1 has this pair the other way round, and a pair opens its account either"
     for command in (("add", 2), ("set", 1)):
@@ -210,7 +210,7 @@ def test_export_prints_all_accounts_as_a_file_that_changes_nothing(
 def test_a_new_database_gets_all_settings_of_accounts_from_their_file(
     account: str, store: Store, tmp_path: Path
 ) -> None:
-    """decisions, "Accounts from a file": what is hidden or closed must not be open there."""
+    """rules, "Accounts from a file": what is hidden or closed must not be open there."""
     closed = ("--hide-password-md5", "--renewal-code-login=off", "--time-zone=Europe/Berlin")
     masthead("accounts", "set", 1, *closed, database=account)
     file = accounts_file(tmp_path, masthead("accounts", "export", database=account).stdout)
@@ -264,7 +264,7 @@ def test_accounts_are_loaded_from_a_file_with_is_master(database: str, tmp_path:
 def test_empty_cells_keep_the_credentials(account: str, tmp_path: Path) -> None:
     """The interface shows them empty while the API is off; loading that back must not end them.
 
-    decisions, "Accounts from a file".
+    rules, "Accounts from a file".
     """
     path = accounts_file(
         tmp_path, "account_id,company_name,api_active,api_key,api_login\n1,Tide,0,,\n"

@@ -84,7 +84,7 @@ def snapshot(url: str) -> tuple[list[str], str]:
 
 
 def test_the_drill(loaded: str, tmp_path: Path) -> None:
-    """decisions, "Backups" and "Restored backups": back up, lose, restore, go on."""
+    """rules, "Backups" and "Restored backups": back up, lose, restore, go on."""
     backup = tmp_path / "night.backup"
     with serving(loaded) as server:
         held, through = snapshot(server.url)
@@ -121,7 +121,7 @@ def test_the_drill(loaded: str, tmp_path: Path) -> None:
 def test_a_backup_while_a_load_goes_on_is_what_was_before_it_or_after(
     loaded: str, tmp_path: Path
 ) -> None:
-    """decisions, "Backups": one moment, for a reader of the file who has nothing but it."""
+    """rules, "Backups": one moment, for a reader of the file who has nothing but it."""
     rows = [{"subscriber_id": number} for number in range(4, MANY + 1)]
     files = write_ndjson(tmp_path / "many", {"subscribers": rows})
     with begun("import", *files, "--account=1", database=loaded) as loading:
@@ -141,7 +141,7 @@ def test_a_backup_while_a_load_goes_on_is_what_was_before_it_or_after(
 
 
 def test_a_backup_is_its_owners_alone_and_replaces_nothing(loaded: str, tmp_path: Path) -> None:
-    """decisions, "Backups": it holds the credentials of all accounts."""
+    """rules, "Backups": it holds the credentials of all accounts."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=loaded)
     assert backup.stat().st_mode & 0o777 == 0o600
@@ -154,7 +154,7 @@ def test_a_backup_is_its_owners_alone_and_replaces_nothing(loaded: str, tmp_path
 def test_a_backup_is_restored_where_there_is_no_database_and_where_there_is_a_damaged_one(
     loaded: str, file_store: Store, tmp_path: Path
 ) -> None:
-    """decisions, "Restored backups": the damage is what it is for."""
+    """rules, "Restored backups": the damage is what it is for."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=loaded)
     before = exported(loaded, tmp_path / "before")
@@ -200,7 +200,7 @@ def named(loaded: str, tmp_path: Path) -> str:
 
 
 def test_who_was_erased_after_the_backup_stays_so(named: str, tmp_path: Path) -> None:
-    """decisions, "Restored backups: the erased": also whom only the next load brings back."""
+    """rules, "Restored backups: the erased": also whom only the next load brings back."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=named)
     load(named, tmp_path / "later", 4, 4)
@@ -233,7 +233,7 @@ def test_who_was_erased_after_the_backup_stays_so(named: str, tmp_path: Path) ->
 
 
 def test_the_record_of_who_did_what_goes_on_through_restores(named: str, tmp_path: Path) -> None:
-    """decisions, "Who did what": nothing of it is lost, or there twice."""
+    """rules, "Who did what": nothing of it is lost, or there twice."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=named)
     masthead("accounts", "rotate-key", 1, database=named)
@@ -249,7 +249,7 @@ def test_the_record_of_who_did_what_goes_on_through_restores(named: str, tmp_pat
 def test_a_named_list_erases_where_the_database_is_lost_or_damaged(
     named: str, file_store: Store, tmp_path: Path
 ) -> None:
-    """decisions, "Restored backups: the erased"; several lists, one an account."""
+    """rules, "Restored backups: the erased"; several lists, one an account."""
     backup = tmp_path / "backup"
     masthead("accounts", "add", 2, database=named)
     masthead("backup", backup, database=named)
@@ -290,7 +290,7 @@ def test_a_list_that_cannot_be_read_restores_nothing(named: str, tmp_path: Path)
 
 
 def test_a_database_of_a_newer_version_hands_its_list_on(named: str, tmp_path: Path) -> None:
-    """decisions, "Restored backups: the erased"."""
+    """rules, "Restored backups: the erased"."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=named)
     masthead("erase", "--account=1", "--subscriber=2", "--yes", database=named)
@@ -303,7 +303,7 @@ def test_a_database_of_a_newer_version_hands_its_list_on(named: str, tmp_path: P
 def test_what_is_written_while_a_backup_is_restored_is_not_lost_silently(
     named: str, tmp_path: Path
 ) -> None:
-    """decisions, "Restored backups: the erased": an erasure, above all."""
+    """rules, "Restored backups: the erased": an erasure, above all."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=named)
     store = find_store(named)
@@ -346,7 +346,7 @@ def wait_for_unfinished(process: subprocess.Popen[bytes], folder: Path) -> None:
 def test_what_a_killed_command_leaves_is_removed_by_the_next(
     big: str, tmp_path: Path, command: str
 ) -> None:
-    """decisions, "Backups": a full copy of the database."""
+    """rules, "Backups": a full copy of the database."""
     kept = tmp_path / "kept"
     masthead("backup", kept, database=big)
     folder = tmp_path if command == "backup" else path_of(big).parent
@@ -369,7 +369,7 @@ def test_what_a_killed_command_leaves_is_removed_by_the_next(
 def test_what_others_put_beside_a_backup_is_neither_followed_nor_waited_for(
     named: str, tmp_path: Path
 ) -> None:
-    """decisions, "Backups": a folder for all backups may be open to other users."""
+    """rules, "Backups": a folder for all backups may be open to other users."""
     pipe, link = (tmp_path / f"x.unfinished-backup-{digit * 8}" for digit in "01")
     os.mkfifo(pipe)
     link.symlink_to(pipe)
@@ -378,7 +378,7 @@ def test_what_others_put_beside_a_backup_is_neither_followed_nor_waited_for(
 
 
 def test_what_a_running_backup_makes_is_left_alone(big: str, tmp_path: Path) -> None:
-    """decisions, "Backups"."""
+    """rules, "Backups"."""
     with begun("backup", tmp_path / "slow", database=big) as process:
         wait_for_unfinished(process, tmp_path)
         process.send_signal(signal.SIGSTOP)
@@ -420,7 +420,7 @@ def test_what_is_no_whole_backup_leaves_the_database_as_it_was(loaded: str, tmp_
 
 
 def test_a_server_that_only_waits_is_known(loaded: str, tmp_path: Path) -> None:
-    """decisions, "Restored backups"; each of several workers has the file open."""
+    """rules, "Restored backups"; each of several workers has the file open."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=loaded)
     with serving(loaded, "--workers=2") as server:
@@ -430,7 +430,7 @@ def test_a_server_that_only_waits_is_known(loaded: str, tmp_path: Path) -> None:
 
 
 def test_a_database_on_a_server_has_tools_of_its_own(postgres: Databases, tmp_path: Path) -> None:
-    """decisions, "Backups"."""
+    """rules, "Backups"."""
     database = Store("postgresql", tmp_path, postgres).new_database(f"drill-{next(_numbers)}")
     (tmp_path / "x").touch()
     for command in ("backup", "restore"):

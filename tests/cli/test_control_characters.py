@@ -44,7 +44,7 @@ def evil(name: str, content: str) -> str:
 def test_no_command_prints_what_acts_on_a_terminal_or_looks_like_another_line(
     tmp_path: Path,
 ) -> None:
-    """decisions, "Control characters": each command that prints, on books full of such names."""
+    """rules, "Control characters": each command that prints, on books full of such names."""
     database = f"sqlite:///{tmp_path}/x.db"
     folder = tmp_path / "in"
     folder.mkdir()
@@ -69,7 +69,7 @@ def test_no_command_prints_what_acts_on_a_terminal_or_looks_like_another_line(
 
 
 def test_a_file_whose_name_has_control_characters_is_refused_without_them(tmp_path: Path) -> None:
-    """decisions, "Control characters": also in the record of loads, and as files of orders."""
+    """rules, "Control characters": also in the record of loads, and as files of orders."""
     database = f"sqlite:///{tmp_path}/x.db"
     masthead("accounts", "add", 1, database=database)
     folder = tmp_path / "night" / "1"

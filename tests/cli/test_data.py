@@ -52,7 +52,7 @@ def test_the_same_files_again_change_nothing_and_it_says_so(account: str, tmp_pa
 def test_a_mapping_is_guessed_printed_and_then_used_by_a_flag_or_a_variable(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "Mapping files"."""
+    """rules, "Mapping files"."""
     content = "Kundennummer;E-Mail;Straße\nK-1;ada@example.org;\nK-2;ben@example.org;Weg 1\n"
     folder = write(tmp_path / "in", {"Kunden 2025.csv": content})
     mapping = tmp_path / "publisher.toml"
@@ -210,7 +210,7 @@ def test_a_file_may_come_packed(account: str, tmp_path: Path, format_: str) -> N
 
 
 def test_an_export_may_be_for_spreadsheets(account: str, tmp_path: Path) -> None:
-    """decisions, "Exports for spreadsheets"."""
+    """rules, "Exports for spreadsheets"."""
     content = "subscriber_id,first_name\n1,=1+1\n"
     folder = write(tmp_path / "in", {"subscribers.csv": content})
     import_files(folder, account_id="1", database=account)

@@ -58,7 +58,7 @@ def test_migrate_says_what_it_applied_and_a_second_time_that_nothing_was_left(
 def test_each_command_refuses_the_tables_of_another_version(
     account: str, words: tuple[str]
 ) -> None:
-    """decisions, "Checksums of migrations": with a sentence."""
+    """rules, "Checksums of migrations": with a sentence."""
     with open_store(account).writer() as database:
         database.change("UPDATE migrations SET checksum = 'another'")
     done = masthead(*words, database=account, exit_status=1)

@@ -50,7 +50,7 @@ def ids_of(record: dict[str, Any]) -> dict[str, Any]:
 def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
     database: str, tmp_path: Path
 ) -> None:
-    """decisions, "The demo's credentials"; "Texts and examples of the document"."""
+    """rules, "The demo's credentials"; "Texts and examples of the document"."""
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
     with running("demo", "--port", 0, database=database) as process:
@@ -105,7 +105,7 @@ def start(database: str) -> None:
 
 
 def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_path: Path) -> None:
-    """decisions, "Sample data has a catalogue and no books"."""
+    """rules, "Sample data has a catalogue and no books"."""
     start(database)
     files = exported(tmp_path / "demo", database)
     for name in BOOKS:
@@ -136,7 +136,7 @@ def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_p
 def test_a_demo_that_was_interrupted_in_its_books_is_made_anew(
     database: str, tmp_path: Path
 ) -> None:
-    """decisions, "Sample data has a catalogue and no books": without its key it is not complete."""
+    """rules, "Sample data has a catalogue and no books": without its key it is not complete."""
     start(database)
     before = exported(tmp_path / "before", database)
     masthead("accounts", "set", 1, "--api-key=other", database=database)

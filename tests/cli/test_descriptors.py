@@ -25,7 +25,7 @@ def answer(client: socket.socket) -> bytes:
 
 
 def test_out_of_descriptors_is_logged_once_and_over_when_some_are_free(account: str) -> None:
-    """decisions, "Out of file descriptors": what is connected is served meanwhile."""
+    """rules, "Out of file descriptors": what is connected is served meanwhile."""
     with running("serve", "--port=0", database=account, command=LIMITED) as process:
         address = address_of(process)
         with ExitStack() as stack:

@@ -61,7 +61,7 @@ def said(
 
 @each_locale
 def test_exports_are_utf_8_in_every_locale(named: str, locale: str) -> None:
-    """decisions, "Encoding of output"."""
+    """rules, "Encoding of output"."""
     accounts = said(locale, "accounts", "export", database=named).stdout.decode()
     assert NAME in accounts.splitlines()[1]
     held = said(locale, "subscriber-data", "--account=1", "--subscriber=1", database=named).stdout
@@ -74,7 +74,7 @@ def test_exports_are_utf_8_in_every_locale(named: str, locale: str) -> None:
 
 @each_locale
 def test_what_a_stream_lacks_is_shown_all_the_same(named: str, locale: str, tmp_path: Path) -> None:
-    """decisions, "Encoding of output": on both streams, help, tables and sentences."""
+    """rules, "Encoding of output": on both streams, help, tables and sentences."""
     shown = said(locale, "accounts", "list", database=named).stdout
     assert b"Caf" in shown
     if locale == "latin-1":
@@ -87,7 +87,7 @@ def test_what_a_stream_lacks_is_shown_all_the_same(named: str, locale: str, tmp_
 
 
 def test_an_argument_that_is_no_text_is_refused_with_a_sentence(named: str, tmp_path: Path) -> None:
-    """decisions, "Encoding of output": a path that the database's driver cannot take."""
+    """rules, "Encoding of output": a path that the database's driver cannot take."""
     url = f"sqlite:///{tmp_path}/Ω.db"
     arguments = ("accounts", "add", "1", "--database", url)
     done = said("no locale", *arguments, database=named, exit_status=2)

@@ -1,6 +1,6 @@
 """What becomes of commands and servers when the disk or another program fails them.
 
-decisions, "Faults of the disk": a sentence or a 503, nothing lost, and service again by itself.
+rules, "Faults of the disk": a sentence or a 503, nothing lost, and service again by itself.
 The disk is real but for a layer below SQLite, which fails as a test says (`tests/faulty.py`).
 """
 
@@ -93,7 +93,7 @@ def ask(url: str, path: str = "/2/subscribers/?limit=5") -> httpx2.Response:
 
 
 def test_an_import_over_a_failing_disk_says_so_and_changes_nothing(disk: Disk) -> None:
-    """decisions, "Faults of the disk"."""
+    """rules, "Faults of the disk"."""
     for fault in FAILING:
         disk.faults.write_text(fault)
         failed = disk.faulty("import", *disk.more, "--account=1")
@@ -111,7 +111,7 @@ def test_an_import_over_a_failing_disk_says_so_and_changes_nothing(disk: Disk) -
 def test_a_server_over_a_failing_disk_says_503_and_serves_again_by_itself(
     served: tuple[Disk, str], fault: str
 ) -> None:
-    """decisions, "Faults of the disk"."""
+    """rules, "Faults of the disk"."""
     disk, url = served
     whole = ask(url)
     assert whole.status_code == 200
@@ -145,7 +145,7 @@ def test_a_server_reads_on_while_nothing_can_be_written(
 
 
 def test_a_program_that_holds_the_one_writer_delays_no_reader(served: tuple[Disk, str]) -> None:
-    """decisions, "Faults of the disk"."""
+    """rules, "Faults of the disk"."""
     disk, url = served
     with closing(apsw.Connection(str(disk.path))) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -155,7 +155,7 @@ def test_a_program_that_holds_the_one_writer_delays_no_reader(served: tuple[Disk
 
 
 def test_a_file_that_others_hold_for_themselves_is_said_to_be_in_use(disk: Disk) -> None:
-    """decisions, "Faults of the disk": a sentence, and not a wait for ever."""
+    """rules, "Faults of the disk": a sentence, and not a wait for ever."""
     with closing(apsw.Connection(str(disk.path))) as other:
         other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT").fetchall()
         refused = run("accounts", "list", database=disk.database, cwd=disk.folder)
@@ -178,7 +178,7 @@ def statuses_until(url: str, wanted: int, path: str = "/2/subscribers/?limit=5")
 
 
 def test_a_file_that_is_moved_away_is_served_no_more_until_it_is_back(disk: Disk) -> None:
-    """decisions, "A file that is gone": a server would else read it for ever, and write nothing."""
+    """rules, "A file that is gone": a server would else read it for ever, and write nothing."""
     away = disk.folder / "away"
     with serving(disk.database) as server:
         assert ask(server.url).status_code == 200
@@ -197,7 +197,7 @@ def test_a_file_that_is_moved_away_is_served_no_more_until_it_is_back(disk: Disk
 
 
 def test_a_file_in_the_place_of_another_is_not_mixed_with_it(disk: Disk) -> None:
-    """decisions, "A file that is gone": whoever looks after the health hears of it at once."""
+    """rules, "A file that is gone": whoever looks after the health hears of it at once."""
     other = Disk(disk.folder / "other")
     before = other.path.read_bytes()
     with serving(disk.database, "--metrics-port=0") as server:
@@ -218,7 +218,7 @@ def test_a_file_in_the_place_of_another_is_not_mixed_with_it(disk: Disk) -> None
 
 
 def test_the_log_of_a_large_load_is_cut_while_a_server_runs(disk: Disk) -> None:
-    """decisions, "The length of the log"."""
+    """rules, "The length of the log"."""
     log = disk.path.with_name(f"{disk.path.name}-wal")
     with serving(disk.database) as server:
         assert ask(server.url).status_code == 200
@@ -235,7 +235,7 @@ def test_the_log_of_a_large_load_is_cut_while_a_server_runs(disk: Disk) -> None:
 
 
 def test_a_read_only_file_is_not_served_and_stays_as_it_is(disk: Disk) -> None:
-    """decisions, "Faults of the disk"."""
+    """rules, "Faults of the disk"."""
     before = disk.path.read_bytes()
     disk.faults.write_text("open readonly")
     refused = disk.faulty("serve", "--port=0")
@@ -249,7 +249,7 @@ def test_a_read_only_file_is_not_served_and_stays_as_it_is(disk: Disk) -> None:
 def test_an_import_is_whole_or_was_not_wherever_the_power_fails(
     disk: Disk, is_served: bool
 ) -> None:
-    """decisions, "Faults of the disk": and one that has said what it loaded is never lost."""
+    """rules, "Faults of the disk": and one that has said what it loaded is never lost."""
     kept = disk.folder / "kept"
     kept.mkdir()
     for path in disk.folder.glob("masthead.db*"):
@@ -283,7 +283,7 @@ def test_an_import_is_whole_or_was_not_wherever_the_power_fails(
 
 
 def test_a_worker_that_is_killed_is_replaced_and_the_others_serve(disk: Disk) -> None:
-    """decisions, "Faults of the disk": nor does a process that is gone stop the others."""
+    """rules, "Faults of the disk": nor does a process that is gone stop the others."""
     with serving(disk.database, "--workers", "2") as server:
         assert ask(server.url).status_code == 200
         parent = server.process_id

@@ -105,7 +105,7 @@ def restored(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def test_a_new_epoch_turns_every_client_away_at_once_and_leads_it_on(
     restored: tuple[str, str],
 ) -> None:
-    """decisions, "Change feed": in all accounts of a running server."""
+    """rules, "Change feed": in all accounts of a running server."""
     database, url = restored
     held = {number: ask(url, "/snapshot", account_id=number) for number in (1, 2)}
     for number, answer in held.items():
@@ -129,7 +129,7 @@ def test_a_new_epoch_turns_every_client_away_at_once_and_leads_it_on(
 def test_what_changes_in_the_new_epoch_is_in_the_feed(
     restored: tuple[str, str], tmp_path: Path
 ) -> None:
-    """decisions, "Change feed": for the client that floors its time as well."""
+    """rules, "Change feed": for the client that floors its time as well."""
     database, url = restored
     begin_epoch(database)
     began_through = through(ask(url, "/snapshot"))
@@ -142,7 +142,7 @@ def test_what_changes_in_the_new_epoch_is_in_the_feed(
 
 
 def test_a_second_epoch_turns_away_the_clients_of_the_first(restored: tuple[str, str]) -> None:
-    """decisions, "Change feed": even where both begin within one second."""
+    """rules, "Change feed": even where both begin within one second."""
     database, url = restored
     begin_epoch(database)
     first = through(ask(url, "/snapshot"))
@@ -155,7 +155,7 @@ def test_a_second_epoch_turns_away_the_clients_of_the_first(restored: tuple[str,
 
 
 def test_an_epoch_starts_at_a_whole_second_and_includes_it(store: Store, tmp_path: Path) -> None:
-    """decisions, "Change feed": so that a client that floors its time to the second gets on."""
+    """rules, "Change feed": so that a client that floors its time to the second gets on."""
     database = new_database(store, tmp_path, 1)
     assert begin_epoch(database) == "a new epoch began in 1 account\n"
     with serving(database) as server:
@@ -173,7 +173,7 @@ def test_an_epoch_starts_at_a_whole_second_and_includes_it(store: Store, tmp_pat
 
 
 def test_a_database_without_accounts_has_nothing_to_begin_anew(database: str) -> None:
-    """decisions, "Change feed": and an account that comes later is in no epoch."""
+    """rules, "Change feed": and an account that comes later is in no epoch."""
     masthead("database", "migrate", database=database)
     assert begin_epoch(database) == "a new epoch began in 0 accounts\n"
     masthead("accounts", "add", 1, "--api-key=key-1", "--api-login=login", database=database)
@@ -212,14 +212,14 @@ def assert_sent(url: str, *, until: timedelta) -> None:
 
 
 def test_without_an_overlap_the_feed_begins_where_it_is_asked_to(loaded: str) -> None:
-    """decisions, "Change feed"."""
+    """rules, "Change feed"."""
     with serving(loaded) as server:
         assert_sent(server.url, until=timedelta(0))
 
 
 @pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["one process", "two workers"])
 def test_with_an_overlap_it_begins_earlier(loaded: str, options: tuple[str, ...]) -> None:
-    """decisions, "Change feed"; the header stays the newest stamp."""
+    """rules, "Change feed"; the header stays the newest stamp."""
     with serving(loaded, "--feed-overlap", "60", *options) as server:
         assert_sent(server.url, until=timedelta(seconds=60))
         answer = ask(server.url, since=stamp(server.url))
@@ -227,7 +227,7 @@ def test_with_an_overlap_it_begins_earlier(loaded: str, options: tuple[str, ...]
 
 
 def test_an_overlap_can_be_set_in_the_environment(loaded: str) -> None:
-    """decisions, "Settings" and "Change feed"."""
+    """decisions, "Settings"; rules, "Change feed"."""
     settings = {"MASTHEAD_FEED_OVERLAP": "30", "MASTHEAD_PORT": "0"}
     with running("serve", database=loaded, settings=settings) as process:
         line = lines_until(process, "Masthead serves on")[-1]
@@ -236,7 +236,7 @@ def test_an_overlap_can_be_set_in_the_environment(loaded: str) -> None:
 
 
 def test_an_overlap_moves_neither_the_window_nor_the_epoch(store: Store, tmp_path: Path) -> None:
-    """decisions, "Change feed": but it reaches behind the epoch, as behind any other time."""
+    """rules, "Change feed": but it reaches behind the epoch, as behind any other time."""
     database = new_database(store, tmp_path, 1)
     with serving(database, "--feed-overlap", str(DAY_S)) as server:
         now = datetime.now(UTC)
@@ -254,7 +254,7 @@ def test_an_overlap_moves_neither_the_window_nor_the_epoch(store: Store, tmp_pat
 def test_an_overlap_of_less_than_none_or_more_than_a_day_is_refused(
     store: Store, tmp_path: Path, value: str
 ) -> None:
-    """decisions, "Exit statuses": 2, and a sentence that names the option and the value."""
+    """rules, "Exit statuses": 2, and a sentence that names the option and the value."""
     database = store.empty_database("refused")
     done = run("serve", f"--feed-overlap={value}", database=database, cwd=tmp_path)
     assert done.returncode == 2

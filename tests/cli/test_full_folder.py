@@ -59,7 +59,7 @@ def folder_of(process_id: int) -> str | None:
 
 @ON_SQLITE
 def test_a_full_folder_ends_no_worker(account: str, tmp_path: Path) -> None:
-    """decisions, "Files that are mapped"; security, "Faults"."""
+    """rules, "Files that are mapped"; security, "Faults"."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     command = [*in_small_folders(folder), *MASTHEAD]
@@ -89,7 +89,7 @@ def test_a_full_folder_ends_no_worker(account: str, tmp_path: Path) -> None:
 
 @ON_SQLITE
 def test_the_files_that_workers_map_have_all_their_space_before(account: str) -> None:
-    """decisions, "Files that are mapped"."""
+    """rules, "Files that are mapped"."""
     with serving(account, *WORKERS[2:]) as server:
         folders = {folder_of(worker) for worker in workers_of(server.process_id)}
         (folder,) = folders
@@ -136,7 +136,7 @@ def count(program: str, folder: Path, first: str = "") -> str:
 
 
 def test_a_worker_whose_files_cannot_be_written_counts_for_itself(tmp_path: Path) -> None:
-    """decisions, "Files that are mapped"."""
+    """rules, "Files that are mapped"."""
     first = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
     program = (
         "from masthead.api.http import metrics\n"
@@ -152,7 +152,7 @@ def test_a_worker_whose_files_cannot_be_written_counts_for_itself(tmp_path: Path
 def test_the_folder_of_a_killed_server_is_removed_by_the_next_one(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "Files that are mapped"."""
+    """rules, "Files that are mapped"."""
     settings = {"TMPDIR": str(tmp_path)}
     with running(*WORKERS, database=account, settings=settings) as process:
         address_of(process)

@@ -220,7 +220,7 @@ def test_no_canary_is_in_any_output(
     proxy: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """decisions, "What is logged", "The address of a client" and "Errors in the log"."""
+    """decisions, "What is logged"; rules, "The address of a client" and "Errors in the log"."""
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
     canaries = Canaries()
     options = (f"--log-format={log_format}", "--metrics-port=0", *proxy)
@@ -313,7 +313,7 @@ asyncio.run(handle())
 def test_the_lines_of_an_iteration_are_written_at_its_end_in_the_form_of_any_other(
     log_format: str,
 ) -> None:
-    """decisions, "What one turn asks"."""
+    """rules, "What one turn asks"."""
     done = subprocess.run(
         [sys.executable, "-c", REQUESTS, log_format], capture_output=True, text=True, check=True
     )
@@ -329,7 +329,7 @@ def test_the_lines_of_an_iteration_are_written_at_its_end_in_the_form_of_any_oth
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_an_error_is_logged_by_its_kind_and_its_place_alone(log_format: str) -> None:
-    """decisions, "Errors in the log": what it says may quote any value."""
+    """rules, "Errors in the log": what it says may quote any value."""
     secret = f"canary{secrets.token_hex(6)}"
     done = subprocess.run(
         [sys.executable, "-c", RAISE, log_format, secret],

@@ -29,7 +29,7 @@ def loaded(account: str, tmp_path: Path) -> str:
 
 
 def test_each_load_is_a_line_the_newest_last(loaded: str) -> None:
-    """decisions, "The record of loads"."""
+    """rules, "The record of loads"."""
     good, refused = masthead("loads", database=loaded).stdout.splitlines()
     assert re.fullmatch(
         rf"{TIME}  account 1  good  \d+\.\d s  2 files  2 inserted, 0 changed, 0 unchanged, "

@@ -58,7 +58,7 @@ def lines_of(store: Store, *options: str) -> list[str]:
 def test_each_line_is_an_object_that_begins_with_time_level_and_event(
     store: Store, options: tuple[str, ...]
 ) -> None:
-    """decisions, "The form of the log"; lines of libraries too."""
+    """rules, "The form of the log"; lines of libraries too."""
     objects: list[dict[str, Any]] = [
         json.loads(line) for line in lines_of(store, "--log-format=json", *options)
     ]
@@ -85,7 +85,7 @@ def test_text_has_the_same_as_pairs(store: Store) -> None:
 
 
 def test_each_line_has_its_microseconds_where_they_are_zero_too() -> None:
-    """decisions, "The form of the log": a request's, Masthead's own, and that of a library."""
+    """rules, "The form of the log": a request's, Masthead's own, and that of a library."""
     done = run(database="", command=[sys.executable, "-c", LOG_ON_A_WHOLE_SECOND])
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stderr.splitlines()]

@@ -101,7 +101,7 @@ def ask(address: tuple[str, int], count: int = MANY, connections: int = 4) -> No
 def test_a_log_that_nobody_reads_stops_nothing_and_its_gap_is_counted(
     database: str, workers: int
 ) -> None:
-    """decisions, "A log that nobody reads"."""
+    """rules, "A log that nobody reads"."""
     options = [f"--workers={workers}"]
     with logging_to_a_pipe(database, *options, command=SMALL_LOG) as (_, address, log):
         ask(address)
@@ -121,7 +121,7 @@ def test_a_log_that_nobody_reads_stops_nothing_and_its_gap_is_counted(
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
 def test_no_line_is_lost_and_none_is_torn_where_somebody_reads(database: str, workers: int) -> None:
-    """decisions, "A log that nobody reads": two workers write to one pipe."""
+    """rules, "A log that nobody reads": two workers write to one pipe."""
     with logging_to_a_pipe(database, f"--workers={workers}") as (process, address, log):
         lines: list[str] = []
         reading = threading.Thread(target=lambda: lines.extend(log.read()))
@@ -140,7 +140,7 @@ def test_no_line_is_lost_and_none_is_torn_where_somebody_reads(database: str, wo
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
 def test_what_waits_is_written_when_the_server_ends(database: str, workers: int) -> None:
-    """decisions, "A log that nobody reads": who reads only then misses nothing."""
+    """rules, "A log that nobody reads": who reads only then misses nothing."""
     with logging_to_a_pipe(database, f"--workers={workers}") as (process, address, log):
         ask(address)
         process.terminate()
@@ -149,7 +149,7 @@ def test_what_waits_is_written_when_the_server_ends(database: str, workers: int)
 
 
 def test_the_end_does_not_wait_for_ever_for_who_never_reads(database: str) -> None:
-    """decisions, "A log that nobody reads"."""
+    """rules, "A log that nobody reads"."""
     with logging_to_a_pipe(database) as (process, address, _):
         ask(address)
         process.terminate()
@@ -158,7 +158,7 @@ def test_the_end_does_not_wait_for_ever_for_who_never_reads(database: str) -> No
 
 @pytest.mark.parametrize("log", ["a full disk", "a pipe whose reader is gone"])
 def test_a_log_that_cannot_be_written_stops_nothing(database: str, log: str) -> None:
-    """decisions, "A log that nobody reads"."""
+    """rules, "A log that nobody reads"."""
     if log == "a full disk":
         writer = os.open("/dev/full", os.O_WRONLY)
     else:
@@ -174,7 +174,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(database: str, log: str) -> 
 
 
 def test_without_standard_error_it_serves_and_writes_to_no_other_file(database: str) -> None:
-    """decisions, "A log that nobody reads": the number 2 may belong to the database by then."""
+    """rules, "A log that nobody reads": the number 2 may belong to the database by then."""
     closed = ["sh", "-c", 'exec "$@" 2>&-', "sh", *MASTHEAD]
     with running("serve", "--port=0", database=database, command=closed) as process:
         ask(address_of(process), 10)

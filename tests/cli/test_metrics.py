@@ -81,7 +81,7 @@ def requests(numbers: dict[tuple[str, ...], float], operation: str, status: int)
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_numbers_are_those_of_all_workers(loaded: str, workers: int) -> None:
-    """decisions, "Metrics"."""
+    """rules, "Metrics"."""
     with serving(loaded, "--metrics-port=0", f"--workers={workers}") as server:
         for _ in range(20):
             assert ask(server, "/2/orders/7") == 200
@@ -117,7 +117,7 @@ def test_what_is_no_http_is_counted_too(loaded: str) -> None:
 
 
 def test_of_an_account_only_the_age_of_its_last_load_is_told(loaded: str) -> None:
-    """decisions, "Metrics": other numbers are as many, however many accounts there are."""
+    """rules, "Metrics": other numbers are as many, however many accounts there are."""
     with serving(loaded, "--metrics-port=0") as server:
         ask(server, "/2/orders/7")
         text = httpx2.get(metrics_url(server)).text
@@ -131,7 +131,7 @@ def test_of_an_account_only_the_age_of_its_last_load_is_told(loaded: str) -> Non
 def test_the_age_of_the_last_good_load_is_told_from_the_start(
     loaded: str, tmp_path: Path, workers: int
 ) -> None:
-    """decisions, "Metrics": right after a restart, and a refused load does not make it younger."""
+    """rules, "Metrics": right after a restart, and a refused load does not make it younger."""
     ages = []
     for number in range(3):
         (row,) = write_ndjson(tmp_path / str(number), {"publications": [{"publication_id": "x"}]})
@@ -177,7 +177,7 @@ def test_without_the_option_nothing_listens(loaded: str) -> None:
 
 
 def test_only_this_machine_can_ask(loaded: str) -> None:
-    """decisions, "Metrics": whatever address the service itself listens at."""
+    """rules, "Metrics": whatever address the service itself listens at."""
     with serving(loaded, "--metrics-port=0", "--host=0.0.0.0", "--behind-proxy") as server:
         assert metrics_url(server).startswith("http://127.0.0.1:")
 
@@ -204,7 +204,7 @@ def descriptors(server: Server) -> int:
 
 
 def test_silent_clients_take_few_descriptors_and_nobody_s_turn(loaded: str) -> None:
-    """decisions, "Metrics": the oldest makes room, and each has seconds."""
+    """rules, "Metrics": the oldest makes room, and each has seconds."""
     with serving(loaded, "--metrics-port=0") as server, ExitStack() as stack:
         read(server)
         before = descriptors(server), threads(server)

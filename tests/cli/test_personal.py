@@ -54,7 +54,7 @@ def records(database: str, *options: str) -> list[dict[str, Any]]:
 def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
     person: str, files: Path
 ) -> None:
-    """decisions, "Personal data: erasing" and "Personal data: later loads"."""
+    """decisions, "Personal data: erasing"; rules, "Personal data: later loads"."""
     snapshot = f"/snapshot?entities={ENTITIES}"
     with serving(person) as server:
         assert WORD in str(ask(server.url, snapshot))
@@ -133,7 +133,7 @@ def test_who_does_not_exist_is_said(person: str, command: str) -> None:
 
 
 def test_a_subscribers_data_are_all_that_is_held_and_nobody_elses(person: str) -> None:
-    """decisions, "Personal data: what is held"; each record as the interface shows it."""
+    """rules, "Personal data: what is held"; each record as the interface shows it."""
     held = json.loads(masthead("subscriber-data", *WHOM, database=person).stdout)
     with serving(person) as server:
         everything = ask(server.url, f"/snapshot?entities={ENTITIES}")
@@ -207,7 +207,7 @@ def test_awkward_data_are_given_too(account: str, data: str) -> None:
 
 
 def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -> None:
-    """decisions, "Who did what"; nothing secret or personal stands in it."""
+    """rules, "Who did what"; nothing secret or personal stands in it."""
     masthead("accounts", "add", 2, "--company-name", "Zebra", "--api-key=Sesame", database=person)
     options = ("--email=zebra@example.org", "--no-api-active", "--api-login=Sesame")
     masthead("accounts", "set", 2, *options, database=person)
@@ -253,7 +253,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
 
 
 def test_the_url_of_the_database_is_not_in_the_audit(account: str, tmp_path: Path) -> None:
-    """decisions, "Who did what": it may have a password in it."""
+    """rules, "Who did what": it may have a password in it."""
     masthead("export", tmp_path / "out", "--account=1", "--database", account, database=account)
     assert records(account)[-1]["command"].endswith("out --account 1 --database …")
 
@@ -273,7 +273,7 @@ def test_what_a_terminal_would_obey_is_not_printed(account: str, tmp_path: Path)
 
 
 def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) -> None:
-    """decisions, "Who did what": and what was done since the backup was made."""
+    """rules, "Who did what": and what was done since the backup was made."""
     database = f"sqlite:///{tmp_path}/x.db"
     masthead("accounts", "add", 1, database=database)
     masthead("backup", tmp_path / "kept", database=database)
@@ -290,7 +290,7 @@ def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) ->
 
 
 def test_a_new_secret_key_is_in_the_audit(tmp_path: Path) -> None:
-    """decisions, "Who did what"."""
+    """rules, "Who did what"."""
     database, no_key = f"sqlite:///{tmp_path}/x.db", {"MASTHEAD_SECRET_KEY": ""}
     run("accounts", "add", 1, database=database, settings=no_key, cwd=tmp_path)
     (tmp_path / "x.db-key").rename(tmp_path / "old")

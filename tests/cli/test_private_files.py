@@ -59,7 +59,7 @@ def assert_private(folder: Path) -> list[str]:
 
 
 def test_exports_and_rejected_rows_are_their_owners_alone(account: str, files: Path) -> None:
-    """decisions, "Who may read the files": folders that are made on the way there included."""
+    """rules, "Who may read the files": folders that are made on the way there included."""
     made = files / "made"
     masthead(
         *("import", files / "files", files / "more", "--account=1", *rejects(made / "bad")),
@@ -74,7 +74,7 @@ def test_exports_and_rejected_rows_are_their_owners_alone(account: str, files: P
 def test_what_is_replaced_is_private_and_a_folder_that_exists_stays_as_it_is(
     account: str, files: Path
 ) -> None:
-    """decisions, "Who may read the files"."""
+    """rules, "Who may read the files"."""
     folder = files / "shared"
     folder.mkdir()
     folder.chmod(0o750)
@@ -91,7 +91,7 @@ def test_what_is_replaced_is_private_and_a_folder_that_exists_stays_as_it_is(
 def test_a_database_is_its_owners_alone_while_it_is_made_loaded_and_served(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Who may read the files": the logs and the key beside it as well."""
+    """rules, "Who may read the files": the logs and the key beside it as well."""
     monkeypatch.delenv(SECRET_KEY)
     folder = files / "database"
     folder.mkdir(0o700)
@@ -115,7 +115,7 @@ def test_a_database_is_its_owners_alone_while_it_is_made_loaded_and_served(
 
 
 def test_a_database_that_others_may_read_stays_so(files: Path) -> None:
-    """decisions, "Who may read the files": the operator may want that; the log goes with it."""
+    """rules, "Who may read the files": the operator may want that; the log goes with it."""
     path = files / "m.db"
     path.touch()
     path.chmod(0o640)
@@ -129,7 +129,7 @@ def test_a_database_that_others_may_read_stays_so(files: Path) -> None:
 
 
 def test_a_mirrors_copy_is_its_owners_alone(account: str, files: Path) -> None:
-    """decisions, "Who may read the files"."""
+    """rules, "Who may read the files"."""
     loaded = ("import", files / "files", "--account=1", *rejects(files / "bad"))
     masthead(*loaded, database=account)
     folder = files / "copy"
@@ -151,7 +151,7 @@ def test_a_mirrors_copy_is_its_owners_alone(account: str, files: Path) -> None:
 def test_a_copy_of_parquet_files_is_its_owners_alone_until_its_folder_is_opened(
     account: str, files: Path
 ) -> None:
-    """decisions, "Who may read the files": also what is not written anew, and nobody may write."""
+    """rules, "Who may read the files": also what is not written anew, and nobody may write."""
     loaded = ("import", files / "files", "--account=1", *rejects(files / "bad"))
     masthead(*loaded, database=account)
     folder = files / "copy"

@@ -1,6 +1,6 @@
 """``masthead accounts rekey``: killed at any moment, and then said again.
 
-decisions, "The secret key is changed a second time".
+rules, "The secret key is changed a second time".
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def summaries(database: str) -> list[tuple[str, str]]:
 
 
 def test_complete_files_remove_what_they_lack(loaded: str, files: Path) -> None:
-    """decisions, "What complete files are"; and the audit log has the number."""
+    """rules, "What complete files are"; and the audit log has the number."""
     leave_out(files / "subscribers.csv", "2,")
     leave_out(files / "orders.csv", "1,")
     leave_out(files / "order_items.csv", "1,")
@@ -66,7 +66,7 @@ def test_complete_files_remove_what_they_lack(loaded: str, files: Path) -> None:
 
 
 def test_the_brake_stops_a_load_unless_more_is_allowed(loaded: str, files: Path) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     leave_out(files / "orders.csv", "1,")
     options = ("--account=1", "--complete", files / "orders.csv")
     refused = masthead("import", *options, database=loaded, exit_status=1)
@@ -92,7 +92,7 @@ def test_what_is_no_share_is_wrong_usage(loaded: str, files: Path, share: str) -
 
 
 def test_accounts_are_not_complete(database: str, tmp_path: Path) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     (tmp_path / "accounts.csv").write_text("account_id\n1\n", encoding="utf-8")
     file = tmp_path / "accounts.csv"
     refused = masthead("import", file, "--complete", database=database, exit_status=2)
@@ -100,7 +100,7 @@ def test_accounts_are_not_complete(database: str, tmp_path: Path) -> None:
 
 
 def test_single_records_are_removed_with_their_parts(loaded: str) -> None:
-    """decisions, "What goes with a record"."""
+    """rules, "What goes with a record"."""
     printed = masthead("remove", "orders", "1", "--account=1", database=loaded).stdout
     assert printed.splitlines() == ["order_items  1 removed", "orders       1 removed"]
     assert summaries(loaded)[-1][1] == "removed orders 1: 1 of orders, 1 of order_items"
@@ -149,7 +149,7 @@ def test_wrong_usage_is_said(loaded: str, arguments: tuple[str, ...], words: str
 
 
 def test_an_account_is_removed_by_a_script_that_says_yes(loaded: str, tmp_path: Path) -> None:
-    """decisions, "An account is removed"."""
+    """rules, "An account is removed"."""
     refused = run("accounts", "remove", 1, database=loaded, cwd=tmp_path)
     assert refused.returncode == 2
     assert "say --yes" in refused.stderr
@@ -175,7 +175,7 @@ def test_an_account_is_removed_by_a_script_that_says_yes(loaded: str, tmp_path: 
 def test_a_terminal_is_asked_for_the_name(
     loaded: str, name: str, question: str, answer: str, *, is_removed: bool
 ) -> None:
-    """decisions, "An account is removed"."""
+    """rules, "An account is removed"."""
     masthead("accounts", "set", 1, f"--company-name={name}", database=loaded)
     terminal, end = os.openpty()
     with subprocess.Popen(

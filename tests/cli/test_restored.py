@@ -1,6 +1,6 @@
 """What was ended after a backup stays ended when it is restored, and no copy keeps what is lost.
 
-decisions, "Restored backups: who may come in" and "Epochs after a time that is known".
+rules, "Restored backups: who may come in" and "Epochs after a time that is known".
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def test_an_epoch_is_after_the_time_of_a_client_even_at_the_turn_of_a_second(boo
 
 
 def test_an_epoch_can_begin_after_a_time_that_clients_have(account: str) -> None:
-    """decisions, "Epochs after a time that is known": where the database that gave it is lost."""
+    """rules, "Epochs after a time that is known": where the database that gave it is lost."""
     time = "2099-12-31T23:59:59.5Z"
     masthead("feed", "new-epoch", "--after", time, database=account)
     with closing(open_store(account)) as store, store.writer() as database:

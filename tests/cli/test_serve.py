@@ -107,7 +107,7 @@ def test_an_address_of_ipv6_is_served_too(loaded: str) -> None:
 def test_sigterm_lets_a_running_answer_finish(loaded: str) -> None:
     """The client reads slowly: most of the answer is not yet sent when the signal comes.
 
-    decisions, "End on SIGTERM".
+    rules, "End on SIGTERM".
     """
     with serving(loaded) as server:
         with socket.socket() as client:
@@ -145,7 +145,7 @@ def test_an_idle_server_ends_at_once_with_0(loaded: str, signal_: signal.Signals
 def test_the_first_request_of_an_accepted_connection_is_answered_though_the_server_ends(
     loaded: str,
 ) -> None:
-    """decisions, "SIGHUP": no request fails, and a server ends as a worker does."""
+    """rules, "SIGHUP": no request fails, and a server ends as a worker does."""
     with serving(loaded) as server, socket.create_connection(server.address) as early:
         # Connections are accepted in their order, so the first one has been by now.
         assert httpx2.get(f"{server.url}/health").status_code == 200
@@ -275,7 +275,7 @@ def test_a_database_that_does_not_answer_fills_no_log(store: Store) -> None:
 def test_the_log_has_the_address_of_the_client_as_the_proxy_says_it(
     loaded: str, options: tuple[str, ...], client: str
 ) -> None:
-    """decisions, "The address of a client"; also of what HTTP itself refuses.
+    """rules, "The address of a client"; also of what HTTP itself refuses.
 
     A proxy may add a header of its own after the client's. So of headers that are too long, and not
     read to their end, none counts.
@@ -304,7 +304,7 @@ def test_the_log_has_the_address_of_the_client_as_the_proxy_says_it(
 
 
 def test_the_log_has_the_reason_of_each_refusal_and_never_its_value(loaded: str) -> None:
-    """decisions, "The reason of an error"."""
+    """rules, "The reason of an error"."""
     sent = {
         "/2/orders/?limit=canary": "no such path",
         "/2/subscribers/?limit=canary": "parameter limit",

@@ -128,7 +128,7 @@ def status_of(url: str, credentials: tuple[str, str]) -> tuple[int, str | None]:
 def test_each_command_says_what_to_do_with_an_older_schema_and_leaves_it(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "Who changes a schema": not as a side effect; the exit status is 1."""
+    """rules, "Who changes a schema": not as a side effect; the exit status is 1."""
     with knowing(HIDES_KEYS):
         for command in sorted(ARGUMENTS):
             done = CliRunner().invoke(cli, [*arguments(command, tmp_path), "--database", account])
@@ -139,12 +139,12 @@ def test_each_command_says_what_to_do_with_an_older_schema_and_leaves_it(
 
 
 def test_each_command_with_a_database_is_tried_or_is_for_any_version() -> None:
-    """decisions, "Who changes a schema"."""
+    """rules, "Who changes a schema"."""
     assert set(commands(loaded_cli())) == ARGUMENTS.keys() | OTHERS
 
 
 def test_a_command_that_reads_makes_no_file(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """decisions, "Who changes a schema"."""
+    """rules, "Who changes a schema"."""
     path = tmp_path / "none.db"
     database = f"sqlite:///{path}"
     for command in sorted((ARGUMENTS.keys() | OTHERS) - FOR_NO_FILE):
@@ -166,7 +166,7 @@ def test_a_command_that_reads_makes_no_file(tmp_path: Path, subtests: pytest.Sub
 
 @ON_SQLITE
 def test_a_command_that_writes_first_makes_the_file(store: Store, tmp_path: Path) -> None:
-    """decisions, "Who changes a schema": also an import, of a file of accounts."""
+    """rules, "Who changes a schema": also an import, of a file of accounts."""
     (tmp_path / "accounts.csv").write_text("account_id\n1\n")
     for given in (["accounts", "add", "1"], ["import", tmp_path / "accounts.csv"]):
         database = store.new_database("first")
@@ -177,11 +177,11 @@ def test_a_command_that_writes_first_makes_the_file(store: Store, tmp_path: Path
 def test_a_later_version_shows_backs_up_and_migrates_what_this_one_made(
     account: str, store: Store, tmp_path: Path
 ) -> None:
-    """decisions, "Who changes a schema": as the commands of an installed version."""
+    """rules, "Who changes a schema": as the commands of an installed version."""
     later = later_version(tmp_path / "later")
     refused = run("accounts", "list", database=account, settings=later)
     assert refused.returncode == 1
-    assert "this version of Masthead needs schema 2: make a backup, then migrate it" in refused.stderr
+    assert "this version of Masthead needs schema 2: make a backup" in refused.stderr
     shown = run("database", "status", database=account, settings=later)
     assert shown.stdout == "applied  0001 start\nmissing  0002 later\n1 of 2 missing\n"
     if store.kind == "sqlite":
@@ -205,7 +205,7 @@ def test_a_later_version_shows_backs_up_and_migrates_what_this_one_made(
 def test_a_later_server_migrates_a_file_and_says_so_and_no_other_database(
     account: str, store: Store, tmp_path: Path
 ) -> None:
-    """decisions, "Who changes a schema"."""
+    """rules, "Who changes a schema"."""
     later = later_version(tmp_path)
     serve = ("serve", "--port=0", "--workers=2")
     if store.kind == "postgresql":
@@ -224,7 +224,7 @@ def test_a_later_server_migrates_a_file_and_says_so_and_no_other_database(
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_server_beside_a_newer_schema_answers_503(account: str, workers: int) -> None:
-    """decisions, "A server of an earlier version": it never says 403 to those who have an account.
+    """rules, "A server of an earlier version": it never says 403 to those who have an account.
 
     The first request after the migration gets 503, if not for all workers know by then.
     """
@@ -249,7 +249,7 @@ def assert_says_so_at_most_once_a_minute(server: Server, workers: int) -> None:
 
 
 def test_a_server_notices_a_newer_schema_without_being_asked(account: str) -> None:
-    """decisions, "A server of an earlier version": then all that it is asked is 503."""
+    """rules, "A server of an earlier version": then all that it is asked is 503."""
     with serving(account) as server:
         with knowing("CREATE TABLE later (n BIGINT)"), closing(find_store(account)) as later:
             later.migrate()
@@ -271,7 +271,7 @@ def test_a_server_notices_a_newer_schema_without_being_asked(account: str) -> No
 def test_at_sighup_the_workers_are_replaced_one_after_the_other_and_no_request_fails(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "SIGHUP": by those of the version that is installed now."""
+    """rules, "SIGHUP": by those of the version that is installed now."""
     installed = later_version(tmp_path, sql=None)
     with running(
         "serve", "--port=0", "--workers=2", database=account, settings=installed
@@ -302,7 +302,7 @@ def test_at_sighup_the_workers_are_replaced_one_after_the_other_and_no_request_f
 
 @SHORT_ON_SQLITE
 def test_at_sighup_connections_that_are_kept_lose_no_request(account: str) -> None:
-    """decisions, "SIGHUP": the next response on each says that the connection is closed."""
+    """rules, "SIGHUP": the next response on each says that the connection is closed."""
     with running("serve", "--port=0", "--workers=2", database=account) as process:
         address = address_of(process)
         clients = [http.client.HTTPConnection(*address, timeout=TIMEOUT_S) for _ in range(CLIENTS)]
@@ -337,7 +337,7 @@ def ask(client: http.client.HTTPConnection) -> str | None:
 def test_at_sighup_a_version_that_cannot_start_leaves_the_old_workers(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "SIGHUP": here it is one that needs another schema."""
+    """rules, "SIGHUP": here it is one that needs another schema."""
     installed = later_version(tmp_path, sql=None)
     with running(
         "serve", "--port=0", "--workers=2", database=account, settings=installed
@@ -360,7 +360,7 @@ def test_at_sighup_a_version_that_cannot_start_leaves_the_old_workers(
 
 @ON_SQLITE
 def test_at_sighup_a_renewed_certificate_is_used(account: str, tmp_path: Path) -> None:
-    """decisions, "SIGHUP"."""
+    """rules, "SIGHUP"."""
     certificate, key = make_certificate(tmp_path)
     with running(
         *("serve", "--port=0", "--workers=2"),
@@ -391,7 +391,7 @@ def sighup_ends() -> Iterator[None]:
 
 @ON_SQLITE
 def test_sighup_ends_a_server_without_workers(account: str, sighup_ends: None) -> None:
-    """decisions, "SIGHUP": as any program whose terminal has gone."""
+    """rules, "SIGHUP": as any program whose terminal has gone."""
     with running("serve", "--port=0", database=account) as process:
         address_of(process)
         os.kill(process.pid, signal.SIGHUP)

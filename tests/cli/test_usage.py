@@ -259,7 +259,7 @@ def said(arguments: tuple[str, ...], status: int, folder: Path, database: str) -
 def test_bad_usage_ends_with_2_and_a_sentence(
     folder: Path, one_account: str, arguments: tuple[str, ...], sentence: str
 ) -> None:
-    """decisions, "Exit statuses"."""
+    """rules, "Exit statuses"."""
     assert sentence in said(arguments, 2, folder, one_account)
 
 

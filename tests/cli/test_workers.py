@@ -96,7 +96,7 @@ def test_a_replacement_that_cannot_start_is_tried_again_until_it_can(
 
 
 def test_a_sighup_while_workers_start_waits_until_they_have(account: str) -> None:
-    """decisions, "SIGHUP": the first worker may respond already."""
+    """rules, "SIGHUP": the first worker may respond already."""
     with running("serve", "--port=0", "--workers=2", database=account) as process:
         for _ in range(TURNS_MAX):
             if workers_of(process.pid):

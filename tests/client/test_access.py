@@ -1,7 +1,7 @@
 """Whatever is no answer opens nothing: the examples of the pages that decide about access.
 
 Each runs as the page has it, against a service whose answers are those of a login that is locked,
-of wrong credentials, of faults, and none (decisions, "Client: 429").
+of wrong credentials, of faults, and none (rules, "Client: 429").
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def test_the_examples_are_all_that_decide_about_access() -> None:
     found = {
         (page.name, language)
         for page in pages
-        if page.name not in {"decisions.md", "reference.md"}
+        if page.name not in {"decisions.md", "reference.md", "rules.md"}
         for language in ("python", "php", "sh", "console")
         for block in blocks_of(page, language)
         if "authenticate" in block.commands

@@ -173,7 +173,7 @@ def test_any_record_is_read_or_is_an_error_of_the_service(
 def test_any_time_to_try_again_is_none_or_one_that_a_clock_can_wait(
     headers: dict[str, str],
 ) -> None:
-    """decisions, "Client: what is tried again"."""
+    """rules, "Client: what is tried again"."""
     request = httpx2.Request("GET", "http://service.example")
     sent = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
     failure = status_error(list_accounts(), httpx2.Response(503, headers=sent, request=request))

@@ -46,7 +46,7 @@ def ids(records: Any) -> list[int]:
 
 
 def test_the_header_is_the_time_to_ask_for_next(golden: Client) -> None:
-    """decisions, "Change feed: the next time", "Change feed: idle accounts"."""
+    """decisions, "Change feed: the next time"; rules, "Change feed: idle accounts"."""
     snapshot = golden.snapshot()
     assert not snapshot.is_date
     assert len(list(snapshot)) > 20
@@ -88,7 +88,7 @@ def test_what_cannot_be_asked_is_refused(golden: Client) -> None:
 
 
 def test_changes_from_too_long_ago_are_gone(golden: Client) -> None:
-    """decisions, "Change feed: window"."""
+    """rules, "Change feed: window"."""
     with pytest.raises(TooOld, match=r"/2/cdc: 410: .*snapshot") as caught:
         golden.changes(datetime.now(UTC) - timedelta(days=6))
     assert caught.value.status == 410
@@ -102,7 +102,7 @@ def test_gone_means_too_old_only_of_the_feed(connect: Connect, serve: Serve) -> 
 
 
 def test_without_the_header_the_date_counts(connect: Connect, serve: Serve) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     date = {"Date": "Sat, 21 Nov 2026 10:00:00 GMT"}
     service = serve(in_turn(Reply(feed(1), headers=date)))
     changes = connect(service.url).changes("2026-11-21T00:00:00Z", LISTS)
@@ -135,7 +135,7 @@ def test_a_service_without_a_snapshot(connect: Connect, serve: Serve) -> None:
 def test_an_answer_that_breaks_off_is_an_error(
     connect: Connect, serve: Serve, characters: int, is_in_chunks: bool
 ) -> None:
-    """decisions, "Change feed: a broken answer"."""
+    """rules, "Change feed: a broken answer"."""
     body = feed(1, 2, 3).encode()[: -characters or None]
     answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
     changes = connect(serve(in_turn(answer)).url).changes("2026-11-21T00:00:00Z", LISTS)
@@ -254,7 +254,7 @@ def test_memory_stays_flat_however_long_the_feed_is(serve: Serve, count: Any) ->
 def test_a_compressed_answer_is_whole_or_an_error(
     connect: Connect, serve: Serve, coding: str, left: float
 ) -> None:
-    """decisions, "Change feed: compression", "Change feed: a broken answer"."""
+    """rules, "Change feed: compression", "Change feed: a broken answer"."""
     packed = COMPRESS[coding](feed(*range(5_000)).encode())
     headers = {**THROUGH, "Content-Encoding": coding}
     service = serve(in_turn(Reply(packed[: int(len(packed) * left)], headers=headers)))

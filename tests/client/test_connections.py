@@ -110,7 +110,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_certificate_that_is_not_trusted_is_an_error_at_once(
     connect: Connect, certificate: Path
 ) -> None:
-    """decisions, "Client: what is tried again": it will not pass."""
+    """rules, "Client: what is tried again": it will not pass."""
     with closing(Service(in_turn(EVERYTHING), certificate)) as service:
         with pytest.raises(ServiceError, match="its certificate is not to be trusted") as caught:
             connect(service.url, patience_s=60.0).list_accounts()

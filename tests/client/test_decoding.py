@@ -90,7 +90,7 @@ def types_of(value: Any) -> Any:
 @examples(10, 40)
 @given(data=st.data())
 def test_what_masthead_writes_is_read_back(shape: Any, data: st.DataObject) -> None:
-    """interface, "Resources and their fields"; decisions, "Missing values", "Double"."""
+    """interface, "Resources and their fields"; rules, "Missing values", "Double"."""
     values = data.draw(st.tuples(*map(stored, fields_of(shape))))
     record = read_record(shape, decoder.decode(encode(on_the_wire(shape, values)).decode()))
     assert record == in_python(shape, values)
@@ -101,7 +101,7 @@ def test_what_masthead_writes_is_read_back(shape: Any, data: st.DataObject) -> N
 @examples(10, 40)
 @given(data=st.data())
 def test_keys_that_are_not_known_or_missing_change_nothing(shape: Any, data: st.DataObject) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     written = decoder.decode(encode(data.draw(wire_records(shape))).decode())
     fewer = {key: value for key, value in written.items() if value is not None and value != ""}
     assert read_record(shape, {"more": [1], **fewer}) == read_record(shape, written)
@@ -137,7 +137,7 @@ def test_keys_that_are_not_known_or_missing_change_nothing(shape: Any, data: st.
     ],
 )
 def test_what_other_services_write_is_understood(kind: Kind, written: Any, value: Any) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     found = kind.read(written)
     assert found == value
     assert type(found) is type(value)
@@ -171,7 +171,7 @@ def test_what_other_services_write_is_understood(kind: Kind, written: Any, value
     ],
 )
 def test_what_can_mean_nothing_is_refused(kind: Kind, written: Any) -> None:
-    """decisions, "Client: reading generously": a wrong guess would be worse."""
+    """rules, "Client: reading generously": a wrong guess would be worse."""
     with pytest.raises((ValueError, TypeError, AttributeError, ArithmeticError)):
         kind.read(written)
 
@@ -228,7 +228,7 @@ def test_what_cannot_be_read_is_named_without_its_value(
 
 
 def test_lists_that_are_missing_are_empty() -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     order: dict[str, Any] = {"order_id": 71, "subscriber_id": 1}
     assert read_record(shapes.Order, order).order_items == []
     missing: Any

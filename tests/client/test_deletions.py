@@ -20,7 +20,7 @@ THROUGH = {"Masthead-Changes-Through": "2026-11-21T10:00:00.123456+00:00"}
 
 
 def test_each_record_comes_with_its_entity(neighbour: Client) -> None:
-    """decisions, "Records that are gone"."""
+    """rules, "Records that are gone"."""
     deletions = neighbour.deletions(datetime.now(UTC) - timedelta(days=1))
     assert not deletions.is_date
     assert list(deletions) == [Deletion("purchases", 61), Deletion("orders", 71)]
@@ -56,7 +56,7 @@ def test_what_cannot_be_asked_is_refused(neighbour: Client) -> None:
 
 
 def test_deletions_from_too_long_ago_are_gone(neighbour: Client) -> None:
-    """decisions, "Change feed: window"."""
+    """rules, "Change feed: window"."""
     with pytest.raises(TooOld, match=r"/deletions: 410: .*snapshot"):
         neighbour.deletions(datetime.now(UTC) - timedelta(days=6))
 
@@ -72,7 +72,7 @@ def test_a_service_without_deletions(connect: Connect, serve: Serve) -> None:
 def test_an_answer_that_breaks_off_is_an_error(
     connect: Connect, serve: Serve, characters: int, is_in_chunks: bool
 ) -> None:
-    """decisions, "Change feed: a broken answer": also to whoever goes on after it."""
+    """rules, "Change feed: a broken answer": also to whoever goes on after it."""
     body = b'{"orders":["1","2","3"]}'[: -characters or None]
     answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
     deletions = connect(serve(in_turn(answer)).url).deletions(SINCE, ["orders"])
@@ -103,7 +103,7 @@ def test_an_answer_of_another_form_is_an_error(
 
 
 def test_numbers_and_keys_that_nobody_asked_for(connect: Connect, serve: Serve) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     service = serve(in_turn(Reply('{"purchases":["9"],"orders":[1, "2"]}', headers=THROUGH)))
     found = connect(service.url).deletions(SINCE, ["orders"])
     assert list(found) == [Deletion("orders", 1), Deletion("orders", 2)]

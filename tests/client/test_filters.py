@@ -41,7 +41,7 @@ OF_SUBSCRIBERS: list[tuple[dict[str, Any], list[int]]] = [
 
 @pytest.mark.parametrize("filters", OF_SUBSCRIPTIONS, ids=str)
 def test_filters_of_subscriptions(lists: Client, filters: dict[str, Any]) -> None:
-    """interface, operation 7; decisions, "Subscription filters"."""
+    """interface, operation 7; rules, "Subscription filters"."""
     found = [record.subscription_id for record in lists.list_subscriptions(**filters)]
     assert found == expected(**filters)
     assert 0 < len(found) < len(LOADED)
@@ -49,7 +49,7 @@ def test_filters_of_subscriptions(lists: Client, filters: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize(("filters", "who"), OF_SUBSCRIBERS, ids=str)
 def test_filters_of_subscribers(people: Client, filters: dict[str, Any], who: list[int]) -> None:
-    """interface, operation 8; decisions, "Subscriber search"."""
+    """interface, operation 8; rules, "Subscriber search"."""
     assert [record.subscriber_id for record in people.search_subscribers(**filters)] == who
 
 
@@ -77,7 +77,7 @@ def test_a_mistyped_filter_is_refused_before_anything_is_asked(lists: Client) ->
 
 
 def test_none_is_no_filter(lists: Client) -> None:
-    """decisions, "A parameter that is present always filters"."""
+    """rules, "A parameter that is present always filters"."""
     nothing: Any = None
     with pytest.raises(BadInput, match="email: None is no filter; leave it out to find all"):
         lists.search_subscribers(email=nothing)
@@ -85,7 +85,7 @@ def test_none_is_no_filter(lists: Client) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_is_refused(lists: Client, limit: int) -> None:
-    """decisions, "`limit`"."""
+    """rules, "`limit`"."""
     with pytest.raises(BadInput, match="limit: not a whole number of 1 or more"):
         lists.list_subscriptions(limit=limit)
 
@@ -107,7 +107,7 @@ def test_a_text_that_cannot_be_sent_is_refused_without_being_shown(lists: Client
 
 
 def test_what_the_server_refuses_is_said_in_its_words(lists: Client) -> None:
-    """decisions, "Error body", "Statuses"."""
+    """rules, "Error body", "Statuses"."""
     sideways: Any = "Sideways"
     with pytest.raises(ServiceError, match="400: type: not one of Print, Digital, Both"):
         list(lists.list_subscriptions(type=sideways))

@@ -1,4 +1,4 @@
-"""No service holds a call for ever, and none fills the memory (decisions, "Client: limits").
+"""No service holds a call for ever, and none fills the memory (rules, "Client: limits").
 
 Whatever drips here would end well after three seconds, and whatever is too long after some
 megabytes: so a client without limits returns a result.

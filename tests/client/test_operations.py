@@ -63,12 +63,12 @@ def test_the_records_of_the_change_feed(golden: Client, entity: str, records: li
 
 
 def test_the_orders_of_the_change_feed(golden: Client) -> None:
-    """interface, operation 4; decisions, "Change feed: keys"."""
+    """interface, operation 4; rules, "Change feed: keys"."""
     assert next(iter(golden.snapshot(["orders"]))) == typed.ORDER
 
 
 def test_subscriptions_of_which_little_is_known(sparse: Client) -> None:
-    """interface, operation 4; decisions, "Missing values"."""
+    """interface, operation 4; rules, "Missing values"."""
     assert list(sparse.snapshot(["subscriptions"])) == [typed.BARE_SUBSCRIPTION]
 
 
@@ -150,7 +150,7 @@ def test_a_mailing_list(golden: Client, download: bool) -> None:
 
 
 def test_an_entry_of_a_mailing_list_of_which_little_is_known(sparse: Client) -> None:
-    """interface, operation 10; decisions, "Missing values"."""
+    """interface, operation 10; rules, "Missing values"."""
     (entry,) = sparse.download_mailing_list(1)
     assert entry == MailingListEntry(1, None, is_grace=False, is_paid=False, type=None)
 
@@ -159,14 +159,14 @@ def test_an_entry_of_a_mailing_list_of_which_little_is_known(sparse: Client) -> 
     "name", ["get_account", "get_custom_field_answers", "get_order", "download_mailing_list"]
 )
 def test_what_does_not_exist(golden: Client, name: str) -> None:
-    """decisions, "Ids in paths", "Error body"."""
+    """rules, "Ids in paths", "Error body"."""
     with pytest.raises(ServiceError, match=r"there is no .* 424242") as caught:
         list(getattr(golden, name)(424242))  # What is iterated over is asked for only then.
     assert caught.value.status == 404
 
 
 def test_credentials_that_open_nothing(connect: Connect, masthead_url: str) -> None:
-    """decisions, "Wrong credentials"."""
+    """rules, "Wrong credentials"."""
     client = connect(masthead_url, "key-golden", "wrong")
     with pytest.raises(ServiceError, match="403: these credentials open no account") as caught:
         client.list_accounts()

@@ -53,7 +53,7 @@ ORDER = Order(
 
 
 def test_numbers_nulls_and_keys_of_another_service(connect: Connect, serve: Serve) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     assert connect(serve(in_turn(reply(NUMBERS_FOR_DIGITS))).url).get_order(71) == ORDER
 
 
@@ -61,7 +61,7 @@ def test_numbers_nulls_and_keys_of_another_service(connect: Connect, serve: Serv
 def test_a_login_that_fits_in_the_words_of_another_service(
     connect: Connect, serve: Serve, true: Any
 ) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     subscription = {
         "subscription_id": 5,
         "date_created": "",
@@ -138,7 +138,7 @@ def with_a_slash(asked: Asked) -> Reply:
 
 
 def test_a_redirect_to_a_trailing_slash_is_followed(connect: Connect, serve: Serve) -> None:
-    """decisions, "Trailing slash"."""
+    """rules, "Trailing slash"."""
     service = serve(with_a_slash)
     client = connect(service.url)
     assert client.get_order(71) == ORDER

@@ -46,7 +46,7 @@ def test_without_a_limit_all_pages_are_read(lists: Client) -> None:
 
 
 def test_filters_hold_on_every_page(lists: Client) -> None:
-    """decisions, "Order of lists: the address of the next page"."""
+    """rules, "Order of lists: the address of the next page"."""
     found = list(lists.list_subscriptions(min_copies=1))
     assert [record.subscription_id for record in found] == expected(min_copies=1)
     assert len(found) > 100
@@ -55,7 +55,7 @@ def test_filters_hold_on_every_page(lists: Client) -> None:
 def test_behind_a_proxy_that_takes_a_prefix_off_all_pages_are_read(
     connect: Connect, serve: Serve, masthead_url: str
 ) -> None:
-    """decisions, "Order of lists: the address of the next page": the proxy changes no header."""
+    """rules, "Order of lists: the address of the next page": the proxy changes no header."""
     proxy = serve(forwarding(masthead_url, "/press/api"))
     client = connect(f"{proxy.url}/press/api/", "key-lists", "login-lists")
     found = [record.subscription_id for record in client.list_subscriptions()]
@@ -164,7 +164,7 @@ CIRCLES = {
 def test_pages_that_come_again_are_an_error(
     connect: Connect, serve: Serve, circle: Callable[[Asked, int], tuple[int | None, str]]
 ) -> None:
-    """decisions, "Client: pages that come again"; no record is given twice."""
+    """rules, "Client: pages that come again"; no record is given twice."""
     numbers = count()
 
     def answer(asked: Asked) -> Reply:
@@ -192,7 +192,7 @@ def test_one_page_in_between_may_be_empty(connect: Connect, serve: Serve) -> Non
 def test_pages_without_end_are_an_error(
     connect: Connect, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Client: pages that come again": memory has a bound too."""
+    """rules, "Client: pages that come again": memory has a bound too."""
     monkeypatch.setattr(responses, "_PAGES_MAX", 3)
     numbers = count()
     service = serve(lambda _: page(number := next(numbers), link=f"<?after={number}>; rel=next"))

@@ -63,7 +63,7 @@ def in_http(moment: datetime) -> str:
 def test_what_may_pass_is_tried_again(
     connect: Connect, serve: Serve, ask: Callable[[Client], object], status: int
 ) -> None:
-    """decisions, "Client: what is tried again"."""
+    """rules, "Client: what is tried again"."""
     service = serve(in_turn(refused(status, **AT_ONCE), refused(status, **AT_ONCE), GOOD))
     assert ask(connect(service.url, patience_s=5.0)) == []
     assert len(service.asked) == 3
@@ -73,7 +73,7 @@ def test_what_may_pass_is_tried_again(
 def test_a_lost_connection_is_tried_again(
     connect: Connect, serve: Serve, ask: Callable[[Client], object]
 ) -> None:
-    """decisions, "Client: what is tried again"."""
+    """rules, "Client: what is tried again"."""
     service = serve(in_turn(HANGS_UP, GOOD))
     assert ask(connect(service.url, patience_s=5.0)) == []
     assert len(service.asked) == 2
@@ -83,7 +83,7 @@ def test_a_lost_connection_is_tried_again(
 def test_an_answer_that_breaks_off_is_tried_again(
     connect: Connect, serve: Serve, ask: Callable[[Client], object]
 ) -> None:
-    """decisions, "Client: what is tried again"."""
+    """rules, "Client: what is tried again"."""
     service = serve(in_turn(Reply(GOOD.body, is_cut=True), GOOD))
     assert ask(connect(service.url, patience_s=5.0)) == []
 
@@ -98,7 +98,7 @@ def test_an_error_that_breaks_off_is_tried_again(connect: Connect, serve: Serve)
 def test_what_will_not_pass_is_not_tried_again(
     connect: Connect, serve: Serve, ask: Callable[[Client], object], status: int
 ) -> None:
-    """decisions, "Client: what is tried again"."""
+    """rules, "Client: what is tried again"."""
     service = serve(in_turn(refused(status, "because"), GOOD))
     with pytest.raises(ServiceError, match=f"{status}: because") as caught:
         ask(connect(service.url, patience_s=5.0))
@@ -177,7 +177,7 @@ def test_a_time_to_try_again_that_is_none_counts_as_not_said(written: str) -> No
 def test_a_time_beyond_all_clocks_is_a_long_one(
     connect: Connect, serve: Serve, written: str
 ) -> None:
-    """decisions, "Client: what is tried again": more than that no clock waits."""
+    """rules, "Client: what is tried again": more than that no clock waits."""
     service = serve(in_turn(refused(503, Retry_After=written)))
     with pytest.raises(ServiceUnreachable) as caught:
         ask_once(connect(service.url, patience_s=60.0))
@@ -224,7 +224,7 @@ def wait_s(tries: int, failure: ServiceUnreachable) -> float:
 
 
 def test_waits_grow_and_are_scattered() -> None:
-    """decisions, "Client: what is tried again": clients that failed together come apart."""
+    """rules, "Client: what is tried again": clients that failed together come apart."""
     failure = ServiceUnreachable("/", None, "gone")
     longest = 0.0
     for tries, bound in ((1, 0.2), (2, 0.4), (5, 3.2), (50, LONGEST_WAIT_S)):
@@ -236,7 +236,7 @@ def test_waits_grow_and_are_scattered() -> None:
 
 
 def test_what_the_service_asks_for_is_never_undercut() -> None:
-    """decisions, "Client: what is tried again"."""
+    """rules, "Client: what is tried again"."""
     waits = [wait_s(1, ServiceUnreachable("/", 503, "busy", 7.0)) for _ in range(200)]
     assert all(7.0 <= wait <= 7.2 for wait in waits)
     assert len(set(waits)) > 100

@@ -84,7 +84,7 @@ def small(store: Store) -> Iterator[Desk]:
 
 
 def test_the_figures_are_those_that_a_person_counts(small: Desk) -> None:
-    """decisions, "What the console counts"."""
+    """rules, "What the console counts"."""
     found = figures_of(small.store, 1, TODAY)
     assert found.press_runs == {1: PressRun(printed=4, digital=1)}
     assert (found.without_address, found.without_address_in_all) == ([(3, 3)], 1)
@@ -94,7 +94,7 @@ def test_the_figures_are_those_that_a_person_counts(small: Desk) -> None:
 
 
 def test_the_page_shows_the_figures_as_soon_as_they_are_counted(small: Desk) -> None:
-    """decisions, "What the console counts": the page itself never waits for them to the end."""
+    """rules, "What the console counts": the page itself never waits for them to the end."""
     with serving_console(small.store) as console:
         console.add("ada")
         browser = console.signed_in("ada")
@@ -105,7 +105,7 @@ def test_the_page_shows_the_figures_as_soon_as_they_are_counted(small: Desk) -> 
 
 
 def test_a_report_is_shown_as_soon_as_it_is_counted(small: Desk) -> None:
-    """decisions, "What the console counts": the page itself never waits for it to the end."""
+    """rules, "What the console counts": the page itself never waits for it to the end."""
     with serving_console(small.store) as console:
         console.add("bob")
         browser = console.signed_in("bob")
@@ -125,7 +125,7 @@ def test_a_report_is_shown_as_soon_as_it_is_counted(small: Desk) -> None:
 
 
 def test_letters_are_due_and_not_due_at_once(small: Desk) -> None:
-    """decisions, "What the console counts": what the change feed does not show counts too."""
+    """rules, "What the console counts": what the change feed does not show counts too."""
     with serving_console(small.store) as console:
         console.add("eve", "manager")
         browser = console.signed_in("eve")
@@ -168,7 +168,7 @@ class Work:
 def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(
     small: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "What the console counts"."""
+    """rules, "What the console counts"."""
     monkeypatch.setattr(account_figures, "_WAIT_S", 30)
     counting, work = Counting(small.store), Work()
     begun = small.now
@@ -191,7 +191,7 @@ def change(desk: Desk) -> None:
 
 
 def test_a_page_does_not_wait_for_the_end_and_one_thread_counts(small: Desk) -> None:
-    """decisions, "What the console counts"."""
+    """rules, "What the console counts"."""
     counting, work = Counting(small.store), Work()
     work.may_end.clear()
     for _ in range(3):
@@ -203,7 +203,7 @@ def test_a_page_does_not_wait_for_the_end_and_one_thread_counts(small: Desk) -> 
 
 
 def test_a_file_has_what_was_changed_before_it_was_asked_for(small: Desk) -> None:
-    """decisions, "What the console counts": a page may show what was counted before a change."""
+    """rules, "What the console counts": a page may show what was counted before a change."""
     counting, work = Counting(small.store), Work()
     work.may_end.clear()
     assert counting.of(1, "it", work).value is None
@@ -225,7 +225,7 @@ def test_what_cannot_be_counted_is_said_and_tried_again(small: Desk) -> None:
 
 
 def test_requests_are_counted_by_operation_for_the_account_that_asked(store: Store) -> None:
-    """decisions, "Requests of partners are counted": a server writes them at its end."""
+    """rules, "Requests of partners are counted": a server writes them at its end."""
     with new_url(store) as url:
         masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=url)
         with serving(url) as server:
@@ -247,7 +247,7 @@ def test_requests_are_counted_by_operation_for_the_account_that_asked(store: Sto
 
 
 def test_counts_of_a_month_ago_are_deleted(store: Store) -> None:
-    """decisions, "Requests of partners are counted"."""
+    """rules, "Requests of partners are counted"."""
     clock = Clock()
     with new_url(store) as url, opening(url, clock) as opened:
         counts = RequestCounts()

@@ -58,7 +58,7 @@ def browser(console: Console) -> Browser:
 def test_a_form_that_another_site_sends_is_refused_even_with_the_token(
     browser: Browser, desk: Desk, headers: Mapping[str, str]
 ) -> None:
-    """decisions, "Forged requests": whoever knows the token, it is not the console's page."""
+    """rules, "Forged requests": whoever knows the token, it is not the console's page."""
     answer = browser.post(EDIT, {"first_name": "Eve"}, headers=_filled(headers, browser.url))
     assert answer.status_code == 403
     assert "Another site sent this form" in answer.text

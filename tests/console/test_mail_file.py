@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def test_what_a_killed_console_leaves_of_a_mail_file_is_removed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Files that are mapped": its folder has a lock that ends with the process."""
+    """rules, "Files that are mapped": its folder has a lock that ends with the process."""
     monkeypatch.setattr(temporary, "MEMORY", tmp_path / "none")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = tmp_path / "masthead-console-left"

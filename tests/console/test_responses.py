@@ -38,7 +38,7 @@ def browser(console: Console) -> Browser:
 def test_each_route_answers_with_the_headers_that_keep_a_page_to_itself(
     browser: Browser, desk: Desk
 ) -> None:
-    """decisions, "Forged requests"; signed in or not, and for errors."""
+    """rules, "Forged requests"; signed in or not, and for errors."""
     paths = ["/static/console.css", "/nothing", "/static/nothing", "/subscribers/12345"]
     for route in create_app(desk.store).routes:
         if isinstance(route, Route):

@@ -51,7 +51,7 @@ def test_an_operator_comes_into_no_other_account(console: Console) -> None:
 
 
 def test_an_unknown_name_and_account_get_the_answer_of_a_wrong_password(console: Console) -> None:
-    """decisions, "Sign-in of the console"."""
+    """rules, "Sign-in of the console"."""
     given_ = [("manager", "1"), ("nobody at all", "1"), ("manager", "77")]
     answers = []
     for name, account in given_:
@@ -66,7 +66,7 @@ def test_an_unknown_name_and_account_get_the_answer_of_a_wrong_password(console:
 def test_an_unknown_name_costs_a_comparison_of_the_same_hash_as_a_wrong_password(
     desk: Desk, console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Sign-in of the console": what takes the time is the hash with its parameters."""
+    """rules, "Sign-in of the console": what takes the time is the hash with its parameters."""
     compared = []
     verify = operators._hasher.verify
 

@@ -64,7 +64,7 @@ def order_ids(desk: Desk) -> list[int]:
 
 
 def test_an_order_that_is_sent_twice_is_saved_once(desk: Desk, console: Console) -> None:
-    """decisions, "What is sent twice"; the same order is taken again by a form of its own."""
+    """rules, "What is sent twice"; the same order is taken again by a form of its own."""
     browser = console.signed_in("clerk")
     typed = {
         "bundle": "1",
@@ -130,7 +130,7 @@ def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
 def test_letters_are_written_once_and_the_next_ones_are_not_taken(
     desk: Desk, console: Console
 ) -> None:
-    """decisions, "What is sent twice": the second click finds other letters due, or none."""
+    """rules, "What is sent twice": the second click finds other letters due, or none."""
     _place(desk, 10)
     renewals.set_effort(desk.books, renewals.Point(1, 1, 12))
     browser = console.signed_in("manager")
@@ -157,7 +157,7 @@ def test_letters_are_written_once_and_the_next_ones_are_not_taken(
 def test_what_cannot_be_undone_is_done_as_it_was_shown_or_not_at_all(
     desk: Desk, console: Console
 ) -> None:
-    """decisions, "What is sent twice": an issue more, and the refund is looked at anew."""
+    """rules, "What is sent twice": an issue more, and the refund is looked at anew."""
     _place(desk, 11)
     browser = console.signed_in("finance")
     form = look(browser, "/orders/2/refund", **opened(browser, "/orders/2/refund"))

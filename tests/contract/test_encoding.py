@@ -34,7 +34,7 @@ def schema_of(shape: type) -> dict[str, Any]:
 def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
     shape: type, data: st.DataObject
 ) -> None:
-    """interface, "Resources and their fields"; decisions, "Missing values"."""
+    """interface, "Resources and their fields"; rules, "Missing values"."""
     answer = read(data.draw(wire_records(shape)))
     absent = {f.name for f in fields_of(shape) if f.missing is Missing.ABSENT} - answer.keys()
     assert list(answer) == [f.name for f in fields_of(shape) if f.name not in absent]
@@ -50,7 +50,7 @@ def test_every_record_satisfies_its_schema(shape: type, data: st.DataObject) -> 
 
 
 def test_a_missing_value_is_null_or_empty_or_its_key_is_absent() -> None:
-    """decisions, "Missing values"; interface, Order item."""
+    """rules, "Missing values"; interface, Order item."""
     make = wire_of(shapes.OrderItem)
     assert encode(make(1, None, 2, None, None, "0.3", "0", "85")) == (
         b'{"order_item_id":"1","product_id":"2","refund_date":null,"fulfilled_date":null,'
@@ -62,7 +62,7 @@ def test_a_missing_value_is_null_or_empty_or_its_key_is_absent() -> None:
 
 
 def test_nested_records_are_an_array_or_null() -> None:
-    """decisions, "Empty collections"."""
+    """rules, "Empty collections"."""
     subscription = wire_of(shapes.AuthenticatedSubscription)
     issue = wire_of(shapes.ReceivedIssue)(7, "Spring", None)
     assert read(subscription(1, None, None, 2, -1, "Both", [issue]))["issues"] == [
@@ -72,7 +72,7 @@ def test_nested_records_are_an_array_or_null() -> None:
 
 
 def test_characters_are_sent_as_utf_8_and_not_escaped() -> None:
-    """decisions, "Content"."""
+    """rules, "Content"."""
     issue = wire_of(shapes.ReceivedIssue)(1, 'Zoë 😀 "</script>" \u2028', "2024-02-29")
     assert encode([issue]).decode() == (
         '[{"issue_id":"1","name":"Zoë 😀 \\"</script>\\" \u2028","date":"2024-02-29"}]'

@@ -46,7 +46,7 @@ def properties() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def test_each_operation_says_what_it_does_when_to_use_it_and_what_to_watch_for(
     operation: dict[str, Any],
 ) -> None:
-    """decisions, "Texts and examples of the document"."""
+    """rules, "Texts and examples of the document"."""
     text = operation["description"]
     assert text.count(". ") + text.count(".\n") >= SENTENCES_OF_AN_OPERATION_MIN
     assert "\nUse it " in text
@@ -55,7 +55,7 @@ def test_each_operation_says_what_it_does_when_to_use_it_and_what_to_watch_for(
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_field_has_its_meaning(shape: type) -> None:
-    """decisions, "Texts and examples of the document"."""
+    """rules, "Texts and examples of the document"."""
     assert is_prose(SHAPES[shape])
     for field in fields_of(shape):
         assert is_prose(FIELDS[shape, field.name]), field.name
@@ -93,7 +93,7 @@ def test_a_record_has_an_example(name: str) -> None:
 
 
 def test_each_error_stands_once_and_has_its_sentence() -> None:
-    """decisions, "Error body"; interface, "Errors"."""
+    """rules, "Error body"; interface, "Errors"."""
     assert len(COMPONENTS["responses"]) == len(guidance.ERRORS) == len(examples.ERRORS)
     for response in COMPONENTS["responses"].values():
         content = response["content"]["application/json"]
@@ -128,7 +128,7 @@ def test_nothing_is_explained_that_is_not_there() -> None:
 
 
 def test_the_examples_exist_in_the_demo() -> None:
-    """decisions, "Texts and examples of the document"; "The demo's credentials"."""
+    """rules, "Texts and examples of the document"; "The demo's credentials"."""
     found = sample()
     assert {
         "account_id": "1",
@@ -148,7 +148,7 @@ def test_the_examples_exist_in_the_demo() -> None:
 
 
 def test_the_examples_of_records_are_about_the_same_things() -> None:
-    """decisions, "Texts and examples of the document"."""
+    """rules, "Texts and examples of the document"."""
     by_name = {shape.__name__: record for shape, record in examples.RECORDS.items()}
 
     def values(key: str) -> set[object]:

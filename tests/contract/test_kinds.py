@@ -44,7 +44,7 @@ def read(kind: Kind, text: str) -> tuple[int | str | None, str]:
 def test_what_is_read_is_written_as_the_schema_says_and_reads_the_same_again(
     kind: Kind, data: st.DataObject
 ) -> None:
-    """interface, Conventions; decisions, "Integers", "Bool", "Double", "Decimal strings"."""
+    """interface, Conventions; decisions, "Integers"; rules, "Bool", "Double", "Decimal strings"."""
     stored = kind.parse(data.draw(texts(kind)))
     written = on_the_wire(kind, stored)
     assert problems(kind.schema(), json.loads(written)) == []
@@ -94,7 +94,7 @@ def test_any_text_is_read_or_refused_in_words(kind: Kind, text: str) -> None:
     ],
 )
 def test_a_text_is_written_so(kind: Kind, text: str, written: str) -> None:
-    """decisions, "Integers", "Bool", "Double", "Content", "Decimal strings"."""
+    """decisions, "Integers"; rules, "Bool", "Double", "Content", "Decimal strings"."""
     assert on_the_wire(kind, kind.parse(text)) == written
 
 
@@ -175,7 +175,7 @@ def test_a_text_is_refused_with_a_sentence(kind: Kind, text: str, sentence: str)
 
 @given(number=st.integers(min_value=1))
 def test_a_limit_above_a_hundred_counts_as_a_hundred(number: int) -> None:
-    """interface, Limits; decisions, "limit"."""
+    """interface, Limits; rules, "limit"."""
     assert Limit().parse(str(number)) == min(number, 100)
     assert Limit().parse(f"00{number}") == min(number, 100)
 

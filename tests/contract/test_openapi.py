@@ -230,7 +230,7 @@ def test_the_entities_are_described_as_words_separated_by_commas() -> None:
 
 @each_operation
 def test_each_error_is_described(operation: Operation) -> None:
-    """decisions, "Statuses"."""
+    """rules, "Statuses"."""
     expected = {"200", "400", "401", "403", "408", "413", "414", "417"}
     expected |= {"429", "431", "500", "503"}
     expected |= {"404"} if "{" in operation.path else set()
@@ -240,7 +240,7 @@ def test_each_error_is_described(operation: Operation) -> None:
 
 @pytest.mark.parametrize("name", DOCUMENT["components"]["responses"])
 def test_an_error_is_one_sentence(name: str) -> None:
-    """decisions, "Error body"."""
+    """rules, "Error body"."""
     response = DOCUMENT["components"]["responses"][name]
     described = response["content"]["application/json"]["schema"]
     schema = described | {"components": DOCUMENT["components"]}
@@ -258,13 +258,13 @@ def test_an_error_is_one_sentence(name: str) -> None:
     ],
 )
 def test_an_error_has_its_header(name: str, header: str) -> None:
-    """decisions, "Statuses" and "Missing or malformed credentials"."""
+    """rules, "Statuses" and "Missing or malformed credentials"."""
     assert DOCUMENT["components"]["responses"][name]["headers"][header]["required"] is True
 
 
 @each_operation
 def test_each_header_of_an_answer_is_described(operation: Operation) -> None:
-    """decisions, "Order of lists", "Personal data", "Change feed", "Download"."""
+    """decisions, "Order of lists"; rules, "Personal data", "Change feed", "Download"."""
     extra = {
         "list_subscriptions": {"Link"},
         "search_subscribers": {"Link"},
@@ -310,7 +310,7 @@ def test_properties_stand_in_the_order_of_the_wire(name: str) -> None:
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_every_key_must_be_there_and_no_other(name: str) -> None:
-    """decisions, "Missing values": every key is always there."""
+    """rules, "Missing values": every key is always there."""
     for path in objects_in(ANSWERS[name]):
         with_another = copy.deepcopy(ANSWERS[name])
         at(with_another, path)["another"] = "1"
@@ -325,7 +325,7 @@ def test_every_key_must_be_there_and_no_other(name: str) -> None:
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_no_value_may_be_of_another_json_type(name: str) -> None:
-    """decisions, "Integers", "Bool", "Double"."""
+    """decisions, "Integers"; rules, "Bool", "Double"."""
     others: tuple[Any, ...] = ("x", 7, True, [1], {})
     for path in objects_in(ANSWERS[name]):
         for key, value in at(ANSWERS[name], path).items():
@@ -399,7 +399,7 @@ def json_type(value: object) -> str:
 def test_a_value_that_the_wire_never_shows_is_refused(
     name: str, path: tuple[str | int, ...], wrong: object
 ) -> None:
-    """interface, "Resources and their fields"; decisions, "Missing values" and all wire types."""
+    """interface, "Resources and their fields"; rules, "Missing values" and all wire types."""
     answer = copy.deepcopy(ANSWERS[name])
     at(answer, path[:-1])[path[-1]] = wrong
     assert problems_of(name, answer) != []
@@ -424,7 +424,7 @@ def test_an_order_item_is_a_bundle_or_a_product() -> None:
 
 
 def test_the_feed_holds_what_was_asked_for() -> None:
-    """decisions, "Change feed"."""
+    """rules, "Change feed"."""
     assert problems_of("changes", {entity.key: [] for entity in ENTITIES}) == []
     assert problems_of("changes", {"addresses": []}) == []
     assert problems_of("changes", {}) != []

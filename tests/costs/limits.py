@@ -34,7 +34,7 @@ LIMITS = {
     "1 own account": {"sqlite": Limit(4, 69, 331), "postgresql": Limit(2, 3, 618)},
     "1 all accounts": {"sqlite": Limit(4, 1456, 2904), "postgresql": Limit(2, 103, 3263)},
     "2": {"sqlite": Limit(4, 69, 334), "postgresql": Limit(2, 3, 611)},
-    # With a look at whether the email has opened before (decisions, "A guarded account").
+    # With a look at whether the email has opened before (rules, "A guarded account").
     "3 by email": {"sqlite": Limit(6, 324, 456), "postgresql": Limit(4, 9, 1010)},
     "3 by renewal code": {"sqlite": Limit(6, 307, 452), "postgresql": Limit(4, 11, 996)},
     "3 refused": {"sqlite": Limit(7, 219, 474), "postgresql": Limit(5, 7, 1163)},

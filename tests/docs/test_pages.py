@@ -64,7 +64,7 @@ def test_the_anchors_of_links_exist(page: Path) -> None:
 
 
 def test_the_pages_name_the_files_of_this_version() -> None:
-    """decisions, "What a release is"."""
+    """rules, "What a release is"."""
     text = "".join(page.read_text() for page in HAND_WRITTEN)
     wheels = re.findall(r"masthead-([\w.]+)-py3-none-any\.whl", text)
     sdists = re.findall(r"masthead-([\w.]+?)(?:\.tar\.gz|/)", text)

@@ -60,7 +60,7 @@ def test_the_feeds_window_moves_with_it(server: MastheadServer, client: Client) 
 def test_a_client_that_polls_while_it_moves_keeps_its_place(
     server: MastheadServer, client: Client
 ) -> None:
-    """decisions, "The clock of the emulator": an idle account gets its hourly stamp at once."""
+    """rules, "The clock of the emulator": an idle account gets its hourly stamp at once."""
     server.add("subscribers", READER)
     with client.snapshot() as snapshot:
         assert list(snapshot)
@@ -85,7 +85,7 @@ def test_a_change_after_the_clock_went_back_is_not_missed(
 
 
 def test_who_has_a_subscription_that_is_not_expired_depends_on_it(server: MastheadServer) -> None:
-    """decisions, "Login check": of two who fit, the one whose subscription runs."""
+    """rules, "Login check": of two who fit, the one whose subscription runs."""
     server.add("publications", LEAST["publications"])
     server.add("subscribers", READER, {**READER, "subscriber_id": 2})
     soon = f"{server.clock.now + timedelta(days=3):%Y-%m-%d}"
@@ -121,7 +121,7 @@ def test_a_login_that_was_guessed_at_is_open_again_after_it_moves(server: Masthe
 
 @pytest.mark.parametrize("path", ["/2/subscribers/", "/2/orders/7", "/2/cdc", "/snapshot", "/"])
 def test_the_date_of_each_answer_is_of_it(server: MastheadServer, path: str) -> None:
-    """decisions, "The clock of the emulator"."""
+    """rules, "The clock of the emulator"."""
     server.clock.move(days=40)
     asked = {"changed_since": server.clock.now.isoformat(), "entities": ENTITIES}
     answer = get(server, path, **(asked if "cdc" in path else {}))

@@ -93,7 +93,7 @@ def test_it_ends_with_its_input_only_if_it_is_told_to(tmp_path: Path) -> None:
 
 
 def test_it_warns_of_a_control_port_that_others_reach(tmp_path: Path) -> None:
-    """decisions, "The control port"."""
+    """rules, "The control port"."""
     with started("--control-host", "0.0.0.0", tmp=tmp_path) as (_, lines):
         (url,) = (found[1] for line in lines if (found := re.search("port is (.*)", line)))
         port = url.rpartition(":")[2]

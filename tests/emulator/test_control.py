@@ -50,7 +50,7 @@ def send(
 def test_a_web_page_cannot_use_it(
     server: MastheadServer, method: str, path: str, headers: dict[str, Any]
 ) -> None:
-    """decisions, "The control port": neither a form, nor a script, nor a name that was rebound."""
+    """rules, "The control port": neither a form, nor a script, nor a name that was rebound."""
     server.add("subscribers", {"subscriber_id": 1})
     status, sentence = send(server, method, path, **headers)
     assert status == 403
@@ -65,7 +65,7 @@ def test_a_program_calls_it_by_any_name_of_loopback(server: MastheadServer, host
 
 
 def test_it_listens_on_loopback_alone(server: MastheadServer) -> None:
-    """decisions, "The control port"."""
+    """rules, "The control port"."""
     assert urlsplit(server._control).hostname == "127.0.0.1"
     port = urlsplit(server._control).port
     assert port
@@ -134,7 +134,7 @@ def test_what_it_does_not_understand_gets_a_sentence(
 
 
 def test_of_a_kind_that_is_given_twice_nothing_is_added(server: MastheadServer) -> None:
-    """decisions, "The records of the emulator": all of a call or none."""
+    """rules, "The records of the emulator": all of a call or none."""
     assert send(server, "POST", "/records", TWICE)[0] == 400
     answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
     assert answer.json() == {"subscribers": []}

@@ -62,7 +62,7 @@ def filled(server: MastheadServer) -> None:
 def test_the_next_requests_get_503_and_say_when_to_come_again(
     server: MastheadServer, client: Client
 ) -> None:
-    """decisions, "Faults of the emulator"."""
+    """rules, "Faults of the emulator"."""
     filled(server)
     server.faults.unavailable(2, retry_after=0)
     first = get(server, "/2/orders/1")
@@ -78,7 +78,7 @@ def test_the_next_requests_get_503_and_say_when_to_come_again(
 
 @pytest.mark.parametrize("cut", [0, 1, 20, 1_000_000])
 def test_an_answer_is_cut_wherever_it_is_told_to_be(server: MastheadServer, cut: int) -> None:
-    """decisions, "Faults of the emulator": no cut answer is complete, however short it is."""
+    """rules, "Faults of the emulator": no cut answer is complete, however short it is."""
     filled(server)
     whole = get(server, "/2/orders/1").content
     server.faults.cut_after(cut)
@@ -105,7 +105,7 @@ def test_a_streamed_answer_is_cut_too(server: MastheadServer) -> None:
 
 
 def test_a_slow_answer_arrives_in_pieces_and_whole(server: MastheadServer) -> None:
-    """decisions, "Faults of the emulator"."""
+    """rules, "Faults of the emulator"."""
     filled(server)
     whole = get(server, "/2/orders/1").content
     server.faults.slow(bytes_per_second=1_000)
@@ -120,7 +120,7 @@ def test_a_slow_answer_arrives_in_pieces_and_whole(server: MastheadServer) -> No
 def test_a_slow_answer_takes_its_time_however_it_is_divided(
     monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...]
 ) -> None:
-    """decisions, "Faults of the emulator": before each piece, all before it has had its time."""
+    """rules, "Faults of the emulator": before each piece, all before it has had its time."""
     waited: list[float] = []
     sent: list[int] = []
 
@@ -156,7 +156,7 @@ def test_faults_that_are_cleared_end_in_the_middle_of_a_slow_answer(server: Mast
 
 
 def test_a_new_epoch_refuses_all_times_before_it(server: MastheadServer, client: Client) -> None:
-    """decisions, "Faults of the emulator"."""
+    """rules, "Faults of the emulator"."""
     filled(server)
     with client.changes(server.clock.now - timedelta(hours=1)) as changes:
         through = changes.through
@@ -170,7 +170,7 @@ def test_a_new_epoch_refuses_all_times_before_it(server: MastheadServer, client:
 
 
 def test_each_answer_has_the_first_fault_that_fits_its_path(server: MastheadServer) -> None:
-    """decisions, "Faults of the emulator"."""
+    """rules, "Faults of the emulator"."""
     filled(server)
     server.faults.cut_after(0, path="/2/orders")
     server.faults.unavailable(2)
@@ -213,7 +213,7 @@ def test_a_fault_that_cannot_be_is_refused(
 
 
 def test_the_log_shows_what_was_asked_without_credentials(server: MastheadServer) -> None:
-    """decisions, "What the emulator was asked"."""
+    """rules, "What the emulator was asked"."""
     get(server, "/2/subscribers/authenticate/", login="ann@b.example", password="hush-hush")
     body = '[{"login": "ann@b.example", "password": "hush-hush"}]'
     curl(server, "/2/subscribers/authenticate/", "-X", "GET", "-d", body)

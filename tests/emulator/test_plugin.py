@@ -40,7 +40,7 @@ def pytest_in(
 
 
 def test_the_first_test_of_the_page_passes_in_an_empty_folder(tmp_path: Path) -> None:
-    """decisions, "The fixture": nothing to configure, five lines."""
+    """rules, "The fixture": nothing to configure, five lines."""
     (tmp_path / "test_readers.py").write_text(FIRST_TEST)
     assert len([line for line in FIRST_TEST.splitlines() if line]) == 5
     done = pytest_in(tmp_path)
@@ -58,7 +58,7 @@ def test_it_fails_where_the_service_does_not_have_the_record(tmp_path: Path) -> 
 
 
 def test_each_test_begins_at_the_beginning_of_one_process(tmp_path: Path) -> None:
-    """decisions, "The fixture"."""
+    """rules, "The fixture"."""
     (tmp_path / "test_twice.py").write_text(
         "import pytest\n"
         "urls = set()\n"
@@ -79,7 +79,7 @@ def test_each_test_begins_at_the_beginning_of_one_process(tmp_path: Path) -> Non
 def test_a_run_that_does_not_use_it_imports_nothing_of_masthead_but_the_plugin(
     tmp_path: Path,
 ) -> None:
-    """decisions, "The fixture": it costs other runs nothing."""
+    """rules, "The fixture": it costs other runs nothing."""
     (tmp_path / "test_other.py").write_text(
         "import sys\n"
         "def test_it():\n"
@@ -92,7 +92,7 @@ def test_a_run_that_does_not_use_it_imports_nothing_of_masthead_but_the_plugin(
 
 
 def test_the_emulator_ends_with_a_run_that_is_killed(tmp_path: Path) -> None:
-    """decisions, "The fixture": it ends with the process that started it."""
+    """rules, "The fixture": it ends with the process that started it."""
     (tmp_path / "test_killed.py").write_text(
         "import os, signal\n"
         "def test_it(masthead_server):\n"

@@ -99,7 +99,7 @@ class Poller:
 def test_a_client_that_polls_has_what_the_emulator_has(
     server: MastheadServer, steps: list[tuple[Any, ...]]
 ) -> None:
-    """decisions, "The clock of the emulator"; "The records of the emulator"."""
+    """rules, "The clock of the emulator"; "The records of the emulator"."""
     server.reset()
     owner = 99
     server.add("subscribers", {"subscriber_id": owner, "first_name": "Owner"})

@@ -47,7 +47,7 @@ def get(server: MastheadServer, path: str, **parameters: str) -> httpx2.Response
 def test_an_id_and_the_references_are_enough_for_a_record_of_each_kind(
     server: MastheadServer,
 ) -> None:
-    """decisions, "The records of the emulator"."""
+    """rules, "The records of the emulator"."""
     for kind, record in LEAST.items():
         server.add(kind, record)
     (subscription,) = get(server, "/2/subscriptions/").json()["subscriptions"]
@@ -98,7 +98,7 @@ def test_what_is_given_is_no_default(server: MastheadServer) -> None:
 def test_a_record_that_is_wrong_is_refused_with_a_sentence_and_nothing_is_changed(
     server: MastheadServer, kind: str, record: dict[str, Any], sentence: str
 ) -> None:
-    """decisions, "The records of the emulator"."""
+    """rules, "The records of the emulator"."""
     for of_kind in ("publications", "subscribers", "subscriptions"):
         server.add(of_kind, LEAST[of_kind])
     before = get(server, "/snapshot", entities="subscribers,subscriptions").text
@@ -116,7 +116,7 @@ def test_a_record_that_is_wrong_is_refused_with_a_sentence_and_nothing_is_change
 def test_no_spelling_of_an_id_adds_a_record_that_is_there(
     server: MastheadServer, spelled: str
 ) -> None:
-    """decisions, "The records of the emulator": not even one that only JSON can write."""
+    """rules, "The records of the emulator": not even one that only JSON can write."""
     server.add("subscribers", {"subscriber_id": 5, "first_name": "Ann"})
     body = f'{{"subscribers": [{{"subscriber_id": {spelled}, "first_name": "Bob"}}]}}'
     answer = httpx2.post(f"{server._control}/records", content=body)
@@ -177,7 +177,7 @@ def test_a_removed_record_is_gone_with_its_parts_and_a_subscriber_gets_a_delete_
 
 
 def test_the_records_of_a_folder_are_the_beginning_to_which_it_goes_back() -> None:
-    """decisions, "The fixture"."""
+    """rules, "The fixture"."""
     with MastheadServer(DATA / "feed") as server:
         whole = get(server, "/snapshot", entities="subscribers,orders,customfields").text
         assert '"subscriber_id"' in whole
@@ -190,7 +190,7 @@ def test_the_records_of_a_folder_are_the_beginning_to_which_it_goes_back() -> No
 
 
 def test_a_reset_forgets_failed_logins(server: MastheadServer) -> None:
-    """decisions, "The fixture": what servers count is forgotten too."""
+    """rules, "The fixture": what servers count is forgotten too."""
     server.add("subscribers", {"subscriber_id": 1, "email": "a@b.example", "password": "right"})
     path = "/2/subscribers/authenticate/"
     statuses = [

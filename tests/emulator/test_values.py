@@ -22,7 +22,7 @@ IN_NEPAL = timezone(timedelta(hours=5, minutes=45))
 
 
 def test_what_the_client_returns_is_what_was_added(server: MastheadServer, client: Client) -> None:
-    """decisions, "The records of the emulator": columns are those of an import."""
+    """rules, "The records of the emulator": columns are those of an import."""
     server.add("publications", {"publication_id": 1})
     server.add("subscribers", {"subscriber_id": 1})
     server.add(

@@ -176,7 +176,7 @@ def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     play(
         store,
         lambda name: MirrorCopy(new_mirror(f"{name}-copy")),

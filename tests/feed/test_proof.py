@@ -1,7 +1,7 @@
 """No client of the change feed ever misses a change, whatever happens in whatever order.
 
 design, "The change feed": at least once, never zero times, with an overlap of 0; so are removals
-(decisions, "Deletions: the order of a client").
+(rules, "Deletions: the order of a client").
 """
 
 from __future__ import annotations

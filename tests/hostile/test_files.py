@@ -83,7 +83,7 @@ def publisher(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def test_no_file_makes_a_fault_or_half_a_load(
     publisher: Publisher, cases: Callable[[float], int], tmp_path: Path
 ) -> None:
-    """decisions, "A key twice in an object" and "Packed files that grow too much"."""
+    """rules, "A key twice in an object" and "Packed files that grow too much"."""
     publisher.folder = tmp_path
     known = [publisher.everything()]
     mended = {"publications.csv": SMALL["publications.csv"]}

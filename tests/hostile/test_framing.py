@@ -41,7 +41,7 @@ def refused(wire: Wire, request: bytes) -> int:
     ],
 )
 def test_a_head_that_never_ends_is_refused_at_once(wire: Wire, start: bytes, wanted: int) -> None:
-    """decisions, "What is around a body"."""
+    """rules, "What is around a body"."""
     assert refused(wire, start) == wanted
 
 
@@ -64,12 +64,12 @@ def test_a_head_that_never_ends_is_refused_at_once(wire: Wire, start: bytes, wan
     ],
 )
 def test_chunks_that_never_end_are_refused_at_once(wire: Wire, body: bytes, wanted: int) -> None:
-    """decisions, "What is around a body" and "Statuses"."""
+    """rules, "What is around a body" and "Statuses"."""
     assert refused(wire, wire.head(b"/2/accounts/", CHUNKED) + body) == wanted
 
 
 def test_how_large_a_chunk_is_shows_however_it_comes(wire: Wire) -> None:
-    """decisions, "What is around a body": the parser is told of it in any pieces."""
+    """rules, "What is around a body": the parser is told of it in any pieces."""
     request = wire.head(b"/2/accounts/", CHUNKED) + b"2;a=4001\r\n{}\r\nffffffffffffffff\r\n"
     start = request.index(CHUNKED)
     for cuts in ([at] for at in range(start, len(request))):

@@ -35,14 +35,14 @@ def kept(wire: Wire, target: bytes, *lines: bytes, method: bytes = b"GET") -> by
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_who_sends_nothing_more_gets_the_answer(wire: Wire, target: bytes) -> None:
-    """decisions, "Connections that are half closed"; RFC 9112 section 9.6."""
+    """rules, "Connections that are half closed"; RFC 9112 section 9.6."""
     (wanted,) = wire.send(wire.head(target))
     (answer,) = wire.send(kept(wire, target), half_closed=True)
     assert (answer.status, answer.body) == (wanted.status, wanted.body)
 
 
 def test_who_sends_nothing_more_gets_the_answers_to_all_requests(wire: Wire) -> None:
-    """decisions, "Connections that are half closed"."""
+    """rules, "Connections that are half closed"."""
     with_body = kept(wire, b"/2/subscriptions/", b"Content-Length: 7") + b"limit=1"
     requests = [*(kept(wire, target) for target in TARGETS), with_body]
     alone = [wire.send(request)[0] for request in requests]
@@ -64,7 +64,7 @@ def test_who_sends_nothing_more_gets_the_answers_to_all_requests(wire: Wire) -> 
     ],
 )
 def test_a_request_that_is_cut_off_has_no_answer(wire: Wire, rest: bytes) -> None:
-    """decisions, "Connections that are half closed": those in front of it have theirs."""
+    """rules, "Connections that are half closed": those in front of it have theirs."""
     good = kept(wire, b"/2/accounts/")
     cut = rest if rest.startswith(b"GET") else good.removesuffix(b"\r\n") + rest
     assert wire.send(cut, half_closed=True) == []
@@ -74,7 +74,7 @@ def test_a_request_that_is_cut_off_has_no_answer(wire: Wire, rest: bytes) -> Non
 
 
 def test_what_is_refused_is_answered_all_the_same(wire: Wire) -> None:
-    """decisions, "Connections that are half closed"."""
+    """rules, "Connections that are half closed"."""
     good = kept(wire, b"/2/subscribers/?last_name=s*")
     for refused in (b"\x00", b"GET / HTTP/1.1\r\n\r\n"):
         (answer,) = wire.send(refused, half_closed=True)
@@ -87,7 +87,7 @@ def test_what_is_refused_is_answered_all_the_same(wire: Wire) -> None:
 def test_a_connection_that_is_half_closed_ends_with_the_last_answer(
     wire: Wire, is_used: bool
 ) -> None:
-    """decisions, "Connections that are half closed"."""
+    """rules, "Connections that are half closed"."""
     received = b""
     with socket.create_connection(wire.server.address, HANG_S) as connection:
         if is_used:
@@ -100,7 +100,7 @@ def test_a_connection_that_is_half_closed_ends_with_the_last_answer(
 
 
 def test_a_refusal_within_a_body_reaches_who_sends_nothing_more(wire: Wire) -> None:
-    """decisions, "Connections that are half closed": whatever of the body is still missing."""
+    """rules, "Connections that are half closed": whatever of the body is still missing."""
     good = kept(wire, b"/2/subscribers/?last_name=s*")
     chunked = kept(wire, b"/2/accounts/", b"Transfer-Encoding: chunked")
     for ending, status in REFUSED_BODIES:
@@ -112,7 +112,7 @@ def test_a_refusal_within_a_body_reaches_who_sends_nothing_more(wire: Wire) -> N
 
 
 def test_what_needs_no_body_is_answered_though_the_body_is_cut_off(wire: Wire) -> None:
-    """decisions, "Connections that are half closed": a refusal, and what takes no body."""
+    """rules, "Connections that are half closed": a refusal, and what takes no body."""
     stranger = b"GET /2/accounts/ HTTP/1.1\r\nHost: x\r\n"
     for head, status in (
         (kept(wire, b"/2/accounts/", b"Content-Length: 99999"), 413),

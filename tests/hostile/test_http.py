@@ -35,7 +35,7 @@ def status(wire: Wire, request: bytes) -> int:
     ],
 )
 def test_a_request_names_its_host_once(wire: Wire, lines: bytes) -> None:
-    """decisions, "Requests that can be read in two ways": RFC 9112 section 3.2."""
+    """rules, "Requests that can be read in two ways": RFC 9112 section 3.2."""
     assert status(
         wire, b"GET /2/accounts/ HTTP/1.1\r\n" + lines + wire.authorization + b"\r\n"
     ) == (400)
@@ -43,18 +43,18 @@ def test_a_request_names_its_host_once(wire: Wire, lines: bytes) -> None:
 
 @pytest.mark.parametrize("host", [b"", b"x", b"x:8000", b"[::1]:8000", b"xn--bcher-kva.example"])
 def test_a_host_may_be_any_name(wire: Wire, host: bytes) -> None:
-    """decisions, "Requests that can be read in two ways"."""
+    """rules, "Requests that can be read in two ways"."""
     request = b"GET /2/accounts/ HTTP/1.1\r\nConnection: close\r\nHost: " + host + b"\r\n"
     assert status(wire, request + wire.authorization + b"\r\n") == 200
 
 
 def test_http_1_0_needs_no_host(wire: Wire) -> None:
-    """decisions, "Requests that can be read in two ways"."""
+    """rules, "Requests that can be read in two ways"."""
     assert status(wire, b"GET /2/accounts/ HTTP/1.0\r\n" + wire.authorization + b"\r\n") == 200
 
 
 def test_credentials_are_given_once(wire: Wire) -> None:
-    """decisions, "Requests that can be read in two ways": of two, one would be the wrong ones."""
+    """rules, "Requests that can be read in two ways": of two, one would be the wrong ones."""
     assert status(wire, wire.head(TARGET, wire.authorization.rstrip())) == 400
     assert status(wire, wire.head(TARGET, b"Authorization: Basic Og==")) == 400
 
@@ -82,7 +82,7 @@ def test_credentials_are_given_once(wire: Wire) -> None:
     ],
 )
 def test_the_first_line_is_that_of_http_1(wire: Wire, line: bytes, wanted: int) -> None:
-    """decisions, "Requests that can be read in two ways" and "Methods"."""
+    """rules, "Requests that can be read in two ways" and "Methods"."""
     request = line + b"\r\nHost: x\r\nConnection: close\r\n" + wire.authorization + b"\r\n"
     assert status(wire, request) == wanted
 
@@ -106,20 +106,20 @@ def test_the_first_line_is_that_of_http_1(wire: Wire, line: bytes, wanted: int) 
     ],
 )
 def test_a_body_whose_length_is_in_doubt_is_refused(wire: Wire, lines: bytes) -> None:
-    """decisions, "Requests that can be read in two ways": RFC 9112 sections 5 and 6."""
+    """rules, "Requests that can be read in two ways": RFC 9112 sections 5 and 6."""
     request = GOOD + wire.authorization + lines + b"\r\n3\r\n{}\n\r\n0\r\n\r\n"
     assert status(wire, request) == 400
 
 
 def test_http_1_0_knows_no_chunks(wire: Wire) -> None:
-    """decisions, "Requests that can be read in two ways": RFC 9112 section 6.1."""
+    """rules, "Requests that can be read in two ways": RFC 9112 section 6.1."""
     request = b"GET /2/accounts/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n" + wire.authorization
     assert status(wire, request + b"\r\n0\r\n\r\n") == 400
 
 
 @pytest.mark.parametrize("expected", [b"other", b"100-continue, other", b""])
 def test_nothing_but_100_continue_is_expected(wire: Wire, expected: bytes) -> None:
-    """decisions, "Requests that can be read in two ways": RFC 9110 section 10.1.1."""
+    """rules, "Requests that can be read in two ways": RFC 9110 section 10.1.1."""
     assert status(wire, wire.head(TARGET, b"Expect: " + expected)) == 417
 
 
@@ -130,7 +130,7 @@ def test_http_1_0_is_not_told_to_go_on(wire: Wire) -> None:
 
 
 def test_what_comes_behind_a_body_is_no_header(wire: Wire) -> None:
-    """decisions, "Requests that can be read in two ways": no credentials behind the request."""
+    """rules, "Requests that can be read in two ways": no credentials behind the request."""
     head = GOOD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n"
     good, bad = wire.authorization, b"Authorization: Basic Og==\r\n"
     assert status(wire, head + b"\r\n0\r\n" + good + b"\r\n") == 401
@@ -138,13 +138,13 @@ def test_what_comes_behind_a_body_is_no_header(wire: Wire) -> None:
 
 
 def test_lines_behind_a_body_count_as_headers(wire: Wire) -> None:
-    """decisions, "Statuses": 431."""
+    """rules, "Statuses": 431."""
     request = GOOD + b"Transfer-Encoding: chunked\r\n" + wire.authorization + b"\r\n0\r\n"
     assert status(wire, request + b"X: y\r\n" * 10_000 + b"\r\n") == 431
 
 
 def test_many_headers_count_however_short(wire: Wire) -> None:
-    """decisions, "Statuses": 431."""
+    """rules, "Statuses": 431."""
     assert status(wire, wire.head(TARGET, *[b"a:"] * 1_000)) == 200
     assert status(wire, wire.head(TARGET, *[b"a:"] * 9_000)) == 431
 
@@ -168,7 +168,7 @@ def test_a_request_for_another_protocol_is_the_last_one(wire: Wire) -> None:
 def test_what_is_refused_is_answered_after_what_came_before_it(
     wire: Wire, rest: bytes, wanted: int
 ) -> None:
-    """decisions, "Requests that can be read in two ways": each answer belongs to its request."""
+    """rules, "Requests that can be read in two ways": each answer belongs to its request."""
     good = GOOD + wire.authorization + b"\r\n"
     answers = wire.send(good * 3 + rest, is_last=True)
     assert [answer.status for answer in answers] == [200, 200, 200, wanted]
@@ -178,7 +178,7 @@ def test_what_is_refused_is_answered_after_what_came_before_it(
 def test_answers_come_in_the_order_of_their_requests(wire: Wire) -> None:
     """Those that are ready at once, that a thread makes, that wait for a body, or come in pieces.
 
-    decisions, "Answers that are ready"; RFC 9112 section 9.3.2.
+    rules, "Answers that are ready"; RFC 9112 section 9.3.2.
     """
     credentials = b"Host: x\r\n" + wire.authorization
     targets = (
@@ -205,7 +205,7 @@ def test_answers_come_in_the_order_of_their_requests(wire: Wire) -> None:
 
 
 def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
-    """decisions, "Requests that can be read in two ways": each request has one answer at most."""
+    """rules, "Requests that can be read in two ways": each request has one answer at most."""
     head = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert len(wire.send(head + b"zz\r\n")) == 1
     good = GOOD + wire.authorization
@@ -220,7 +220,7 @@ def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
     "query", [b"email=%zz", b"email=50%", b"%=1", b"email=%2", b"email=%u0041"]
 )
 def test_a_percent_sign_that_escapes_nothing_is_refused(wire: Wire, query: bytes) -> None:
-    """decisions, "Broken percent-encoding", in a query and in a form."""
+    """rules, "Broken percent-encoding", in a query and in a form."""
     assert status(wire, wire.head(b"/2/subscribers/?" + query)) == 400
     length = b"Content-Length: %d" % len(query)
     answer = wire.one(wire.head(b"/2/subscribers/", length) + query)
@@ -228,7 +228,7 @@ def test_a_percent_sign_that_escapes_nothing_is_refused(wire: Wire, query: bytes
 
 
 def test_what_is_escaped_twice_is_unescaped_once(wire: Wire) -> None:
-    """decisions, "Broken percent-encoding"."""
+    """rules, "Broken percent-encoding"."""
     assert status(wire, wire.head(b"/2/subscriptions/?type=%50rint")) == 200
     assert status(wire, wire.head(b"/2/subscriptions/?type=%2550rint")) == 400
 
@@ -248,7 +248,7 @@ def test_what_is_escaped_twice_is_unescaped_once(wire: Wire) -> None:
 def test_a_character_as_it_is_in_the_address_is_named(
     wire: Wire, target: bytes, line_end: bytes
 ) -> None:
-    """decisions, "Requests that can be read in two ways": RFC 3986 section 2, by its sentence."""
+    """rules, "Requests that can be read in two ways": RFC 3986 section 2, by its sentence."""
     answer = wire.one(line_end + wire.head(target))
     assert answer.status == 400
     assert answer.error() == (
@@ -292,7 +292,7 @@ def test_what_else_is_wrong_is_not_called_a_character_of_the_address(
     ],
 )
 def test_a_path_has_one_spelling(wire: Wire, path: bytes) -> None:
-    """decisions, "Ids in paths": nothing is unescaped, joined or taken away."""
+    """rules, "Ids in paths": nothing is unescaped, joined or taken away."""
     assert status(wire, wire.head(path)) == 404
 
 
@@ -314,13 +314,13 @@ def test_a_path_has_one_spelling(wire: Wire, path: bytes) -> None:
     ],
 )
 def test_json_that_readers_understand_in_different_ways_is_refused(wire: Wire, body: bytes) -> None:
-    """decisions, "A parameter given twice" and "Body of a GET"."""
+    """rules, "A parameter given twice" and "Body of a GET"."""
     length = b"Content-Length: %d" % len(body)
     assert status(wire, wire.head(b"/2/subscribers/", length) + body) == 400
 
 
 @pytest.mark.parametrize("lines", [b"Content-Encoding: GZIP", b"Content-Encoding: gzip, identity"])
 def test_a_compressed_body_is_refused_however_it_says_so(wire: Wire, lines: bytes) -> None:
-    """decisions, "Body of a GET"."""
+    """rules, "Body of a GET"."""
     for more in (lines, lines + b"\r\nContent-Encoding: identity"):
         assert status(wire, wire.head(TARGET, more, b"Content-Length: 2") + b"{}") == 400

@@ -99,7 +99,7 @@ def statuses_of_last(server: Server, requests: list[bytes]) -> list[int]:
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_what_is_refused_leaves_one_line(store: Store, log_format: str) -> None:
-    """decisions, "What is logged" and "The form of the log"."""
+    """decisions, "What is logged"; rules, "The form of the log"."""
     database = store.new_database(f"lines-{log_format}")
     import_files(DATA / "accounts.csv", account_id=None, database=database)
     options = (*NO_LIMITS, f"--log-format={log_format}")

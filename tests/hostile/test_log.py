@@ -38,7 +38,7 @@ NAMES = st.sampled_from(sorted(PARAMETERS)) | TEXT
 def test_the_reason_of_bad_parameters_is_of_a_list(
     operation: Operation, query: list[tuple[str, str]], body: bytes, name: str
 ) -> None:
-    """decisions, "The reason of an error"."""
+    """rules, "The reason of an error"."""
     encoded = "&".join(f"{key}={value}" for key, value in query).encode("utf-8", "surrogatepass")
     sent = body.replace(b"%s", name.encode("utf-8", "surrogatepass"))
     try:
@@ -50,7 +50,7 @@ def test_the_reason_of_bad_parameters_is_of_a_list(
 
 @given(path=st.lists(TEXT | st.sampled_from(["2", "v2", "orders", "a-b", "123", "Ä"])))
 def test_an_unknown_path_is_shown_as_two_words(path: list[str]) -> None:
-    """decisions, "The reason of an error"."""
+    """rules, "The reason of an error"."""
     shown = shown_path("/" + "/".join(path))
     segments = shown.split("/")[1:]
     assert len(segments) <= 3
@@ -63,7 +63,7 @@ def test_an_unknown_path_is_shown_as_two_words(path: list[str]) -> None:
 
 
 def test_what_is_shown_of_unknown_paths() -> None:
-    """decisions, "The reason of an error"."""
+    """rules, "The reason of an error"."""
     wanted = {
         "/": "/",
         "/wp-login.php": "/wp-login.php",
@@ -88,7 +88,7 @@ OWN, CLIENT = "10.0.0.9", "192.0.2.7"
 
 
 def test_the_address_is_that_of_the_connection_unless_a_proxy_is_in_front() -> None:
-    """decisions, "The address of a client"."""
+    """rules, "The address of a client"."""
     headers = {b"x-forwarded-for": CLIENT.encode(), b"forwarded": b"for=192.0.2.8"}
     assert client_address((OWN, 1), headers) == OWN
     assert client_address((OWN, 1), headers, behind_proxy=True) == CLIENT
@@ -97,7 +97,7 @@ def test_the_address_is_that_of_the_connection_unless_a_proxy_is_in_front() -> N
 
 
 def test_the_last_address_that_is_not_of_loopback_is_the_clients() -> None:
-    """decisions, "The address of a client": what stands before it can be made up."""
+    """rules, "The address of a client": what stands before it can be made up."""
     wanted = {
         "192.0.2.7": CLIENT,
         "made up, 192.0.2.7": CLIENT,
@@ -120,7 +120,7 @@ def test_the_last_address_that_is_not_of_loopback_is_the_clients() -> None:
 
 
 def test_the_standard_header_counts_where_the_other_one_is_not_given() -> None:
-    """decisions, "The address of a client"; RFC 7239, section 4.
+    """rules, "The address of a client"; RFC 7239, section 4.
 
     What a proxy quotes, such as the client's ``Host``, says nothing.
     """
@@ -150,7 +150,7 @@ def test_the_standard_header_counts_where_the_other_one_is_not_given() -> None:
 
 @given(name=st.sampled_from([b"x-forwarded-for", b"forwarded"]), value=st.binary(max_size=80))
 def test_an_address_is_an_address_whatever_the_header_is(name: bytes, value: bytes) -> None:
-    """decisions, "The address of a client"."""
+    """rules, "The address of a client"."""
     found = client_address((OWN, 1), {name: value}, behind_proxy=True)
     assert found
     assert set(found) <= set("0123456789abcdef.:")

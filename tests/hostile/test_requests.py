@@ -37,7 +37,7 @@ def many(examples: int) -> settings:
 
 
 def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
-    """decisions, "Statuses" and "Error body"."""
+    """rules, "Statuses" and "Error body"."""
 
     @many(cases(0.5))
     @given(request=requests())
@@ -53,7 +53,7 @@ def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], in
 
 
 def test_no_question_makes_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], int]) -> None:
-    """decisions, "Statuses", "Broken percent-encoding" and "Error body"."""
+    """rules, "Statuses", "Broken percent-encoding" and "Error body"."""
 
     @many(cases(0.35))
     @given(request=asked())

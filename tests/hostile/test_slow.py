@@ -91,7 +91,7 @@ def dripped(server: Server, request: bytes, drop: bytes) -> bytes:
     ],
 )
 def test_a_head_that_does_not_end_is_given_up(server: Server, start: bytes, drop: bytes) -> None:
-    """decisions, "Requests that come slowly": 408, as long as some of it has come."""
+    """rules, "Requests that come slowly": 408, as long as some of it has come."""
     (answer,) = answers_in(dripped(server, start, drop))
     assert answer.status == 408
     assert f"{REQUEST_S_MAX} second" in answer.error()
@@ -101,7 +101,7 @@ def test_a_head_that_does_not_end_is_given_up(server: Server, start: bytes, drop
 def test_a_connection_that_says_nothing_is_closed_without_a_word(
     server: Server, drop: bytes
 ) -> None:
-    """decisions, "Requests that come slowly"."""
+    """rules, "Requests that come slowly"."""
     assert dripped(server, b"", drop) == b""
 
 
@@ -116,7 +116,7 @@ def test_a_connection_that_says_nothing_is_closed_without_a_word(
 def test_a_body_that_does_not_end_is_given_up(
     server: Server, wire: Wire, line: bytes, drop: bytes
 ) -> None:
-    """decisions, "Requests that come slowly": 408, and the log has it."""
+    """rules, "Requests that come slowly": 408, and the log has it."""
     lines = server.output().count("status=408")
     (answer,) = answers_in(dripped(server, wire.head(b"/2/accounts/", line), drop))
     assert answer.status == 408
@@ -126,14 +126,14 @@ def test_a_body_that_does_not_end_is_given_up(
 
 
 def test_a_body_that_nobody_waits_for_is_given_up_too(server: Server) -> None:
-    """decisions, "Requests that come slowly": the request has its answer already."""
+    """rules, "Requests that come slowly": the request has its answer already."""
     request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     (answer,) = answers_in(dripped(server, request, b" "))
     assert answer.status == 404
 
 
 def test_each_request_has_its_time_however_long_the_connection_lasts(wire: Wire) -> None:
-    """decisions, "Requests that come slowly"."""
+    """rules, "Requests that come slowly"."""
     request = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"")
     with connection(wire.server) as client:
         for _ in range(6 * REQUEST_S_MAX):
@@ -147,7 +147,7 @@ def test_each_request_has_its_time_however_long_the_connection_lasts(wire: Wire)
 
 
 def test_a_long_answer_is_not_cut_by_what_comes_behind_its_request(wire: Wire) -> None:
-    """decisions, "Requests that come slowly": the next request may wait in the middle."""
+    """rules, "Requests that come slowly": the next request may wait in the middle."""
     request = wire.head(EVERYTHING).replace(b"Connection: close\r\n", b"")
     received = b""
     with connection(wire.server) as client:
@@ -182,7 +182,7 @@ def wait_for_no_files(server: Server) -> None:
 def test_an_answer_that_nobody_reads_is_given_up(
     server: Server, wire: Wire, half_closed: bool
 ) -> None:
-    """decisions, "Answers that nobody reads": its file goes, and the connection."""
+    """rules, "Answers that nobody reads": its file goes, and the connection."""
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc, which lists the files that a process has open")
     with connection(server) as client:
@@ -200,7 +200,7 @@ def test_an_answer_that_nobody_reads_is_given_up(
 
 
 def test_short_answers_that_nobody_reads_are_given_up_as_well(wire: Wire) -> None:
-    """decisions, "Answers that nobody reads": many requests in a row, and not one answer read."""
+    """rules, "Answers that nobody reads": many requests in a row, and not one answer read."""
     requests = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"") * 1_000
     sent: list[int] = []
     with connection(wire.server) as client:
@@ -211,7 +211,7 @@ def test_short_answers_that_nobody_reads_are_given_up_as_well(wire: Wire) -> Non
 
 
 def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
-    """decisions, "Answers that nobody reads": what counts is that it goes on."""
+    """rules, "Answers that nobody reads": what counts is that it goes on."""
     received = []
     with connection(wire.server) as client:
         client.sendall(wire.head(EVERYTHING))
@@ -233,7 +233,7 @@ def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
     ],
 )
 def test_a_long_answer_goes_to_whoever_sends_nothing_more(wire: Wire, behind: bytes) -> None:
-    """decisions, "Connections that are half closed": all of it, however slowly it is read."""
+    """rules, "Connections that are half closed": all of it, however slowly it is read."""
     received = []
     with connection(wire.server) as client:
         request = wire.head(EVERYTHING).replace(b"Connection: close\r\n", b"")
@@ -254,7 +254,7 @@ def test_a_long_answer_goes_to_whoever_sends_nothing_more(wire: Wire, behind: by
 def test_a_long_answer_ends_when_its_client_goes(
     wire: Wire, behind: bytes, half_closed: bool
 ) -> None:
-    """decisions, "Connections that are half closed"; also where another request waits behind it."""
+    """rules, "Connections that are half closed"; also where another request waits behind it."""
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc, which lists the files that a process has open")
     with connection(wire.server) as client:
@@ -275,7 +275,7 @@ def drip(client: socket.socket) -> None:
 
 
 def test_whoever_goes_on_sending_behind_the_last_answer_is_hung_up_on(server: Server) -> None:
-    """decisions, "Answers before the end of a request": as long as a request may take."""
+    """rules, "Answers before the end of a request": as long as a request may take."""
     request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     received = b""
     with connection(server) as client:

@@ -46,7 +46,7 @@ def hello() -> bytes:
 
 @pytest.mark.parametrize("part", ["nothing", "half of the first message", "the first message"])
 def test_a_handshake_that_does_not_end_is_given_up(address: tuple[str, int], part: str) -> None:
-    """decisions, "Requests that come slowly": it has as long as a request, and is not logged."""
+    """rules, "Requests that come slowly": it has as long as a request, and is not logged."""
     whole = hello()
     data = {"nothing": b"", "half of the first message": whole[: len(whole) // 2]}.get(part, whole)
     with socket.create_connection(address, END_S_MAX) as client:

@@ -41,7 +41,7 @@ def audit(folder: Path, status: int) -> tuple[int, str, list[str]]:
 
 
 def test_each_locked_package_is_asked_about_whatever_system_it_is_for(tmp_path: Path) -> None:
-    """decisions, "Known faults of packages": pip-audit is silent about what a marker leaves out."""
+    """rules, "Known faults of packages": pip-audit is silent about what a marker leaves out."""
     status, asked, arguments = audit(tmp_path, 0)
     assert status == 0
     locks = sorted((ROOT / "requirements").glob("*.txt"))
@@ -55,5 +55,5 @@ def test_each_locked_package_is_asked_about_whatever_system_it_is_for(tmp_path: 
 
 @pytest.mark.parametrize("status", [1, 2])
 def test_it_fails_where_pip_audit_does(tmp_path: Path, status: int) -> None:
-    """decisions, "Known faults of packages"."""
+    """rules, "Known faults of packages"."""
     assert audit(tmp_path, status)[0] == status

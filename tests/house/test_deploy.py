@@ -62,7 +62,7 @@ def check_command(words: Sequence[str]) -> None:
 
 @each_service
 def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> None:
-    """decisions, "As a service"."""
+    """rules, "As a service"."""
     service = unit(text)
     assert service["User"] == service["Group"] == service["StateDirectory"] == "masthead"
     assert service["ProtectSystem"] == "strict"
@@ -74,7 +74,7 @@ def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> N
 
 @pytest.mark.parametrize("text", [LOAD_UNIT, CONSOLE_UNIT], ids=["load", "console"])
 def test_the_others_are_as_confined_as_the_server(text: str) -> None:
-    """decisions, "As a service"."""
+    """rules, "As a service"."""
     confined = [
         line for line in UNIT.splitlines() if re.match("Protect|Private|Restrict|Sys", line)
     ]
@@ -83,7 +83,7 @@ def test_the_others_are_as_confined_as_the_server(text: str) -> None:
 
 
 def test_the_timer_starts_the_load_once_a_night_and_makes_up_for_a_night_that_was_missed() -> None:
-    """decisions, "Folders of folders": it is the load that waits."""
+    """rules, "Folders of folders": it is the load that waits."""
     assert unit(LOAD_UNIT)["Type"] == "oneshot"
     assert "Restart" not in unit(LOAD_UNIT)
     assert "--when-complete _DONE" in unit(LOAD_UNIT)["ExecStart"]
@@ -101,13 +101,13 @@ def test_the_unit_calls_a_command_that_there_is_with_settings_that_there_are(tex
 
 
 def test_the_unit_waits_longer_than_the_server_drains() -> None:
-    """decisions, "End on SIGTERM": 30 seconds."""
+    """rules, "End on SIGTERM": 30 seconds."""
     assert int(unit()["TimeoutStopSec"]) > 30
     assert int(re.findall(r"stop_grace_period: (\d+)s", COMPOSE)[0]) > 30
 
 
 def test_the_image_is_made_from_a_pinned_one_and_from_locked_packages() -> None:
-    """decisions, "As a service"."""
+    """rules, "As a service"."""
     found = instructions()
     (digest,) = (rest for name, rest in found if name == "ARG")
     assert re.fullmatch(r"DIGEST=sha256:[0-9a-f]{64}", digest)
@@ -120,7 +120,7 @@ def test_the_image_is_made_from_a_pinned_one_and_from_locked_packages() -> None:
 
 @pytest.mark.parametrize("name", ["Dockerfile", "emulator.Dockerfile"])
 def test_a_linter_of_images_finds_nothing(name: str) -> None:
-    """decisions, "As a service"."""
+    """rules, "As a service"."""
     program = Path(sys.executable).with_name("hadolint")
     done = subprocess.run(
         [program, DEPLOY / name], capture_output=True, text=True, timeout=60, check=False
@@ -129,7 +129,7 @@ def test_a_linter_of_images_finds_nothing(name: str) -> None:
 
 
 def test_the_image_runs_a_user_of_its_own_and_a_command_that_there_is() -> None:
-    """decisions, "As a service"."""
+    """rules, "As a service"."""
     last = dict(instructions())
     uid = int(last["USER"])
     assert uid > 0
@@ -141,7 +141,7 @@ def test_the_image_runs_a_user_of_its_own_and_a_command_that_there_is() -> None:
 
 
 def test_the_image_of_the_emulator_is_that_of_the_server_with_another_command() -> None:
-    """decisions, "The control port": only who asks for it opens that one to others."""
+    """rules, "The control port": only who asks for it opens that one to others."""
     found = instructions(EMULATOR)
     assert [name for name, _ in found] == ["ARG", "FROM", "EXPOSE", "CMD"]
     command = re.findall(r'"([^"]*)"', dict(found)["CMD"])
@@ -154,7 +154,7 @@ def test_the_image_of_the_emulator_is_that_of_the_server_with_another_command() 
 
 
 def test_the_image_runs_with_a_read_only_root() -> None:
-    """decisions, "As a service": it writes to its volume, and to /tmp in memory."""
+    """rules, "As a service": it writes to its volume, and to /tmp in memory."""
     for line in (
         "    read_only: true",
         "    cap_drop: [ALL]",

@@ -85,7 +85,7 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
 def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside_the_mirror(
     graph: grimp.ImportGraph,
 ) -> None:
-    """decisions, "Mirror: DuckDB": the mirror imports it for the URL of such a copy."""
+    """rules, "Mirror: DuckDB": the mirror imports it for the URL of such a copy."""
     assert brought("duckdb") - brought("mirror") == {"duckdb"}
     module = "masthead.databases.duckdb"
     assert graph.find_modules_that_directly_import("duckdb") == {module}
@@ -101,7 +101,7 @@ def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside
 def test_only_its_own_module_needs_what_the_extra_of_a_pipeline_brings_beside_the_mirror(
     graph: grimp.ImportGraph, extra: str, module: str, tool: str
 ) -> None:
-    """decisions, "Pipelines: an environment of their own": no command and no server imports it."""
+    """rules, "Pipelines: an environment of their own": no command and no server imports it."""
     assert brought(extra) - brought("mirror") == {tool}
     assert graph.find_modules_that_directly_import(module) == {f"masthead.{extra}"}
     assert not graph.find_modules_that_directly_import(f"masthead.{extra}")
@@ -129,7 +129,7 @@ def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> Non
 def test_only_what_draws_needs_what_the_extra_for_plots_brings_beside_the_server(
     graph: grimp.ImportGraph,
 ) -> None:
-    """decisions, "Plots are an extra": the commands import it when a plot is asked for."""
+    """rules, "Plots are an extra": the commands import it when a plot is asked for."""
     assert brought("plots") - brought("server") == {"matplotlib"}
     assert graph.find_modules_that_directly_import("matplotlib") == {"masthead.reporting.plots"}
     asking = graph.find_modules_that_directly_import("masthead.reporting.plots")

@@ -1,4 +1,4 @@
-"""No hint installs what is nobody's (decisions, "What a hint says to install")."""
+"""No hint installs what is nobody's (rules, "What a hint says to install")."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_what_builds_the_project_is_locked() -> None:
 
 
 def test_the_oldest_versions_are_locked_as_pyproject_names_them() -> None:
-    """decisions, "The oldest packages": the bound 9 is locked as 9.0.0."""
+    """rules, "The oldest packages": the bound 9 is locked as 9.0.0."""
     locked = pins("oldest")
     for requirement in dependencies():
         (oldest,) = (Version(one.version) for one in requirement.specifier if one.operator == ">=")

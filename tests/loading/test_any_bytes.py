@@ -141,7 +141,7 @@ def test_a_load_succeeds_or_explains_itself_and_changes_nothing(
 
 
 def is_record(line: bytes) -> bool:
-    """Whether a line is one, good or bad (decisions, "Rows that are blank or cut off")."""
+    """Whether a line is one, good or bad (rules, "Rows that are blank or cut off")."""
     try:
         return bool(line.strip()) and any(v not in (None, "") for v in json.loads(line).values())
     except ValueError:

@@ -50,7 +50,7 @@ def rows_of(raw: bytes) -> dict[str, list[str]]:
 def test_complete_files_make_of_any_data_what_they_make_of_none(
     new_publisher: Callable[[], Publisher], data: st.DataObject
 ) -> None:
-    """decisions, "What complete files are"; and the copy of a client of the feed agrees."""
+    """rules, "What complete files are"; and the copy of a client of the feed agrees."""
     first, second = data.draw(publishers()), data.draw(publishers())
     publisher, empty = new_publisher(), new_publisher()
     publisher.load(first)

@@ -43,7 +43,7 @@ def ids(name: str, count: int) -> dict[str, str]:
 
 
 def test_the_brake_has_the_numbers_of_each_table(twenty: Publisher) -> None:
-    """decisions, "What complete files are": who has a delete_date already does not count."""
+    """rules, "What complete files are": who has a delete_date already does not count."""
     assert refusal(twenty, ids("subscribers", 12) | ids("orders", 19), "5%") == [
         "subscribers: 6 of 18 rows would be removed (33.4%)",
         "orders: 1 of 20 rows would be removed (5.0%)",
@@ -70,7 +70,7 @@ def test_the_brake_has_the_numbers_of_each_table(twenty: Publisher) -> None:
 def test_the_brake_is_a_share_or_a_number(
     twenty: Publisher, limit: str, removed: int, *, goes: bool
 ) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     files = ids("orders", 20 - removed)
     if goes:
         twenty.load_complete(files, max_removed=limit)
@@ -80,14 +80,14 @@ def test_the_brake_is_a_share_or_a_number(
 
 
 def test_a_small_table_has_the_same_brake(small: Publisher) -> None:
-    """decisions, "What complete files are": there is no number of rows that may always go."""
+    """rules, "What complete files are": there is no number of rows that may always go."""
     (line, advice) = refusal(small, {"purchases.csv": "purchase_id\n"}, "5%")
     assert line == "purchases: 1 of 1 rows would be removed (100.0%)"
     assert advice.endswith("if these rows are to go, allow 100.0%")
 
 
 def test_the_brake_counts_rows_that_go_with_others(twenty: Publisher) -> None:
-    """decisions, "What complete files are": also in tables without a file."""
+    """rules, "What complete files are": also in tables without a file."""
     twenty.load({"order_items.csv": "order_item_id,order_id,bundle_id\n1,20,1\n2,20,1\n3,1,1\n"})
     lines = refusal(twenty, ids("orders", 19), "5%")
     assert lines[1] == "order_items: 2 of 3 rows would be removed (66.7%)"

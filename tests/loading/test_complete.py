@@ -106,7 +106,7 @@ def test_a_subscriber_who_is_missing_gets_a_delete_date_and_keeps_everything_els
 def test_a_row_that_is_missing_goes_with_what_is_part_of_it(
     small: Publisher, name: str, row: str, gone: dict[str, int]
 ) -> None:
-    """decisions, "What goes with a record"."""
+    """rules, "What goes with a record"."""
     before = {table: len(rows) for table, rows in small.everything().items()}
     loaded = small.load_complete(without(f"{name}.csv", row))
     after = {table: len(rows) for table, rows in small.everything().items()}
@@ -165,7 +165,7 @@ def test_all_tables_at_once_go_children_first(small: Publisher) -> None:
 def test_a_reference_to_a_row_that_would_go_is_a_problem(
     small: Publisher, files: dict[str, str], sentence: str
 ) -> None:
-    """decisions, "What goes with a record"; nothing changes."""
+    """rules, "What goes with a record"; nothing changes."""
     lines = refusal(small, files)
     assert lines[0] == sentence
     assert lines[-1] == "nothing was changed"
@@ -237,7 +237,7 @@ def test_a_dry_run_counts_what_would_go(small: Publisher) -> None:
 def test_a_row_that_is_rejected_stays_as_it_is(
     small: Publisher, tmp_path: Path, bad: str, reason: str
 ) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     before = small.table("addresses")
     files = {"addresses.csv": f"address_id,subscriber_id,city,zip_code\n1,1,Bath,97301\n{bad}"}
     loaded = small.load_complete(files, max_removed="0", reject=tmp_path / "bad")
@@ -247,7 +247,7 @@ def test_a_row_that_is_rejected_stays_as_it_is(
 
 
 def test_a_rejected_row_with_a_key_of_two_columns_stays(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     before = small.table("mailing_list_entries")
     files = {"mailing_list_entries.csv": "mailing_list_id,subscription_id,copies\n1,1,many\n"}
     small.load_complete(files, max_removed="0", reject=tmp_path / "bad")
@@ -255,7 +255,7 @@ def test_a_rejected_row_with_a_key_of_two_columns_stays(small: Publisher, tmp_pa
 
 
 def test_duplicates_and_taken_codes_are_not_missing(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     before = small.table("subscribers")
     files = {
         "subscribers.csv": "subscriber_id,renewal_code,email,first_name,last_name\n"
@@ -270,7 +270,7 @@ def test_duplicates_and_taken_codes_are_not_missing(small: Publisher, tmp_path: 
 def test_a_rejected_row_whose_key_cannot_be_read_stops_the_load(
     small: Publisher, tmp_path: Path, row: str
 ) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     files = {"addresses.csv": f"{header('addresses.csv')}{row}\n1,1,Salem,97301\n"}
     before = small.everything()
     with pytest.raises(BadInput) as refused:
@@ -339,7 +339,7 @@ def test_who_was_erased_stays_so_whether_missing_or_not(small: Publisher) -> Non
 
 
 def test_an_export_with_its_erasures_is_a_complete_load(small: Publisher) -> None:
-    """decisions, "What complete files are": an erasure is never taken back."""
+    """rules, "What complete files are": an erasure is never taken back."""
     erasing.erase(small.store, small.account_id, 2)
     before = small.everything()
     exported = small.exported()
@@ -349,7 +349,7 @@ def test_an_export_with_its_erasures_is_a_complete_load(small: Publisher) -> Non
 
 
 def test_accounts_are_never_complete(small: Publisher) -> None:
-    """decisions, "What complete files are"."""
+    """rules, "What complete files are"."""
     folder = small.write({"accounts.csv": "account_id\n77\n"})
     with pytest.raises(BadUsage, match="a file of accounts removes none"):
         load(
@@ -393,7 +393,7 @@ def test_the_feed_has_what_a_removal_changes(
     marked: dict[str, list[int]],
     noted: dict[str, list[int]],
 ) -> None:
-    """decisions, "What goes with a record"."""
+    """rules, "What goes with a record"."""
     before = small.commit_count()
     small.load_complete(without(f"{name}.csv", row))
     assert small.commit_count() == before + 1

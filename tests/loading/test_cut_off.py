@@ -47,7 +47,7 @@ def load_anyway(
 def test_a_cell_that_is_cut_off_is_refused(
     publisher: Publisher, newline: str, encoding: str
 ) -> None:
-    """decisions, "Rows that are blank or cut off"."""
+    """rules, "Rows that are blank or cut off"."""
     cut = COMPLETE[: COMPLETE.index("grace.hopper@") + len("grace.hopper@")]
     content = cut.replace("\n", newline).encode(encoding)
     line = publisher.problem({"subscribers.csv": content})
@@ -74,7 +74,7 @@ def test_a_file_that_is_cut_off_in_a_record_is_refused_wherever_it_is_cut(
 
 
 def test_a_complete_file_without_its_last_newline_is_refused_too(publisher: Publisher) -> None:
-    """decisions, "Rows that are blank or cut off": nothing tells it from one that is cut off."""
+    """rules, "Rows that are blank or cut off": nothing tells it from one that is cut off."""
     line = publisher.problem({"subscribers.csv": COMPLETE.removesuffix("\n")})
     assert line == f"subscribers.csv:3: {NO_NEWLINE}"
     publisher.load({"subscribers.csv": COMPLETE + "\n\n"})
@@ -99,7 +99,7 @@ def test_too_few_cells_in_the_last_row_are_refused(publisher: Publisher, tmp_pat
 
 
 def test_quotes_that_are_not_closed_are_never_allowed(publisher: Publisher) -> None:
-    """decisions, "Rows that are blank or cut off": they may begin anywhere in the file."""
+    """rules, "Rows that are blank or cut off": they may begin anywhere in the file."""
     with pytest.raises(BadInput, match=r"subscribers.csv:4: the quotes that begin here are not"):
         load_anyway(publisher, "subscribers.csv", COMPLETE.encode() + b'3,"we')
 

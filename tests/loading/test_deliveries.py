@@ -57,7 +57,7 @@ def names(publisher: Publisher) -> list[object]:
 
 
 def test_a_folder_of_numbers_is_a_delivery_for_each_of_these_accounts(tmp_path: Path) -> None:
-    """decisions, "Folders of folders": other folders are left alone."""
+    """rules, "Folders of folders": other folders are left alone."""
     for name in ("10", "9", "0", "07", "-1", "x", "9223372036854775808", ".snapshot", "٣"):
         fill(tmp_path / name, PUBLICATION)
     (tmp_path / "11").write_text("no folder")
@@ -79,7 +79,7 @@ def test_files_without_an_account_are_accounts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("beside", ["top/subscribers.csv", "other/subscribers.csv"])
 def test_files_beside_folders_of_accounts_are_bad_usage(tmp_path: Path, beside: str) -> None:
-    """decisions, "Folders of folders": whose they are is not known."""
+    """rules, "Folders of folders": whose they are is not known."""
     fill(tmp_path / "top" / "9", PUBLICATION)
     fill((tmp_path / beside).parent, {"subscribers.csv": "subscriber_id\n"})
     paths = [tmp_path / "top", *([tmp_path / "other"] if beside.startswith("other") else [])]
@@ -90,7 +90,7 @@ def test_files_beside_folders_of_accounts_are_bad_usage(tmp_path: Path, beside: 
 def test_each_account_is_a_load_of_its_own_and_a_failure_stops_no_other(
     new_publisher: Callable[[], Publisher], tmp_path: Path
 ) -> None:
-    """decisions, "Folders of folders": what is refused is said by account, with status 1."""
+    """rules, "Folders of folders": what is refused is said by account, with status 1."""
     one, two, three = (new_publisher() for _ in range(3))
     night = tmp_path / "night"
     fill(night / str(one.account_id), PUBLICATION)
@@ -135,7 +135,7 @@ def test_bad_rows_of_each_account_are_set_aside_in_a_folder_of_its_number(
 def test_each_account_has_a_mapping_of_its_own(
     new_publisher: Callable[[], Publisher], tmp_path: Path
 ) -> None:
-    """decisions, "Folders of folders": the one in its folder, else that of the command."""
+    """rules, "Folders of folders": the one in its folder, else that of the command."""
     one, two = new_publisher(), new_publisher()
     mapping = '[[files]]\nname = "{}*"\n[files.tables.publications]\n'
     mapping += 'publication_id = "Nr"\nname = "Titel"\n'
@@ -170,7 +170,7 @@ def wait(publisher: Publisher, folders: list[Path], time: Time, wait_s: float = 
 
 
 def test_a_folder_is_loaded_once_its_marker_is_there(publisher: Publisher, tmp_path: Path) -> None:
-    """decisions, "Folders of folders": the marker is no file of data, and stays."""
+    """rules, "Folders of folders": the marker is no file of data, and stays."""
     folder, time = tmp_path / "later", Time()
     time.happens[2] = lambda: mark(fill(folder, PUBLICATION), 100)
     assert [each.marker_at for each in wait(publisher, [folder], time)] == [100 * SECOND_US]
@@ -182,7 +182,7 @@ def test_a_folder_is_loaded_once_its_marker_is_there(publisher: Publisher, tmp_p
 def test_the_marker_of_the_last_load_says_nothing_of_the_next(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Folders of folders": the files may be half written."""
+    """rules, "Folders of folders": the files may be half written."""
     folder, time = fill(tmp_path / "night", PUBLICATION), Time()
     mark(folder, 100)
     assert wait(publisher, [folder], time)[0].marker_at
@@ -220,7 +220,7 @@ def test_a_marker_that_comes_at_the_last_moment_counts(
 
 
 def test_the_command_says_what_did_not_come(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Folders of folders": the next load waits for a marker of another time."""
+    """rules, "Folders of folders": the next load waits for a marker of another time."""
     folder = fill(tmp_path / "night", PUBLICATION)
     words = ("import", folder, "--account", small.account_id, "--when-complete=_DONE")
     none = masthead(*words, "--wait-at-most=0s", database=small.url, exit_status=1)
@@ -235,7 +235,7 @@ def test_the_command_says_what_did_not_come(small: Publisher, tmp_path: Path) ->
 def test_a_marker_of_a_clock_that_was_ahead_holds_up_no_later_night(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Folders of folders": a marker is new if its time is another one."""
+    """rules, "Folders of folders": a marker is new if its time is another one."""
     folder, time = fill(tmp_path / "night", PUBLICATION), Time()
     for at_s in (10**10, 200, 0, 300):
         mark(folder, at_s)
@@ -245,7 +245,7 @@ def test_a_marker_of_a_clock_that_was_ahead_holds_up_no_later_night(
 
 
 def test_a_refused_load_has_used_its_marker_up(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Folders of folders": its files may be half replaced by the next night's."""
+    """rules, "Folders of folders": its files may be half replaced by the next night's."""
     folder = fill(tmp_path / "night", {"publications.csv": "publication_id\nx\n"})
     mark(folder, 100)
     words = ("import", folder, "--account", small.account_id, "--when-complete=_DONE")
@@ -278,7 +278,7 @@ def test_folders_of_accounts_have_a_marker_each(
 def test_a_marker_is_the_name_of_a_file_that_is_no_data(
     unchanged: Publisher, tmp_path: Path, marker: str
 ) -> None:
-    """decisions, "Folders of folders"."""
+    """rules, "Folders of folders"."""
     waiting = [Delivery(unchanged.account_id, (tmp_path,))]
     with pytest.raises(BadUsage, match="the name of a file without data"):
         next(ready_deliveries(unchanged.store, waiting, marker, wait_s=0))

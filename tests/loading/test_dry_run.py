@@ -63,7 +63,7 @@ def run_dry(publisher: Publisher, files: Mapping[str, str], options: Options) ->
 
 
 def test_it_counts_what_the_load_then_does_and_changes_nothing(small: Publisher) -> None:
-    """decisions, "Dry runs"."""
+    """rules, "Dry runs"."""
     dry = run_dry(small, NIGHT, Options())
     assert dry.counts["subscribers"] == Counts(1, 1, 1)
     assert dry.counts["subscriptions"] == Counts(1, 2, 0)
@@ -78,7 +78,7 @@ def test_an_empty_account_shows_all_as_new(publisher: Publisher) -> None:
 
 
 def test_it_shows_new_rows_and_what_changes_from_which_value_to_which(small: Publisher) -> None:
-    """decisions, "Dry runs"; new rows first, by key, and no digest of a password."""
+    """rules, "Dry runs"; new rows first, by key, and no digest of a password."""
     shown = run_dry(small, NIGHT, Options(show=20)).shown
     assert list(shown) == [
         Shown(
@@ -131,7 +131,7 @@ def test_it_shows_no_more_rows_of_a_table_than_asked_for(small: Publisher) -> No
 
 
 def test_it_shows_what_a_complete_file_lacks(small: Publisher) -> None:
-    """decisions, "Dry runs"; a subscriber who is missing, and an item with its order."""
+    """rules, "Dry runs"; a subscriber who is missing, and an item with its order."""
     files = {
         "subscribers.csv": "subscriber_id,first_name\n1,Zoe\n",
         "orders.csv": "order_id\n",
@@ -161,7 +161,7 @@ def test_problems_are_those_of_the_load(small: Publisher) -> None:
 
 
 def test_rows_to_set_aside_are_counted_and_not_written(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Dry runs"; the limit is that of the load."""
+    """rules, "Dry runs"; the limit is that of the load."""
     files = {"subscribers.csv": "subscriber_id\n5\nx\n"}
     dry = run_dry(small, files, Options(tmp_path / "bad", Limit.parse("50%")))
     assert dry.rejected == {"subscribers.csv": 1}

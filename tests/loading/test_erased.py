@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def test_the_same_files_again_change_nothing(person: Publisher) -> None:
-    """decisions, "Personal data: later loads": the nightly file still has the person."""
+    """rules, "Personal data: later loads": the nightly file still has the person."""
     erase(person)
     before, count = person.everything(), person.commit_count()
     loaded = person.load(PERSON)
@@ -35,7 +35,7 @@ def test_the_same_files_again_change_nothing(person: Publisher) -> None:
 
 
 def test_what_is_new_of_the_erased_comes_blank(person: Publisher) -> None:
-    """decisions, "Personal data: later loads"."""
+    """rules, "Personal data: later loads"."""
     erase(person)
     loaded = person.load(
         {
@@ -64,7 +64,7 @@ def test_what_is_new_of_the_erased_comes_blank(person: Publisher) -> None:
 def test_a_file_of_a_few_columns_brings_nothing_back(
     person: Publisher, name: str, content: str
 ) -> None:
-    """decisions, "Personal data: later loads": also where the file does not say whose a row is."""
+    """rules, "Personal data: later loads": also where the file does not say whose a row is."""
     erase(person)
     count = person.commit_count()
     assert person.load({name: content}).kept_blank == 1
@@ -75,7 +75,7 @@ def test_a_file_of_a_few_columns_brings_nothing_back(
 def test_a_row_that_moves_to_the_erased_is_blanked_and_one_that_leaves_is_not_filled(
     person: Publisher,
 ) -> None:
-    """decisions, "Personal data: later loads"."""
+    """rules, "Personal data: later loads"."""
     erase(person)
     person.load({"addresses.csv": "address_id,subscriber_id\n2,1\n1,2\n"})
     assert held_of(person) == []
@@ -84,7 +84,7 @@ def test_a_row_that_moves_to_the_erased_is_blanked_and_one_that_leaves_is_not_fi
 
 
 def test_the_delete_date_stays(person: Publisher) -> None:
-    """decisions, "Personal data: later loads"."""
+    """rules, "Personal data: later loads"."""
     person.load({"subscribers.csv": "subscriber_id,delete_date\n1,2026-01-02 03:04:05\n"})
     erase(person)
     for written in ("", "2026-09-09 09:09:09"):
@@ -93,7 +93,7 @@ def test_the_delete_date_stays(person: Publisher) -> None:
 
 
 def test_the_renewal_code_is_free_for_somebody_else(person: Publisher) -> None:
-    """decisions, "Renewal codes" hold among those who are there."""
+    """rules, "Renewal codes" hold among those who are there."""
     erase(person)
     person.load({"subscribers.csv": f"subscriber_id,renewal_code\n1,{WORD}\n3,{WORD}\n"})
     assert [r["renewal_code"] for r in person.table("subscribers")] == [None, "BBBBB", WORD]
@@ -153,7 +153,7 @@ def cell(name: str) -> st.SearchStrategy[str]:
 def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
     new_publisher: Callable[[], Publisher], loads: list[dict[str, str]]
 ) -> None:
-    """decisions, "Personal data: later loads": what cannot be loaded changes nothing anyway."""
+    """rules, "Personal data: later loads": what cannot be loaded changes nothing anyway."""
     publisher = new_publisher()
     publisher.load({**PERSON, "subscribers.csv": f"{PERSON['subscribers.csv']}3,,,,,,\n"})
     erase(publisher, leave_traces=True)
@@ -177,7 +177,7 @@ def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
 def test_whoever_is_erased_the_files_of_before_change_nothing(
     new_publisher: Callable[[], Publisher], data: st.DataObject
 ) -> None:
-    """decisions, "Personal data: later loads"; and an export takes the erased along."""
+    """rules, "Personal data: later loads"; and an export takes the erased along."""
     publisher, copy = new_publisher(), new_publisher()
     files = data.draw(publishers())
     publisher.load(files)

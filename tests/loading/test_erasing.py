@@ -173,7 +173,7 @@ def test_an_account_with_the_same_ids_keeps_its_people(
 
 
 def test_what_cannot_be_recorded_is_not_done(person: Publisher) -> None:
-    """decisions, "Who did what": neither exists without the other."""
+    """rules, "Who did what": neither exists without the other."""
     before, count = person.everything(), person.commit_count()
     nobody = audit.Actor(None, "erase")  # type: ignore[arg-type] # the database refuses it
     with pytest.raises(Exception, match=r"(?i)null"):
@@ -188,7 +188,7 @@ def test_what_cannot_be_recorded_is_not_done(person: Publisher) -> None:
 def test_who_is_erased_stays_so_where_an_export_is_loaded(
     person: Publisher, new_publisher: Callable[[], Publisher]
 ) -> None:
-    """decisions, "Personal data: moving an account"."""
+    """rules, "Personal data: moving an account"."""
     erase(person)
     copy = new_publisher()
     copy.load(person.exported())
@@ -198,7 +198,7 @@ def test_who_is_erased_stays_so_where_an_export_is_loaded(
 
 
 def test_a_file_of_erasures_erases(person: Publisher) -> None:
-    """decisions, "Personal data: moving an account"; all at once, with the rows beside it."""
+    """rules, "Personal data: moving an account"; all at once, with the rows beside it."""
     loaded = person.load({**PERSON, "erasures.csv": "subscriber_id\n1\n2\n"})
     assert loaded.counts["erasures"].inserted == 2
     assert held_of(person, 1) == held_of(person, 2) == []
@@ -228,7 +228,7 @@ def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> No
 def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
     publisher: Publisher,
 ) -> None:
-    """decisions, "Personal data: moving an account": the list may be there before the rows are."""
+    """rules, "Personal data: moving an account": the list may be there before the rows are."""
     loaded = publisher.load({"erasures.csv": "subscriber_id,erased_at\n1,2026-02-03 04:05:06\n"})
     assert loaded.counts["erasures"].inserted == 1
     assert publisher.load(PERSON).kept_blank == 6
@@ -245,7 +245,7 @@ def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
 
 @pytest.mark.parametrize("by_file", [False, True])
 def test_the_files_of_the_database_hold_nothing_of_it(tmp_path: Path, *, by_file: bool) -> None:
-    """decisions, "Personal data: traces": nor what earlier loads have replaced, while one reads."""
+    """rules, "Personal data: traces": nor what earlier loads have replaced, while one reads."""
     publisher = Publisher(f"sqlite:///{tmp_path}/x.db", tmp_path)
     many = "".join(f"{n},{n}@example.org\n" for n in range(10, 3_000))
     publisher.load(PERSON)

@@ -37,7 +37,7 @@ def test_an_account_without_data_exports_headers(publisher: Publisher) -> None:
 
 
 def test_rows_stand_in_the_order_of_their_keys(small: Publisher) -> None:
-    """decisions, "Exports"."""
+    """rules, "Exports"."""
     small.load({"subscribers.csv": "subscriber_id\n10\n9\n100\n"})
     lines = small.exported()["subscribers.csv"].decode().splitlines()[1:]
     assert [line.split(",")[0] for line in lines] == ["1", "2", "9", "10", "100"]
@@ -64,7 +64,7 @@ def test_an_export_replaces_an_earlier_one_and_leaves_no_unfinished_file(
 def test_the_time_beside_the_files_is_that_from_which_the_feed_goes_on(
     small: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: a pass": a copy that began with the files asks for it next."""
+    """rules, "Mirror: a pass": a copy that began with the files asks for it next."""
     export(small.store, tmp_path / "out", account_id=small.account_id)
     with small.store.reader() as database:
         database.set_tenant(small.account_id)
@@ -145,7 +145,7 @@ def cells(small: Publisher, folder: Path, *, for_spreadsheets: bool) -> list[str
 def test_no_cell_is_a_formula_where_the_files_are_for_a_spreadsheet(
     small: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Exports for spreadsheets": off by default, since a round trip is exact."""
+    """rules, "Exports for spreadsheets": off by default, since a round trip is exact."""
     texts = FORMULAS + HARMLESS
     rows = [{"subscriber_id": 10 + n, "source": text} for n, text in enumerate(texts)]
     small.load({"subscribers.ndjson": "\n".join(map(json.dumps, rows))})
@@ -156,7 +156,7 @@ def test_no_cell_is_a_formula_where_the_files_are_for_a_spreadsheet(
 
 
 def test_numbers_stay_numbers_for_a_spreadsheet(small: Publisher, tmp_path: Path) -> None:
-    """decisions, "Exports for spreadsheets": -1 is unlimited issues, not a formula."""
+    """rules, "Exports for spreadsheets": -1 is unlimited issues, not a formula."""
     exact, shown = tmp_path / "exact", tmp_path / "shown"
     cells(small, exact, for_spreadsheets=False)
     cells(small, shown, for_spreadsheets=True)
@@ -167,7 +167,7 @@ def test_numbers_stay_numbers_for_a_spreadsheet(small: Publisher, tmp_path: Path
 
 @given(text=st.text(max_size=8))
 def test_no_text_is_a_formula_and_none_is_lost(text: str) -> None:
-    """decisions, "Exports for spreadsheets"."""
+    """rules, "Exports for spreadsheets"."""
     (cell,) = harmless([text])
     assert cell in {text, f"'{text}"}
     if cell == text and text.lstrip()[:1] in set("=+-@"):

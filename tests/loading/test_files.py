@@ -142,7 +142,7 @@ def test_white_space_is_part_of_a_value(publisher: Publisher) -> None:
 
 
 def test_ndjson_takes_a_number_as_a_number_and_as_a_string(publisher: Publisher) -> None:
-    """decisions, "Numbers and booleans in files"."""
+    """rules, "Numbers and booleans in files"."""
     files: dict[str, str | bytes] = {**SMALL}
     del files["orders.csv"]
     files["orders.ndjson"] = "".join(
@@ -279,7 +279,7 @@ def test_files_are_found_in_folders_and_by_name_and_other_endings_left_alone(
 def test_a_name_that_says_no_table_is_refused(
     publisher: Publisher, name: str, sentence: str
 ) -> None:
-    """decisions, "Files in a folder"."""
+    """rules, "Files in a folder"."""
     path = publisher.write({name: CSV}) / name
     with pytest.raises(BadInput, match=re.escape(f"{path}: {sentence}")):
         find_files([path])
@@ -335,14 +335,14 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(
     ],
 )
 def test_a_key_twice_in_an_object_is_a_problem(publisher: Publisher, text: str) -> None:
-    """decisions, "A key twice in an object": whichever were taken, it would be the wrong one."""
+    """rules, "A key twice in an object": whichever were taken, it would be the wrong one."""
     line = publisher.problem({"subscribers.ndjson": f'{{"subscriber_id":7}}\n{text}\n'})
     assert line == "subscribers.ndjson:2: row: the key email occurs twice"
 
 
 @pytest.mark.parametrize("text", ['a":', '":":":', ' " : " ', "a:b", '"'])
 def test_a_text_that_looks_like_keys_is_a_text(publisher: Publisher, text: str) -> None:
-    """decisions, "A key twice in an object"."""
+    """rules, "A key twice in an object"."""
     row = {"subscriber_id": 1, "source": text}
     for separators in ((",", ":"), (", ", ": "), (" , ", " : ")):
         publisher.load({"subscribers.ndjson": json.dumps(row, separators=separators)})
@@ -354,7 +354,7 @@ def test_a_text_that_looks_like_keys_is_a_text(publisher: Publisher, text: str) 
 def test_a_file_that_grows_out_of_all_proportion_is_refused_by_name(
     publisher: Publisher, format_: str, ending: str, pack: Callable[[bytes], bytes]
 ) -> None:
-    """decisions, "Packed files that grow too much": be it lines, or nothing but one cell."""
+    """rules, "Packed files that grow too much": be it lines, or nothing but one cell."""
     name = f"subscribers.{format_}{ending}"
     # One part after another, as no file of one part alone would need.
     part = pack(bytes(16_000_000) if format_ == "csv" else (b" " * 999 + b"\n") * 16_000)
@@ -369,7 +369,7 @@ def test_a_file_that_grows_out_of_all_proportion_is_refused_by_name(
 def test_a_file_may_grow_as_much_as_records_do(
     publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Packed files that grow too much"."""
+    """rules, "Packed files that grow too much"."""
     monkeypatch.setattr(unpacking, "FREE_BYTES", 1_000)
     rows = b"".join(b"%d,\n" % n for n in range(1, 20_001))
     for ending, pack in ((".gz", gzip.compress), (".zst", zstd.compress)):

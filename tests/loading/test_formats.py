@@ -102,7 +102,7 @@ def test_what_is_written_in_another_dialect_is_detected(
     quoting: Quoting,
     encoding: str,
 ) -> None:
-    """decisions, "What is detected"."""
+    """rules, "What is detected"."""
     content = dialect(rows, separator, '"', quoting).encode(encoding)
     path = written(tmp_path_factory.getbasetemp(), content)
     assert table_of(path) == (rows[0], [tuple(row) for row in rows[1:]])
@@ -113,7 +113,7 @@ def test_what_is_written_in_another_dialect_is_detected(
 def test_nothing_is_detected_in_a_plain_file_whatever_its_cells(
     tmp_path_factory: pytest.TempPathFactory, table: object, data: st.DataObject
 ) -> None:
-    """decisions, "What is detected": what UTF-8 with commas means never changes."""
+    """rules, "What is detected": what UTF-8 with commas means never changes."""
     names = [column.name for column in table.columns]  # type: ignore[attr-defined]
     width = data.draw(st.integers(1, len(names)))
     row = st.lists(TEXT | st.text(LATIN_1, max_size=5), min_size=width, max_size=width)
@@ -142,7 +142,7 @@ def test_a_file_of_a_spreadsheet_loads_as_it_is(
 def test_a_line_that_tells_the_separator_is_no_row(
     tmp_path: Path, publisher: Publisher, separator: str, encoding: str
 ) -> None:
-    """decisions, "What is detected"."""
+    """rules, "What is detected"."""
     rows = "subscriber_id;source\r\n1;Zürich\r\nx;Köln\r\n".replace(";", separator)
     content = f"sep={separator}\r\n{rows}".encode(encoding)
     publisher.load({"subscribers.csv": content}, reject=tmp_path / "bad")
@@ -195,7 +195,7 @@ NAMES = {
 def test_a_few_letters_in_a_file_of_ascii_are_enough(
     tmp_path: Path, encoding: str, name: str
 ) -> None:
-    """decisions, "What is detected": the letters may come in the last of many rows."""
+    """rules, "What is detected": the letters may come in the last of many rows."""
     others = [other for other in NAMES[encoding] if other != name][:2]
     last = "".join(f"{n};{each};x@example.com\r\n" for n, each in enumerate([name, *others]))
     text = "id;name;email\r\n" + "7;Smith;smith@example.com\r\n" * 9_000 + last
@@ -218,7 +218,7 @@ def test_utf_16_is_known_with_and_without_its_mark(
 
 
 def test_what_was_detected_is_said(tmp_path: Path, publisher: Publisher) -> None:
-    """decisions, "What is detected"."""
+    """rules, "What is detected"."""
     files = {
         "publications.csv": b"publication_id,name\n1,Tide\n",
         "subscribers.csv": "subscriber_id;source\n1;Zürich\n".encode("cp1252"),
@@ -332,7 +332,7 @@ def test_a_tsv_with_commas_is_refused_with_what_it_looks_like(publisher: Publish
 
 @pytest.mark.parametrize("blank", ["\n", ",,\n", '"","",\n', "\n\n,,\n", " \n", " , ,\n"])
 def test_a_blank_row_is_skipped(publisher: Publisher, blank: str) -> None:
-    """decisions, "Rows that are blank or cut off"."""
+    """rules, "Rows that are blank or cut off"."""
     content = f"{blank}subscriber_id,email,source\n{blank}1,a,\n{blank}x,b,\n{blank}"
     line = publisher.problem({"subscribers.csv": content})
     count = blank.count("\n")
@@ -342,7 +342,7 @@ def test_a_blank_row_is_skipped(publisher: Publisher, blank: str) -> None:
 
 
 def test_a_blank_record_of_ndjson_is_skipped(publisher: Publisher) -> None:
-    """decisions, "Rows that are blank or cut off"."""
+    """rules, "Rows that are blank or cut off"."""
     content = '{}\n{"subscriber_id":1}\n{"subscriber_id":null,"email":" "}\n'
     assert publisher.load({"subscribers.ndjson": content}).counts["subscribers"].inserted == 1
 

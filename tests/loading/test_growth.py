@@ -199,7 +199,7 @@ def test_the_work_of_a_load_grows_with_its_rows_and_not_with_their_square(
     *,
     with_reject: bool,
 ) -> None:
-    """decisions, "The time that a load takes"."""
+    """rules, "The time that a load takes"."""
 
     def work(rows: int) -> int:
         publisher = new_publisher()
@@ -268,7 +268,7 @@ REMOVALS = {
 def test_the_work_of_a_removal_grows_with_the_rows_and_not_with_their_square(
     new_publisher: Callable[[], Publisher], files: Callable[[int], Files]
 ) -> None:
-    """decisions, "The time that a load takes"."""
+    """rules, "The time that a load takes"."""
 
     def work(rows: int) -> int:
         publisher = new_publisher()

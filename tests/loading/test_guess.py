@@ -37,7 +37,7 @@ def guessed(publisher: Publisher, name: str, content: str | bytes) -> str:
 
 
 def test_a_spreadsheet_is_guessed_so_that_it_loads(publisher: Publisher) -> None:
-    """decisions, "Mapping files": the guess is a start, whose comments say what to look at."""
+    """rules, "Mapping files": the guess is a start, whose comments say what to look at."""
     content = SPREADSHEET.encode("cp1252")
     mapping = guessed(publisher, "Abos 2025-11-22.csv", content)
     for line in (

@@ -99,7 +99,7 @@ def test_an_empty_cell_takes_a_value_away(small: Publisher) -> None:
 
 
 def test_a_missing_flag_bool_or_double_is_false_or_zero(publisher: Publisher) -> None:
-    """decisions, "Missing Bool, flag, verified, Double"."""
+    """rules, "Missing Bool, flag, verified, Double"."""
     publisher.load(
         {
             "subscribers.csv": "subscriber_id\n1\n",

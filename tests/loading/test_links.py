@@ -40,7 +40,7 @@ def loaded(publisher: Publisher, *paths: Path, options: Options | None = None) -
 def test_a_link_in_a_delivery_is_refused_whatever_it_points_to(
     unchanged: Publisher, foreign: Path, tmp_path: Path
 ) -> None:
-    """decisions, "Links in deliveries": in the folder, and where the file itself is named."""
+    """rules, "Links in deliveries": in the folder, and where the file itself is named."""
     for ending in ENDINGS:
         folder = fill(tmp_path / ending, {})
         link = folder / f"subscribers.{ending}"

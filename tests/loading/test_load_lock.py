@@ -27,7 +27,7 @@ def outcomes(publisher: Publisher) -> list[str]:
 
 @pytest.mark.parametrize("step", [STAGED, WRITING])
 def test_the_second_load_says_which_other_is_running_and_ends(small: Publisher, step: str) -> None:
-    """decisions, "Two loads of one account"."""
+    """rules, "Two loads of one account"."""
     folder = small.write(CHANGED)
     with stuck(small, folder, step):
         with pytest.raises(MastheadError) as refused:
@@ -44,7 +44,7 @@ def test_the_second_load_says_which_other_is_running_and_ends(small: Publisher, 
 
 
 def test_with_wait_it_begins_when_the_other_has_ended(small: Publisher) -> None:
-    """decisions, "Two loads of one account"."""
+    """rules, "Two loads of one account"."""
     last = small.write({"subscribers.csv": "subscriber_id,first_name\n1,Last\n"})
     with ThreadPoolExecutor(1) as threads:
         with stuck(small, small.write(CHANGED), WRITING):
@@ -67,7 +67,7 @@ def test_with_wait_it_begins_when_the_other_has_ended(small: Publisher) -> None:
 def test_a_load_that_is_killed_leaves_no_lock_and_shows_as_interrupted(
     small: Publisher, step: str
 ) -> None:
-    """decisions, "The record of loads"."""
+    """rules, "The record of loads"."""
     before = small.everything()
     with stuck(small, small.write(CHANGED), step) as process:
         process.kill()
@@ -91,7 +91,7 @@ def test_a_load_of_another_account_goes_on_beside_it(
 
 
 def test_other_writers_wait_only_while_it_writes(small: Publisher) -> None:
-    """decisions, "Two loads of one account": the lock is one of loads."""
+    """rules, "Two loads of one account": the lock is one of loads."""
     with stuck(small, small.write(CHANGED), STAGED):
         erasing.erase(small.store, small.account_id, 2)
         assert small.table("subscribers")[1]["first_name"] is None
@@ -99,7 +99,7 @@ def test_other_writers_wait_only_while_it_writes(small: Publisher) -> None:
 
 
 def test_a_dry_run_neither_keeps_a_load_out_nor_is_kept_out(small: Publisher) -> None:
-    """decisions, "Dry runs"."""
+    """rules, "Dry runs"."""
     with stuck(small, small.write(CHANGED), STAGED):
         options = Options(is_dry=True)
         folder = small.write(CHANGED)
@@ -109,7 +109,7 @@ def test_a_dry_run_neither_keeps_a_load_out_nor_is_kept_out(small: Publisher) ->
 
 
 def test_the_command_ends_with_status_1_and_waits_if_it_is_told_to(small: Publisher) -> None:
-    """decisions, "Two loads of one account"."""
+    """rules, "Two loads of one account"."""
     folder = small.write(CHANGED)
     words = ("import", folder, "--account", small.account_id)
     with ThreadPoolExecutor(1) as threads:

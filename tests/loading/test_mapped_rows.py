@@ -51,7 +51,7 @@ def rewritten(exported: Mapping[str, bytes], style: Style) -> dict[str, str]:
 def test_exported_rewritten_and_mapped_back_all_rows_are_the_same(
     new_publisher: Callable[[], Publisher], files: dict[str, str], style: Style
 ) -> None:
-    """decisions, "Values of mapped files"."""
+    """rules, "Values of mapped files"."""
     plain, mapped = new_publisher(), new_publisher()
     plain.load(files)
     load_mapped(mapped, rewritten(plain.exported(), style), mapping_of(style))

@@ -44,7 +44,7 @@ def subscribers(publisher: Publisher, content: str, columns: str, head: str = ""
 
 
 def test_one_flat_row_feeds_several_tables(publisher: Publisher) -> None:
-    """decisions, "Flat rows"."""
+    """rules, "Flat rows"."""
     loaded = load_mapped(publisher, {"Abonnenten 2025-01.csv": FLAT}, FLAT_MAPPING)
     assert loaded.counts == {
         "publications": Counts(2, 0, 0),
@@ -93,7 +93,7 @@ def test_loading_the_same_flat_file_again_changes_nothing(publisher: Publisher) 
 def test_repeats_of_a_record_that_differ_are_named_with_both_values_and_lines(
     publisher: Publisher,
 ) -> None:
-    """decisions, "Flat rows"."""
+    """rules, "Flat rows"."""
     content = FLAT.replace(
         "K-1;ada@example.org;Ada;Hafenweg 1;Harbour", "K-1;eve@x.org;;Weg;Harbour"
     )
@@ -139,14 +139,14 @@ def test_two_files_give_the_same_record_if_they_agree(publisher: Publisher) -> N
 def test_a_row_with_values_that_gives_no_record_is_a_problem_and_a_blank_row_is_none(
     publisher: Publisher,
 ) -> None:
-    """decisions, "Flat rows": nothing is lost without a word."""
+    """rules, "Flat rows": nothing is lost without a word."""
     content = FLAT + ";;;;;;;;\n;;Carl;;;;;;\n"
     (problem,) = refusal(publisher, {"Abonnenten.csv": content}, FLAT_MAPPING)
     assert problem.startswith("Abonnenten.csv:6: row: gives no record")
 
 
 def test_a_key_that_is_missing_removes_nobody(publisher: Publisher, tmp_path: Path) -> None:
-    """decisions, "Flat rows": with --complete or without; the row says that there is a record."""
+    """rules, "Flat rows": with --complete or without; the row says that there is a record."""
     mapping = """
         [[files]]
         name = "abos*"
@@ -189,7 +189,7 @@ def test_a_key_that_is_missing_removes_nobody(publisher: Publisher, tmp_path: Pa
 
 
 def test_when_says_that_there_is_no_record_whatever_else_the_row_has(publisher: Publisher) -> None:
-    """decisions, "Flat rows": such as a country that is always there."""
+    """rules, "Flat rows": such as a country that is always there."""
     mapping = """
         [[files]]
         name = "s"
@@ -208,7 +208,7 @@ def test_when_says_that_there_is_no_record_whatever_else_the_row_has(publisher: 
 def test_of_a_rejected_row_the_records_without_a_problem_are_loaded(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Flat rows": it may be the only one that has them, or another's record too."""
+    """rules, "Flat rows": it may be the only one that has them, or another's record too."""
     content = FLAT.replace("31.12.2024", "31.31.2024")
     files = {"Abonnenten 1.csv": content}
     loaded = load_mapped(publisher, files, FLAT_MAPPING, reject=tmp_path / "r")
@@ -271,7 +271,7 @@ def test_rejected_rows_have_the_reasons_of_all_tables_in_the_order_of_the_file(
 def test_dates_are_read_as_the_mapping_says(
     publisher: Publisher, dates: str, written: str, stored: str
 ) -> None:
-    """decisions, "Values of mapped files"."""
+    """rules, "Values of mapped files"."""
     (found,) = subscribers(
         publisher,
         f'A,B\n1,"{written}"\n',
@@ -328,7 +328,7 @@ def test_a_day_column_leaves_the_time_out(small: Publisher) -> None:
 def test_amounts_are_read_as_the_mapping_says(
     small: Publisher, head: str, written: str, stored: str
 ) -> None:
-    """decisions, "Values of mapped files"."""
+    """rules, "Values of mapped files"."""
     mapping = (
         f'[[files]]\nname = "x"\n{head}\n'
         '[files.tables.purchases]\npurchase_id = "A"\nsubscriber_id = {constant = 1}\ntotal = "B"\n'
@@ -349,7 +349,7 @@ def test_amounts_are_read_as_the_mapping_says(
     ],
 )
 def test_what_is_no_such_amount_is_a_problem(small: Publisher, head: str, written: str) -> None:
-    """decisions, "Values of mapped files": what could be read in two ways is not read."""
+    """rules, "Values of mapped files": what could be read in two ways is not read."""
     mapping = (
         f'[[files]]\nname = "x"\n{head}\n'
         '[files.tables.purchases]\npurchase_id = "A"\nsubscriber_id = {constant = 1}\ntotal = "B"\n'
@@ -437,7 +437,7 @@ def test_a_key_that_a_json_record_lacks_stays_as_it_is(small: Publisher) -> None
 
 
 def test_numbers_of_json_have_a_point_and_its_texts_what_the_mapping_says(small: Publisher) -> None:
-    """decisions, "Values of mapped files": 1.234 is a number of JSON, and never 1234."""
+    """rules, "Values of mapped files": 1.234 is a number of JSON, and never 1234."""
     mapping = (
         '[[files]]\nname = "x"\ndecimal = ","\n[files.tables.purchases]\n'
         'purchase_id = "A"\nsubscriber_id = { constant = 1 }\ntotal = "B"\n'
@@ -496,7 +496,7 @@ def test_files_that_match_nothing_are_named_with_the_nearest_pattern(publisher: 
 def test_all_columns_that_do_not_fit_are_named_before_anything_is_read(
     publisher: Publisher,
 ) -> None:
-    """decisions, "Mapping files": each column is used or ignored, so that no typo loses one."""
+    """rules, "Mapping files": each column is used or ignored, so that no typo loses one."""
     content = FLAT.replace("E-Mail", "EMail").replace("Bemerkung", "Notiz").replace("P;", "?;")
     lines = refusal(publisher, {"Abonnenten.csv": content, "subscribers.csv": "x\n"}, FLAT_MAPPING)
     assert lines[:3] == [
@@ -535,7 +535,7 @@ def test_data_need_an_account(publisher: Publisher) -> None:
 
 
 def test_all_mistakes_are_told_at_once_each_with_its_place() -> None:
-    """decisions, "Mapping files"."""
+    """rules, "Mapping files"."""
     found = mistakes(
         """
         [[files]]
@@ -667,7 +667,7 @@ def test_a_mapping_that_cannot_be_read_is_said(publisher: Publisher, tmp_path: P
 def test_a_workbook_is_mapped_with_its_own_dates_and_numbers(
     small: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Values of mapped files": a cell's number has no decimal sign to be mistaken."""
+    """rules, "Values of mapped files": a cell's number has no decimal sign to be mistaken."""
     book = openpyxl.Workbook()
     sheet = book.create_sheet("Umsätze")
     sheet.append(["Rechnung", "Kunde", "Betrag"])

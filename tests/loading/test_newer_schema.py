@@ -48,7 +48,7 @@ def open_as_later(publisher: Publisher) -> None:
 
 
 def test_a_load_that_began_before_a_migration_changes_nothing_after_it(old: Publisher) -> None:
-    """decisions, "Who changes a schema"."""
+    """rules, "Who changes a schema"."""
     folder = old.write({"publications.csv": "publication_id,name\n3,Spring\n"})
     before = old.everything()
     with pytest.raises(StoreUnavailable, match="from schema 1 to 2 while it was open"):
@@ -65,7 +65,7 @@ def test_a_load_that_began_before_a_migration_changes_nothing_after_it(old: Publ
 
 
 def test_a_removal_that_began_before_a_migration_changes_nothing_after_it(old: Publisher) -> None:
-    """decisions, "Who changes a schema": a removal waits for the loads of its account."""
+    """rules, "Who changes a schema": a removal waits for the loads of its account."""
     before = old.everything()
     migrate(old)
     with pytest.raises(StoreUnavailable, match="from schema 1 to 2"):

@@ -175,7 +175,7 @@ NUMBERS = [
 def test_a_value_of_the_wrong_kind_is_refused(
     unchanged: Publisher, table: str, column: str, value: str, problem: str
 ) -> None:
-    """decisions, "Values that are refused"."""
+    """rules, "Values that are refused"."""
     key = SMALL[f"{table}.csv"].split(",", 1)[0]
     line = unchanged.problem({f"{table}.csv": f'{key},{column}\n1,"{value}"\n'})
     shown = f"'{value}' " if len(value) <= 100 else f"'{value[:100]}'… "
@@ -206,7 +206,7 @@ NUL = "holds a NUL character, which no store can keep"
 def test_text_that_no_store_can_hold_is_refused(
     publisher: Publisher, cell: bytes, shown: str, problem: str
 ) -> None:
-    """In a file that is UTF-8 otherwise (decisions, "What is detected")."""
+    """In a file that is UTF-8 otherwise (rules, "What is detected")."""
     for column, value in (("source", f"{shown} "), ("password", "")):
         content = b"subscriber_id,%s\n1,%s\n2,Z\xc3\xbcrich\n" % (column.encode(), cell)
         line = publisher.problem({"subscribers.csv": content})
@@ -356,7 +356,7 @@ def test_option_ids_are_ids_between_bars(unchanged: Publisher, ids: str) -> None
 
 
 def test_an_option_does_not_move_to_another_field(unchanged: Publisher) -> None:
-    """decisions, "Options and fields"."""
+    """rules, "Options and fields"."""
     line = unchanged.problem({"custom_field_options.csv": "option_id,field_id\n10,2\n"})
     assert line == (
         "custom_field_options.csv:2: field_id: option 10 belongs to field 1 already, "
@@ -368,7 +368,7 @@ def test_an_option_does_not_move_to_another_field(unchanged: Publisher) -> None:
 def test_a_key_that_occurs_twice_in_a_file_is_refused(
     unchanged: Publisher, new_publisher: Callable[[], Publisher], table: str
 ) -> None:
-    """decisions, "Keys twice in one load"."""
+    """rules, "Keys twice in one load"."""
     header, row, *_ = WITH_BOOKS[f"{table}.csv"].splitlines()
     twice = {f"{table}.csv": f"{header}\n{row}\n{row}\n"}
     if table in BOOKS:
@@ -403,7 +403,7 @@ def test_a_terminal_acts_on_nothing_that_a_message_shows(publisher: Publisher) -
 
 
 def test_letters_beyond_ascii_keep_their_case_in_renewal_codes(publisher: Publisher) -> None:
-    """decisions, "Renewal codes": ASCII letter case is ignored, and no other."""
+    """rules, "Renewal codes": ASCII letter case is ignored, and no other."""
     publisher.load({"subscribers.csv": "subscriber_id,renewal_code\n1,é\n2,É\n"})
     assert [row["renewal_code"] for row in publisher.table("subscribers")] == ["é", "É"]
 

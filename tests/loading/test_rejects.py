@@ -49,7 +49,7 @@ def test_good_rows_are_loaded_and_bad_ones_written_with_their_reason(
 def test_the_reason_is_the_last_column_and_holds_all_that_is_wrong(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Bad rows set aside"."""
+    """rules, "Bad rows set aside"."""
     content = f"subscriber_id,email,password_md5\n1,{'e' * 51},x\n"
     publisher.load({"subscribers.csv": content}, reject=tmp_path / "r")
     header, row = (tmp_path / "r" / "subscribers.csv").read_text().splitlines()
@@ -263,7 +263,7 @@ def test_a_thousand_bad_rows_are_all_put_aside(publisher: Publisher, tmp_path: P
 def test_rejected_rows_are_in_the_form_of_their_file(
     publisher: Publisher, tmp_path: Path, encoding: str, separator: str, quote: str
 ) -> None:
-    """decisions, "Bad rows set aside": so they load as the file did."""
+    """rules, "Bad rows set aside": so they load as the file did."""
     lines = (["subscriber_id", "source"], ["1", "Zürich"], ["x", f"Köln{separator} Süd"])
     text = "".join(separator.join(quote + c + quote for c in line) + "\r\n" for line in lines)
     publisher.load({"subscribers.csv": text.encode(encoding)}, reject=tmp_path / "r")
@@ -283,7 +283,7 @@ def test_rejected_rows_are_in_the_form_of_their_file(
 def test_rejected_rows_that_would_look_like_another_encoding_are_utf_8(
     publisher: Publisher, tmp_path: Path
 ) -> None:
-    """decisions, "Bad rows set aside": the whole file shows that it is Polish, one row does not."""
+    """rules, "Bad rows set aside": the whole file shows that it is Polish, one row does not."""
     names = ["Wiśniewski", "Świętokrzyska", "Żółć", "Dąbrowski", "Gdańsk", "Łódź"] * 9
     rows = "".join(f"{n},{name}\n" for n, name in enumerate(names))
     content = f"subscriber_id,source\n{rows}x,Dęby\n".encode("cp1250")

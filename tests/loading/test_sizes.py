@@ -74,7 +74,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_line_of_300_megabytes_is_refused_in_little_memory(
     account: str, tmp_path: Path, name: str, start: bytes, line: int
 ) -> None:
-    """decisions, "Sizes of rows": a file with a hole in it, which takes no room on the disk."""
+    """rules, "Sizes of rows": a file with a hole in it, which takes no room on the disk."""
     path = tmp_path / name
     path.write_bytes(start)
     with path.open("r+b") as file:
@@ -99,7 +99,7 @@ def test_a_line_of_300_megabytes_is_refused_in_little_memory(
 def test_a_row_of_many_cells_or_lines_is_refused_in_little_memory(
     account: str, tmp_path: Path, start: bytes, piece: bytes, *, packed: bool
 ) -> None:
-    """decisions, "Sizes of rows"."""
+    """rules, "Sizes of rows"."""
     name = "subscribers.csv.gz" if packed else "subscribers.csv"
     block = piece * (MIB // len(piece))
     with (gzip.open if packed else open)(tmp_path / name, "wb") as file:
@@ -115,7 +115,7 @@ def test_a_row_of_many_cells_or_lines_is_refused_in_little_memory(
 def test_a_number_of_millions_of_digits_is_refused_in_little_memory(
     account: str, tmp_path: Path
 ) -> None:
-    """decisions, "Sizes of rows": it fits into a row."""
+    """rules, "Sizes of rows": it fits into a row."""
     path = tmp_path / "orders.csv"
     path.write_bytes(b"order_id,sub_total\n1," + b"1" * (15 * MIB) + b"\n")
     sentence, peak = refusal(path, account)
@@ -125,7 +125,7 @@ def test_a_number_of_millions_of_digits_is_refused_in_little_memory(
 
 @pytest.mark.parametrize("name", ["subscribers.csv", "subscribers.ndjson"])
 def test_a_batch_has_no_more_than_its_rows_can_hold(tmp_path: Path, name: str) -> None:
-    """decisions, "Sizes of rows": many long rows are as little in memory as one."""
+    """rules, "Sizes of rows": many long rows are as little in memory as one."""
     text = "x" * (6 * MIB)
     rows = [json.dumps({"subscriber_id": n, "source": text}) for n in range(7)]
     if name.endswith(".csv"):
@@ -137,7 +137,7 @@ def test_a_batch_has_no_more_than_its_rows_can_hold(tmp_path: Path, name: str) -
 
 
 def test_a_row_as_long_as_may_be_is_loaded(small: Publisher) -> None:
-    """decisions, "Sizes of rows": and the next row is counted from its own start."""
+    """rules, "Sizes of rows": and the next row is counted from its own start."""
     text = "x" * (ROW_BYTES_MAX - 100_000)
     content = f'purchase_id,subscriber_id,notes\n1,1,"{text}"\n2,1,"{text}"\n'
     small.load({"purchases.csv": content})
@@ -145,7 +145,7 @@ def test_a_row_as_long_as_may_be_is_loaded(small: Publisher) -> None:
 
 
 def test_a_row_of_more_cells_than_may_be_is_refused(publisher: Publisher, tmp_path: Path) -> None:
-    """decisions, "Sizes of rows": with --reject too, whose reason would have to hold them."""
+    """rules, "Sizes of rows": with --reject too, whose reason would have to hold them."""
     row = ",".join(repeat("1", CELLS_MAX + 1))
     line = publisher.problem({"subscribers.csv": f"subscriber_id\n1\n{row}\n"})
     assert line == "subscribers.csv:3: has 10001 cells, and a row may have 10000"
@@ -207,7 +207,7 @@ def test_rows_of_different_columns_keep_what_they_do_not_have(small: Publisher) 
 
 
 def test_a_new_row_that_lacks_a_column_has_its_missing_value(small: Publisher) -> None:
-    """Beside rows that have it: the defaults of the contract (decisions, "Missing Bool …")."""
+    """Beside rows that have it: the defaults of the contract (rules, "Missing Bool …")."""
     lines = [
         {"order_id": 5, "subscriber_id": 1, "is_gift": True, "grand_total": "2.5"},
         {"order_id": 6, "subscriber_id": 1},
@@ -249,7 +249,7 @@ def ndjson(publisher: Publisher, lines: list[dict[str, object]]) -> Path:
 def test_a_line_of_300_megabytes_in_another_encoding_is_refused_in_little_memory(
     account: str, tmp_path: Path, name: str, encoding: str
 ) -> None:
-    """decisions, "Sizes of rows": with what is detected in a file."""
+    """rules, "Sizes of rows": with what is detected in a file."""
     separator = "\t" if name.endswith("tsv") else ";"
     start = f"subscriber_id{separator}source\n1{separator}Zürich\n2{separator}"
     if name.endswith("jsonl"):
@@ -267,7 +267,7 @@ def test_a_line_of_300_megabytes_in_another_encoding_is_refused_in_little_memory
 def test_a_batch_of_another_encoding_has_no_more_than_its_rows_can_hold(
     tmp_path: Path, encoding: str
 ) -> None:
-    """decisions, "Sizes of rows"."""
+    """rules, "Sizes of rows"."""
     text = "ü" * (3 * MIB)
     rows = "".join(f"{n};{text}\n" for n in range(7))
     (tmp_path / "subscribers.csv").write_text(f"subscriber_id;source\n{rows}", encoding)

@@ -97,7 +97,7 @@ def test_look_ups_go_on_and_see_what_was_there_before(pair: tuple[Publisher, Pub
 def test_a_load_into_one_account_does_not_wait_for_a_load_into_another(
     pair: tuple[Publisher, Publisher],
 ) -> None:
-    """decisions, "Locks of accounts"; of PostgreSQL alone: SQLite lets one write at a time."""
+    """rules, "Locks of accounts"; of PostgreSQL alone: SQLite lets one write at a time."""
     one, two = pair
     with callers(one.url) as (as_one, as_two):
         with open_load(one):

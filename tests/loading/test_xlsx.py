@@ -76,7 +76,7 @@ def refusal(folder: Path, content: bytes, said: Said = NOTHING_SAID) -> str:
 def test_a_cell_is_the_text_that_other_formats_would_have(
     tmp_path: Path, cell: object, text: str
 ) -> None:
-    """decisions, "Workbooks"."""
+    """rules, "Workbooks"."""
     (row,) = read(tmp_path, workbook([("id", "cell"), (1, cell)]))
     assert row == {"id": "1", "cell": text}
 
@@ -108,7 +108,7 @@ def test_text_is_read_as_it_is_and_blank_rows_are_skipped(
 def test_a_plain_load_takes_a_day_as_its_column_has_it(
     small: Publisher,
 ) -> None:
-    """decisions, "Workbooks"."""
+    """rules, "Workbooks"."""
     small.load(
         {
             "orders.xlsx": workbook(
@@ -152,7 +152,7 @@ def test_a_value_beside_the_named_columns_is_a_problem(publisher: Publisher) -> 
 
 
 def test_the_error_of_a_formula_is_a_problem(publisher: Publisher) -> None:
-    """decisions, "Workbooks": neither a text nor a missing value."""
+    """rules, "Workbooks": neither a text nor a missing value."""
     rows = [("subscriber_id", "email"), (1, "#N/A")]
     line = publisher.problem({"subscribers.xlsx": workbook(rows)})
     assert line == "subscribers.xlsx:2: email: the formula has the error #N/A"
@@ -242,7 +242,7 @@ def test_a_workbook_is_not_packed_again(publisher: Publisher) -> None:
 
 
 def test_cells_at_the_far_end_of_a_sheet_take_no_memory(publisher: Publisher) -> None:
-    """decisions, "Workbooks": of the libraries, one reserves half a terabyte for this."""
+    """rules, "Workbooks": of the libraries, one reserves half a terabyte for this."""
     content = workbook([("subscriber_id",), (1,)])
     far = (
         '<row r="1"><c r="A1" t="str"><v>subscriber_id</v></c></row><row r="2"><c r="A2"><v>1</v>'
@@ -258,7 +258,7 @@ def test_cells_at_the_far_end_of_a_sheet_take_no_memory(publisher: Publisher) ->
 def test_a_workbook_that_grows_out_of_all_proportion_is_refused(
     publisher: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Workbooks"."""
+    """rules, "Workbooks"."""
     content = with_parts(workbook([("subscriber_id",)]), {SHEET: bytes(70_000_000)})
     (line,) = publisher.problems({"subscribers.xlsx": content})
     assert line.startswith("subscribers.xlsx: unpacks to 66 MiB, which no workbook of records does")
@@ -300,7 +300,7 @@ CELLS = {
 
 @pytest.mark.parametrize("is_named", [True, False])
 def test_cells_mean_what_they_do_in_a_spreadsheet(tmp_path: Path, *, is_named: bool) -> None:
-    """decisions, "Workbooks": strings of all cells, styles, formulas; with a prefix or without."""
+    """rules, "Workbooks": strings of all cells, styles, formulas; with a prefix or without."""
     rows = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c></row>'
     for line, cell in enumerate(CELLS, 2):
         rows += f'<row r="{line}"><c r="A{line}"><v>{line}</v></c>{cell}</row>'
@@ -360,7 +360,7 @@ TOO_MUCH: dict[str, tuple[str, str, str]] = {
 def test_what_no_workbook_of_records_needs_is_refused_as_soon_as_it_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Workbooks": whatever takes more memory or time than rows do."""
+    """rules, "Workbooks": whatever takes more memory or time than rows do."""
     monkeypatch.setattr("masthead.loading.package_parts._FREE_ELEMENTS", 30_000)
     monkeypatch.setattr("masthead.loading.package_parts._ELEMENTS_A_BYTE", 0)
     monkeypatch.setattr("masthead.loading.package_parts._NAMES_MAX", 500)

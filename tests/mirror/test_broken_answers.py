@@ -99,7 +99,7 @@ BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
 @pytest.mark.parametrize("path", [CHANGES, ENTRIES, FIELDS, "/2/accounts/"])
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: str) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(proxy.publisher)
     before = kept.everything()
     changed(proxy.publisher)
@@ -116,7 +116,7 @@ def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: s
 
 @pytest.mark.parametrize("how", ["cut", "half an answer", "overloaded", "too many requests"])
 def test_a_beginning_that_breaks_leaves_no_copy(proxy: Proxy, kept: Kept, how: str) -> None:
-    """decisions, "Mirror: a pass"; "Mirror: services without a snapshot": this one has one."""
+    """rules, "Mirror: a pass"; "Mirror: services without a snapshot": this one has one."""
     proxy.breaks("/snapshot", BROKEN[how][0])
     with pytest.raises(BROKEN[how][1]):
         kept.update(proxy.publisher)
@@ -127,7 +127,7 @@ def test_a_beginning_that_breaks_leaves_no_copy(proxy: Proxy, kept: Kept, how: s
 
 
 def test_a_reload_that_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": after 410 too, all of it is one transaction."""
+    """rules, "Mirror: a pass": after 410 too, all of it is one transaction."""
     kept.update(proxy.publisher)
     kept.run("UPDATE mirror SET changed_since = '2026-01-01T00:00:00+00:00'")
     before = kept.everything()
@@ -158,7 +158,7 @@ CANNOT_BE_KEPT = {
 @pytest.mark.parametrize("value", CANNOT_BE_KEPT)
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_what_no_database_can_hold_is_named(proxy: Proxy, kept: Kept, value: str) -> None:
-    """decisions, "Mirror: a pass": nothing of it is written, and no message has the value."""
+    """rules, "Mirror: a pass": nothing of it is written, and no message has the value."""
     kept.update(proxy.publisher)
     before = kept.everything()
     values, sentence = CANNOT_BE_KEPT[value]
@@ -171,7 +171,7 @@ def test_what_no_database_can_hold_is_named(proxy: Proxy, kept: Kept, value: str
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_nul_is_kept_where_the_database_can_hold_it(proxy: Proxy, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"; PostgreSQL has no such text."""
+    """rules, "Mirror: a pass"; PostgreSQL has no such text."""
     kept.update(proxy.publisher)
     proxy.breaks(CHANGES, with_address(city="A\x00B"))
     if kept.kind != "postgresql":
@@ -184,7 +184,7 @@ def test_a_nul_is_kept_where_the_database_can_hold_it(proxy: Proxy, kept: Kept) 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_header_that_is_no_time_is_not_kept(proxy: Proxy, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": the time to ask for next is written with the records."""
+    """rules, "Mirror: a pass": the time to ask for next is written with the records."""
     kept.update(proxy.publisher)
     before = kept.everything()
     for text in ("soon", "2026-11-21T10:00:00"):

@@ -78,7 +78,7 @@ def passes(text: str) -> list[dict[str, Any]]:
 def test_a_pass_writes_one_line_and_ends_with_0(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     command = (publisher.url, "--to", kept.url, "--once")
     first = mirror(publisher, *command, folder=tmp_path)
     (line,) = passes(first.stderr)
@@ -146,7 +146,7 @@ BAD_USAGE = {
 
 @pytest.mark.parametrize("how", BAD_USAGE)
 def test_a_call_that_cannot_work_ends_with_2(serve: Serve, tmp_path: Path, how: str) -> None:
-    """decisions, "Exit statuses"."""
+    """rules, "Exit statuses"."""
     arguments, sentence = BAD_USAGE[how]
     done = mirror(OtherService(serve), "keep", *arguments, folder=tmp_path, exit_status=2)
     assert sentence in done.stderr
@@ -159,7 +159,7 @@ def test_a_call_that_cannot_work_ends_with_2(serve: Serve, tmp_path: Path, how: 
 def test_refused_credentials_end_it_with_1_instead_of_a_loop(
     publisher: Publisher, tmp_path: Path, once: tuple[str, ...]
 ) -> None:
-    """decisions, "Exit statuses"; "Wrong credentials"."""
+    """rules, "Exit statuses"; "Wrong credentials"."""
     wrong = publisher.with_key("a-wrong-key")
     done = mirror(
         wrong, publisher.url, "--to=sqlite:///copy.db", *once, folder=tmp_path, exit_status=1
@@ -170,7 +170,7 @@ def test_refused_credentials_end_it_with_1_instead_of_a_loop(
 
 @pytest.mark.parametrize("to", ["duckdb:///copy.duckdb", "parquet://copy"])
 def test_without_the_package_of_duckdb_the_extra_is_named(tmp_path: Path, to: str) -> None:
-    """decisions, "Mirror: DuckDB"; "Exit statuses"."""
+    """rules, "Mirror: DuckDB"; "Exit statuses"."""
     program = (
         "import sys; sys.modules['duckdb'] = None; from masthead.__main__ import main; "
         f"sys.argv = ['masthead', 'mirror', 'http://127.0.0.1:1', '--to', {to!r}, '--once']; main()"
@@ -191,7 +191,7 @@ def test_without_the_package_of_duckdb_the_extra_is_named(tmp_path: Path, to: st
 def test_a_pass_that_fails_ends_with_1_once_and_is_tried_again_else(
     publisher: Publisher, kept: Kept, serve: Serve, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: a pass"; "Exit statuses"."""
+    """rules, "Mirror: a pass"; "Exit statuses"."""
     pass_on = forwarding(publisher.url, "")
     service = serve(lambda _asked: refused(500, "out of order"))
     source = publisher.behind(service.url)
@@ -212,7 +212,7 @@ def test_a_pass_that_fails_ends_with_1_once_and_is_tried_again_else(
 
 
 def test_it_goes_on_by_itself(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     command = ("mirror", publisher.url, "--to", kept.url, "--every", "1s")
     with running(*command, database=NO_DATABASE, settings=settings(publisher)) as process:
         lines_until(process, "event='mirror pass' records=20")
@@ -227,7 +227,7 @@ def test_it_goes_on_by_itself(publisher: Publisher, kept: Kept) -> None:
 def test_what_a_copy_lacks_is_in_the_line_of_its_first_pass(
     serve: Serve, kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     other = OtherService(serve)
     command = (other.url, "--to", kept.url, "--once")
     (line,) = passes(mirror(other, *command, folder=tmp_path).stderr)
@@ -242,7 +242,7 @@ def test_what_a_copy_lacks_is_in_the_line_of_its_first_pass(
 def test_an_export_to_begin_with_may_be_named_for_ever(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: a pass": a service that starts again is called as before."""
+    """rules, "Mirror: a pass": a service that starts again is called as before."""
     folder = publisher.export()
     command = (publisher.url, "--to", kept.url, "--once", "--from-export", folder)
     first = mirror(publisher, *command, folder=tmp_path)
@@ -293,7 +293,7 @@ def test_verify_ends_with_0_or_names_what_differs_and_ends_with_1(
 def test_verify_begins_no_copy(
     publisher: Publisher, kept: Kept, tmp_path: Path, repair: tuple[str, ...]
 ) -> None:
-    """decisions, "Exit statuses": a name that was mistyped is no copy that is complete."""
+    """rules, "Exit statuses": a name that was mistyped is no copy that is complete."""
     command = ("verify", publisher.url, "--to", kept.url, *repair)
     done = mirror(publisher, *command, folder=tmp_path, exit_status=1)
     where = "in this database" if kept.kind == "postgresql" else f"at {kept.path}"
@@ -315,7 +315,7 @@ def test_verify_begins_no_copy(
 
 @EACH_COPY
 def test_verify_leaves_what_has_no_copy_as_it_is(kept: Kept, tmp_path: Path) -> None:
-    """decisions, "Exit statuses": a first pass that failed has made its tables alone."""
+    """rules, "Exit statuses": a first pass that failed has made its tables alone."""
     with closing(open_copy(kept.url)):
         pass
     before = kept.everything()
@@ -334,7 +334,7 @@ def test_verify_leaves_what_has_no_copy_as_it_is(kept: Kept, tmp_path: Path) -> 
 def test_verify_repairs_if_it_is_told_to_and_ends_with_0(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     kept.update(publisher)
     command = ("verify", publisher.url, "--to", kept.url)
     kept.run(
@@ -360,7 +360,7 @@ def test_verify_repairs_if_it_is_told_to_and_ends_with_0(
 def test_the_log_says_how_many_records_were_removed(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: records that are gone"."""
+    """rules, "Mirror: records that are gone"."""
     command = (publisher.url, "--to", kept.url, "--once")
     mirror(publisher, *command, folder=tmp_path)
     publisher.remove(orders=[1], purchases=[1, 2])
@@ -384,7 +384,7 @@ def test_verify_says_what_another_service_does_not_show(
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_at_a_terminal_it_shows_how_far_it_is(publisher: Publisher, tmp_path: Path) -> None:
-    """decisions, "Mirror: a pass"; into a pipe it writes its lines alone."""
+    """rules, "Mirror: a pass"; into a pipe it writes its lines alone."""
     ours, theirs = os.openpty()
     with closing(open(ours, "rb", buffering=0)) as terminal:  # noqa: PTH123 - a descriptor
         process = subprocess.Popen(
@@ -414,7 +414,7 @@ def read(terminal: Any) -> bytes:
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_copy_that_goes_away_and_comes_back_is_gone_on_with(publisher: Publisher) -> None:
-    """decisions, "Mirror: a pass": its database may restart in the night."""
+    """rules, "Mirror: a pass": its database may restart in the night."""
     with closing(Cluster()) as cluster:
         cluster.create("copy")
         kept = Kept(cluster.url("copy"))
@@ -433,7 +433,7 @@ def test_a_copy_that_goes_away_and_comes_back_is_gone_on_with(publisher: Publish
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_file_that_was_removed_begins_anew(publisher: Publisher, tmp_path: Path) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     path = tmp_path / "copy.db"
     kept = Kept(f"sqlite:///{path}")
     command = ("mirror", publisher.url, "--to", kept.url, "--every", "1s")

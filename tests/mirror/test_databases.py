@@ -36,7 +36,7 @@ _numbers = itertools.count()
 def test_a_copy_of_another_account_is_left_alone(
     golden: Publisher, sparse: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(golden)
     before = kept.everything()
     sentence = f"copy of account {golden.account_id}, .* open account {sparse.account_id}"
@@ -52,7 +52,7 @@ def test_a_copy_of_another_account_is_left_alone(
 def test_a_master_has_a_copy_of_its_own_account_alone(
     new_publisher: Callable[[], Publisher], publisher: Publisher, kept: Kept
 ) -> None:
-    """decisions, "`/2/accounts/`": a master's credentials list all of them."""
+    """rules, "`/2/accounts/`": a master's credentials list all of them."""
     master = new_publisher()
     master.set(is_master=1)
     done = kept.update(master)
@@ -63,7 +63,7 @@ def test_a_master_has_a_copy_of_its_own_account_alone(
 
 
 def test_new_credentials_of_the_same_account_go_on(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
     publisher.set(api_key=f"new-{publisher.account_id}")
@@ -77,7 +77,7 @@ def test_new_credentials_of_the_same_account_go_on(publisher: Publisher, kept: K
 def test_a_database_that_holds_something_else_is_refused_and_left_as_it_is(
     golden: Publisher, store: Store
 ) -> None:
-    """decisions, "Mirror: a pass": the server's own database, for one."""
+    """rules, "Mirror: a pass": the server's own database, for one."""
     url = store.new_database(f"own-{next(_numbers)}")
     with closing(open_store(url)):
         pass
@@ -96,7 +96,7 @@ def tables_of(url: str) -> list[tuple[str]]:
 
 
 def test_a_copy_of_another_version_is_refused(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(golden)
     kept.run("ALTER TABLE addresses ADD COLUMN county TEXT")
     with pytest.raises(BadUsage, match=r"table addresses .* another version"):
@@ -104,7 +104,7 @@ def test_a_copy_of_another_version_is_refused(golden: Publisher, kept: Kept) -> 
 
 
 def test_tables_of_ones_own_beside_those_of_the_copy_stay(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(golden)
     kept.run("CREATE TABLE notes AS SELECT order_id FROM orders", "DELETE FROM mirror")
     kept.update(golden)
@@ -112,13 +112,13 @@ def test_tables_of_ones_own_beside_those_of_the_copy_stay(golden: Publisher, kep
 
 
 def test_a_folder_that_does_not_exist_is_named(golden: Publisher, tmp_path: Path) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     with pytest.raises(StoreUnavailable, match=f"there is no folder {tmp_path}/nowhere"):
         Kept(f"sqlite:///{tmp_path}/nowhere/copy.db").update(golden)
 
 
 def test_what_cannot_be_opened_as_a_file_is_named(golden: Publisher, tmp_path: Path) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     (tmp_path / "notes.txt").write_text("No database at all, but long enough for a header. " * 40)
     for name in (".", "notes.txt"):
         with pytest.raises(StoreUnavailable, match=r"the copy .*cannot be"):
@@ -133,7 +133,7 @@ def test_what_cannot_be_opened_as_a_file_is_named(golden: Publisher, tmp_path: P
     ],
 )
 def test_a_url_of_no_database_is_refused(url: str) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     with pytest.raises(BadUsage, match=r"sqlite:///copy\.db or postgresql://"):
         open_copy(url)
 
@@ -153,7 +153,7 @@ def test_no_password_of_the_copy_is_in_a_message() -> None:
 def test_a_name_is_a_name_of_a_file_whatever_it_is(
     golden: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Mirror: a pass": a copy in memory would be gone with the pass."""
+    """rules, "Mirror: a pass": a copy in memory would be gone with the pass."""
     monkeypatch.chdir(tmp_path)
     Kept("sqlite:///:memory:").update(golden)
     assert Path(":memory:").exists()
@@ -197,7 +197,7 @@ def another_writes(kept: Kept) -> Iterator[None]:
 def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
     golden: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Mirror: a pass": those that cron starts meanwhile do not pile up."""
+    """rules, "Mirror: a pass": those that cron starts meanwhile do not pile up."""
     monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0)
     on_a_server = DIALECTS["postgresql"]
     hasty = on_a_server._replace(lock=on_a_server.lock.replace("10s", "10ms"))
@@ -212,7 +212,7 @@ def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
 def test_copies_that_two_mirrors_keep_at_once_are_complete(
     publisher: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     with ThreadPoolExecutor(4) as pool:
         first = list(pool.map(kept.update, [publisher] * 4))
         publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
@@ -240,7 +240,7 @@ def begun(kept: Kept) -> Iterator[Any]:
 
 @pytest.mark.parametrize("new_kept", [*KINDS, "parquet"], indirect=True)
 def test_readers_neither_wait_nor_are_waited_for(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
     city = "SELECT city FROM addresses WHERE address_id = 1"
@@ -255,7 +255,7 @@ def test_readers_neither_wait_nor_are_waited_for(publisher: Publisher, kept: Kep
 def test_several_copies_may_share_a_database_in_schemas_of_their_own(
     golden: Publisher, sparse: Publisher, new_kept: Callable[[], Kept]
 ) -> None:
-    """decisions, "Mirror: a pass": a copy stands where ``search_path`` leads."""
+    """rules, "Mirror: a pass": a copy stands where ``search_path`` leads."""
     first, second = new_kept(), new_kept()
     first.update(golden)
     second.update(sparse)

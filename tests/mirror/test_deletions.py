@@ -65,7 +65,7 @@ def ids(kept: Kept, table: str) -> list[int]:
 def test_what_was_removed_leaves_the_copy_with_all_its_parts(
     publisher: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Mirror: records that are gone"."""
+    """rules, "Mirror: records that are gone"."""
     kept.update(publisher)
     assert kept.column("SELECT count(*) FROM order_items WHERE order_id = 1") != [0]
     assert kept.column("SELECT count(*) FROM mailing_list_entries WHERE mailing_list_id = 1") != [0]
@@ -81,7 +81,7 @@ def test_what_was_removed_leaves_the_copy_with_all_its_parts(
 
 
 def test_what_comes_back_is_in_the_copy_again(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Records that are gone"."""
+    """rules, "Records that are gone"."""
     kept.update(publisher)
     publisher.remove(purchases=[1, 2])
     kept.update(publisher)
@@ -98,7 +98,7 @@ def test_what_comes_back_is_in_the_copy_again(publisher: Publisher, kept: Kept) 
 def test_a_first_copy_has_nothing_to_remove_and_misses_nothing_after_it(
     between: Between, kept: Kept
 ) -> None:
-    """decisions, "Mirror: records that are gone"."""
+    """rules, "Mirror: records that are gone"."""
     publisher = between.publisher
     publisher.remove(orders=[1])
     # The snapshot has been read by now; the next request is that for the definitions.
@@ -114,7 +114,7 @@ def test_a_first_copy_has_nothing_to_remove_and_misses_nothing_after_it(
 def test_both_are_asked_for_since_the_same_time_and_the_changes_first(
     between: Between, kept: Kept
 ) -> None:
-    """decisions, "Deletions: the order of a client"."""
+    """rules, "Deletions: the order of a client"."""
     began = kept.update(between.publisher).state.changed_since
     between.publisher.remove(orders=[1])
     later = kept.update(between.publisher).state.changed_since
@@ -129,7 +129,7 @@ def test_both_are_asked_for_since_the_same_time_and_the_changes_first(
 def test_what_is_removed_between_the_two_requests_is_not_forgotten(
     between: Between, kept: Kept
 ) -> None:
-    """decisions, "Deletions: the order of a client"."""
+    """rules, "Deletions: the order of a client"."""
     publisher = between.publisher
     kept.update(publisher)
 
@@ -152,7 +152,7 @@ def test_what_is_removed_between_the_two_requests_is_not_forgotten(
 def test_an_answer_of_a_replica_that_is_behind_does_not_lose_a_removal(
     between: Between, kept: Kept
 ) -> None:
-    """decisions, "Deletions: the order of a client": the earlier of both headers is the next."""
+    """rules, "Deletions: the order of a client": the earlier of both headers is the next."""
     publisher = between.publisher
     began = kept.update(publisher).state.changed_since
     publisher.remove(orders=[1])
@@ -177,7 +177,7 @@ def test_an_answer_of_a_replica_that_is_behind_does_not_lose_a_removal(
 def test_a_service_that_lists_no_deletions_is_copied_as_before(
     between: Between, kept: Kept, answer: Reply
 ) -> None:
-    """decisions, "Mirror: records that are gone"."""
+    """rules, "Mirror: records that are gone"."""
     publisher = between.publisher
     kept.update(publisher)
     between.answers[DELETIONS] = lambda _whole: answer
@@ -206,7 +206,7 @@ BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[Exception]]] = {
 def test_an_answer_that_is_not_whole_leaves_the_copy_as_it_was(
     between: Between, kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass": the changes that came before it are not kept either."""
+    """rules, "Mirror: a pass": the changes that came before it are not kept either."""
     publisher = between.publisher
     kept.update(publisher)
     before = kept.everything()
@@ -223,7 +223,7 @@ def test_an_answer_that_is_not_whole_leaves_the_copy_as_it_was(
 
 
 def test_deletions_that_are_gone_load_everything_anew(between: Between, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": a backup may be restored between the two requests."""
+    """rules, "Mirror: a pass": a backup may be restored between the two requests."""
     publisher = between.publisher
     kept.update(publisher)
     publisher.remove(orders=[1])
@@ -233,7 +233,7 @@ def test_deletions_that_are_gone_load_everything_anew(between: Between, kept: Ke
 
 
 def test_what_was_removed_since_an_export_leaves_the_copy(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: records that are gone"."""
+    """rules, "Mirror: records that are gone"."""
     folder = publisher.export()
     publisher.remove(orders=[1], list_downloads=[1])
     assert kept.start_from_export(publisher, folder)

@@ -32,7 +32,7 @@ with duckdb.connect(sys.argv[1], read_only=True) as copy:
 
 
 def test_only_its_owner_can_read_it_and_its_log(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Who may read the files": whatever the umask."""
+    """rules, "Who may read the files": whatever the umask."""
     umask = os.umask(0)
     try:
         with closing(open_copy(kept.url)) as copy:
@@ -47,7 +47,7 @@ def test_only_its_owner_can_read_it_and_its_log(publisher: Publisher, kept: Kept
 
 
 def test_who_may_read_it_may_read_the_log_that_stays(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Who may read the files": the copy keeps the mode that its owner gave it."""
+    """rules, "Who may read the files": the copy keeps the mode that its owner gave it."""
     kept.update(publisher)
     kept.path.chmod(0o640)
     kept.update(publisher)
@@ -87,7 +87,7 @@ def test_a_commit_that_fails_says_why(kept: Kept, monkeypatch: pytest.MonkeyPatc
 def test_a_pass_waits_for_a_reader_and_fails_if_that_takes_too_long(
     publisher: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Mirror: DuckDB": the next pass makes up for it."""
+    """rules, "Mirror: DuckDB": the next pass makes up for it."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
     with subprocess.Popen(
@@ -108,7 +108,7 @@ def test_a_pass_waits_for_a_reader_and_fails_if_that_takes_too_long(
 
 @pytest.mark.parametrize("amount", ["1" * 21, "0." + "1" * 19])
 def test_an_amount_that_would_be_rounded_is_refused_and_not_shown(kept: Kept, amount: str) -> None:
-    """decisions, "Mirror: amounts in DuckDB and Parquet"."""
+    """rules, "Mirror: amounts in DuckDB and Parquet"."""
     table = entity_named("purchases").tables[0]
     values = {"purchase_id": 7, "total": amount}
     row = tuple(values.get(field.name) for field in table.columns)

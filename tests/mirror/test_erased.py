@@ -51,7 +51,7 @@ def test_a_copy_holds_nothing_personal_after_the_next_pass(
 def test_the_nightly_file_of_before_sends_nothing_to_a_copy(
     publisher: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Personal data: later loads"."""
+    """rules, "Personal data: later loads"."""
     erasing.erase(publisher.store, publisher.account_id, 1)
     kept.update(publisher)
     before = kept.everything()
@@ -62,7 +62,7 @@ def test_the_nightly_file_of_before_sends_nothing_to_a_copy(
 
 
 def test_a_copy_from_an_export_has_nothing_of_the_erased(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Personal data: moving an account"."""
+    """rules, "Personal data: moving an account"."""
     publisher.load(subscribers=[{"subscriber_id": 1, "first_name": WORD}])
     erasing.erase(publisher.store, publisher.account_id, 1)
     assert kept.start_from_export(publisher, publisher.export())

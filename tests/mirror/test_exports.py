@@ -31,7 +31,7 @@ def undated(kept: Kept) -> dict[str, list[Row]]:
 def test_a_copy_from_an_export_is_one_from_the_snapshot(
     golden: Publisher, sparse: Publisher, new_kept: Callable[[], Kept]
 ) -> None:
-    """decisions, "Mirror: a pass"; "Digest": without the times of changes."""
+    """rules, "Mirror: a pass"; "Digest": without the times of changes."""
     for publisher in (golden, sparse):
         exported, snapshot = new_kept(), new_kept()
         assert exported.start_from_export(publisher, publisher.export())
@@ -45,7 +45,7 @@ def test_a_copy_from_an_export_is_one_from_the_snapshot(
 def test_a_copy_of_a_publisher_of_some_size_from_an_export(
     new_publisher: Callable[[], Publisher], kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: a pass"; "Digest"."""
+    """rules, "Mirror: a pass"; "Digest"."""
     publisher = new_publisher()
     generate(tmp_path / "files", subscribers=1_200, seed=5)
     publisher.load_folder(tmp_path / "files")
@@ -59,7 +59,7 @@ def test_a_copy_of_a_publisher_of_some_size_from_an_export(
 def test_options_without_an_order_come_last_as_the_service_shows_them(
     publisher: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Custom field answers": in order of ``order``, then ``option_id``."""
+    """rules, "Custom field answers": in order of ``order``, then ``option_id``."""
     publisher.load(
         custom_fields=[{"field_id": 3, "type": "checkbox"}],
         custom_field_options=[
@@ -76,7 +76,7 @@ def test_options_without_an_order_come_last_as_the_service_shows_them(
 
 
 def test_what_changed_since_the_export_arrives(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": it asks for the time that stands beside the files."""
+    """rules, "Mirror: a pass": it asks for the time that stands beside the files."""
     folder = publisher.export()
     publisher.load(
         subscribers=[{"subscriber_id": 1, "first_name": "Renamed"}],
@@ -91,7 +91,7 @@ def test_what_changed_since_the_export_arrives(publisher: Publisher, kept: Kept)
 
 
 def test_a_copy_that_has_begun_is_left_alone(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": a service that starts again is called as before."""
+    """rules, "Mirror: a pass": a service that starts again is called as before."""
     folder = publisher.export()
     kept.update(publisher)
     kept.run("DELETE FROM orders")
@@ -102,7 +102,7 @@ def test_a_copy_that_has_begun_is_left_alone(publisher: Publisher, kept: Kept) -
 
 @EACH_COPY
 def test_rows_of_a_copy_that_has_not_begun_do_not_stay(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(publisher)
     kept.run("DELETE FROM mirror", "UPDATE addresses SET city = 'damaged'")
     assert kept.start_from_export(publisher, publisher.export())
@@ -112,7 +112,7 @@ def test_rows_of_a_copy_that_has_not_begun_do_not_stay(publisher: Publisher, kep
 def test_an_export_that_is_too_old_is_replaced_by_the_snapshot(
     publisher: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     folder = publisher.export()
     (folder / "changes_through.txt").write_text("2026-01-01T00:00:00.000000+00:00\n")
     kept.start_from_export(publisher, folder)
@@ -167,7 +167,7 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_folder_that_is_no_export_is_refused_and_leaves_no_copy(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     exported = publisher.export()
     for what, (change, sentence) in BAD_EXPORTS.items():
         folder = tmp_path / what

@@ -39,7 +39,7 @@ def say_it_was_kept(kept: Kept, ago: timedelta) -> str:
 
 
 def test_a_copy_begins_with_what_the_interface_offers(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     done = kept.update(other)
     assert done.anew == EMPTY
     assert ids(kept, "subscribers") == [1, 2, 3]
@@ -52,7 +52,7 @@ def test_a_copy_begins_with_what_the_interface_offers(other: OtherService, kept:
 
 
 def test_what_the_copy_lacks_is_said(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     lacking = kept.update(other).state.lacking
     assert lacking
     for word in ("no snapshot", "addresses", "purchases", "list downloads", "orders", "five days"):
@@ -65,7 +65,7 @@ def test_what_the_copy_lacks_is_said(other: OtherService, kept: Kept) -> None:
 def test_other_words_for_the_same_are_kept_as_the_interface_has_them(
     other: OtherService, kept: Kept
 ) -> None:
-    """decisions, "Client: reading generously"."""
+    """rules, "Client: reading generously"."""
     kept.update(other)
     order = "SELECT order_date, is_gift, sub_total, tax_total, grand_total FROM orders"
     when = at("2026-11-01 10:00:00")
@@ -80,7 +80,7 @@ def test_other_words_for_the_same_are_kept_as_the_interface_has_them(
 def test_lists_show_a_hundred_rows_where_there_are_no_further_pages(
     other: OtherService, kept: Kept
 ) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     for number in range(4, 121):
         other.subscriber(number, LONG_AGO)
     other.subscriber(130)
@@ -97,7 +97,7 @@ def test_lists_show_a_hundred_rows_where_there_are_no_further_pages(
 
 
 def test_all_rows_come_where_there_are_further_pages(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: services without a snapshot"; "Order of lists, and more than 100"."""
+    """rules, "Mirror: services without a snapshot"; "Order of lists, and more than 100"."""
     other.pages = True
     for number in range(4, 206):
         other.subscriber(number, LONG_AGO)
@@ -108,7 +108,7 @@ def test_all_rows_come_where_there_are_further_pages(other: OtherService, kept: 
 def test_the_next_pass_asks_for_five_minutes_before_the_last_answer(
     other: OtherService, kept: Kept
 ) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     before = datetime.now(UTC).replace(microsecond=0)
     kept.update(other)
     after = datetime.now(UTC)
@@ -121,7 +121,7 @@ def test_the_next_pass_asks_for_five_minutes_before_the_last_answer(
 
 
 def test_what_changes_arrives(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(other)
     other.subscriber(1, email="new@example.org")
     other.subscriber(4)
@@ -155,7 +155,7 @@ UNKNOWN_PATHS: dict[str, Reply] = {
 def test_however_a_service_says_that_it_has_no_snapshot(
     other: OtherService, kept: Kept, how: str
 ) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     other.unknown = UNKNOWN_PATHS[how]
     assert kept.update(other).state.lacking
     assert ids(kept, "subscribers") == [1, 2, 3]
@@ -168,7 +168,7 @@ def test_however_a_service_says_that_it_has_no_snapshot(
 def test_a_service_that_only_fails_may_have_a_snapshot(
     other: OtherService, kept: Kept, status: int
 ) -> None:
-    """decisions, "Mirror: services without a snapshot": a later pass may get it."""
+    """rules, "Mirror: services without a snapshot": a later pass may get it."""
     other.unknown = refused(status)
     with pytest.raises(ServiceError):
         kept.update(other)
@@ -188,7 +188,7 @@ TOO_OLD_ANSWERS: dict[str, Reply | None] = {
 def test_after_too_long_the_copy_goes_on_with_what_there_is(
     other: OtherService, kept: Kept, how: str
 ) -> None:
-    """decisions, "Mirror: services without a snapshot": the copy is not emptied."""
+    """rules, "Mirror: services without a snapshot": the copy is not emptied."""
     other.too_old = TOO_OLD_ANSWERS[how]
     began = kept.update(other).state.lacking
     other.put("orders", order(4, 1), LONG_AGO)
@@ -212,7 +212,7 @@ def test_after_too_long_the_copy_goes_on_with_what_there_is(
 def test_a_refusal_of_a_time_that_is_not_old_is_an_error(
     other: OtherService, kept: Kept, refusal: Reply
 ) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     kept.update(other)
     before = kept.everything()
     say_it_was_kept(kept, timedelta(days=4))
@@ -226,7 +226,7 @@ def test_a_refusal_of_a_time_that_is_not_old_is_an_error(
 
 
 def test_a_service_that_is_away_is_not_one_that_forgot(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: services without a snapshot"."""
+    """rules, "Mirror: services without a snapshot"."""
     kept.update(other)
     other.too_old = refused(503)
     say_it_was_kept(kept, timedelta(days=6))
@@ -235,7 +235,7 @@ def test_a_service_that_is_away_is_not_one_that_forgot(other: OtherService, kept
 
 
 def test_a_number_that_no_database_holds_is_an_error(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     other.put("orders", order(4, 1, sub_total="1e400"))
     with pytest.raises(MastheadError, match="too big for a double"):
         kept.update(other)
@@ -243,7 +243,7 @@ def test_a_number_that_no_database_holds_is_an_error(other: OtherService, kept: 
 
 
 def test_what_comes_twice_counts_once_and_the_later_one(other: OtherService, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     item: dict[str, Any] = {"order_item_id": 1, "sub_total": 1}
     twice = order(6, 1, order_items=[item, {**item, "sub_total": 2}])
     other.put("orders", twice)
@@ -374,7 +374,7 @@ def test_questions_that_a_new_subscriber_did_not_answer_are_not_missing(
 def test_deleted_subscribers_whom_no_list_shows_are_not_extra(
     other: OtherService, kept: Kept
 ) -> None:
-    """decisions, "Subscriber search": those with a delete_date are left out."""
+    """rules, "Subscriber search": those with a delete_date are left out."""
     kept.update(other)
     other.subscriber(2, delete_date="2026-11-20 10:00:00")
     kept.update(other)
@@ -399,7 +399,7 @@ def test_subscriptions_beyond_a_hundred_are_not_called_extra(
 def test_a_copy_of_one_service_is_not_gone_on_with_from_another(
     other: OtherService, serve: Serve, kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(other)
     before = kept.everything()
     another = OtherService(serve)

@@ -154,7 +154,7 @@ def test_an_old_version_stays_for_those_who_read_it_and_goes_after_that(
 
 
 def test_only_its_owner_can_read_it(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Who may read the files"."""
+    """rules, "Who may read the files"."""
     umask = os.umask(0)
     try:
         kept.update(publisher)

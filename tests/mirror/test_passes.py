@@ -93,7 +93,7 @@ CHANGED: list[tuple[str, dict[str, Any], str, Any]] = [
 
 @EACH_COPY
 def test_what_changed_is_replaced(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"; "A mailing list's entries": they come with their list."""
+    """rules, "Mirror: a pass"; "A mailing list's entries": they come with their list."""
     kept.update(publisher)
     counts = {table: len(rows) for table, rows in kept.everything().items()}
     publisher.load(**{kind: [record] for kind, record, *_ in CHANGED})
@@ -107,7 +107,7 @@ def test_what_changed_is_replaced(publisher: Publisher, kept: Kept) -> None:
 
 @EACH_COPY
 def test_what_is_new_arrives(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(publisher)
     publisher.load(
         subscribers=[{"subscriber_id": 5, "renewal_code": "FED05"}],
@@ -127,7 +127,7 @@ def test_what_is_new_arrives(publisher: Publisher, kept: Kept) -> None:
 
 
 def test_a_deleted_subscriber_gets_a_delete_date(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Subscriber search": the change feed shows those with a delete_date."""
+    """rules, "Subscriber search": the change feed shows those with a delete_date."""
     kept.update(publisher)
     publisher.load(subscribers=[{"subscriber_id": 3, "delete_date": "2026-11-20 09:30:00"}])
     kept.update(publisher)
@@ -137,7 +137,7 @@ def test_a_deleted_subscriber_gets_a_delete_date(publisher: Publisher, kept: Kep
 
 @EACH_COPY
 def test_what_a_record_shows_no_more_goes_away(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": a record takes the place of the one before, all its rows."""
+    """rules, "Mirror: a pass": a record takes the place of the one before, all its rows."""
     kept.update(publisher)
     chosen = "SELECT option_id FROM custom_field_values WHERE subscriber_id = 1 ORDER BY position"
     for option_ids in ([3, 1], [2], []):
@@ -148,7 +148,7 @@ def test_what_a_record_shows_no_more_goes_away(publisher: Publisher, kept: Kept)
 
 
 def test_definitions_that_no_record_shows_arrive_too(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": the definitions of custom fields where they differ."""
+    """rules, "Mirror: a pass": the definitions of custom fields where they differ."""
     kept.update(publisher)
     publisher.load(custom_field_options=[{"option_id": 4, "field_id": 1, "display_as": "Grey"}])
     assert kept.update(publisher).records == 0
@@ -157,7 +157,7 @@ def test_definitions_that_no_record_shows_arrive_too(publisher: Publisher, kept:
 
 
 def test_definitions_that_were_damaged_are_mended(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": the definitions of custom fields where they differ."""
+    """rules, "Mirror: a pass": the definitions of custom fields where they differ."""
     kept.update(publisher)
     good = kept.everything()
     kept.run(
@@ -174,7 +174,7 @@ def published(kept: Kept) -> set[Path]:
 
 
 def test_a_pass_with_nothing_new_writes_nothing(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(publisher)
     if kept.kind == "duckdb":
         content = kept.path.read_bytes()
@@ -206,7 +206,7 @@ def test_a_pass_with_nothing_new_writes_nothing(publisher: Publisher, kept: Kept
 
 
 def test_the_same_answer_twice_changes_nothing(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": whoever is killed asks for the same again."""
+    """rules, "Mirror: a pass": whoever is killed asks for the same again."""
     began = kept.update(publisher).state
     publisher.load(**{kind: [record] for kind, record, *_ in CHANGED})
     first = kept.update(publisher)
@@ -218,7 +218,7 @@ def test_the_same_answer_twice_changes_nothing(publisher: Publisher, kept: Kept)
 
 @EACH_COPY
 def test_nobody_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: Serve) -> None:
-    """decisions, "Mirror: a pass": readers never see half of one."""
+    """rules, "Mirror: a pass": readers never see half of one."""
     pass_on = forwarding(publisher.url, "")
     seen: list[dict[str, list[Row]]] = []
 
@@ -246,7 +246,7 @@ def test_nobody_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: Ser
 
 
 def test_a_time_that_is_too_old_loads_everything_anew(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": after 410 all of it is replaced by the snapshot."""
+    """rules, "Mirror: a pass": after 410 all of it is replaced by the snapshot."""
     assert kept.update(publisher).anew == EMPTY
     good = kept.everything()
     week = datetime.now(UTC) - timedelta(days=7)
@@ -263,7 +263,7 @@ def test_a_time_that_is_too_old_loads_everything_anew(publisher: Publisher, kept
 
 @EACH_COPY
 def test_a_new_epoch_loads_everything_anew(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Change feed: a new epoch"."""
+    """rules, "Change feed: a new epoch"."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
     epochs.start_epochs(publisher.store)
@@ -276,7 +276,7 @@ def test_a_new_epoch_loads_everything_anew(publisher: Publisher, kept: Kept) -> 
 def test_an_account_without_data_has_a_copy_without_rows(
     new_publisher: Callable[[], Publisher], kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     empty = new_publisher()
     assert kept.update(empty).records == 0
     assert {table for table, rows in kept.everything().items() if rows} == {"mirror"}
@@ -329,7 +329,7 @@ def big(asked: Asked) -> Reply:
 
 @ONLY_LONG
 def test_memory_stays_flat_however_much_there_is(kept: Kept, serve: Serve) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     url = serve(big).url
     with Client(url, "key", "login") as client, closing(open_copy(kept.url)) as copy:
         tracemalloc.start()

@@ -39,7 +39,7 @@ def without_times(kept: Kept) -> dict[str, object]:
 
 
 def test_a_good_copy_has_nothing_to_repair(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     kept.update(golden)
     before = kept.everything()
     verified = kept.verify(golden, repair=True)
@@ -53,7 +53,7 @@ def test_a_good_copy_has_nothing_to_repair(golden: Publisher, kept: Kept) -> Non
     indirect=True,
 )
 def test_each_damage_is_repaired(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     kept.update(golden)
     before = kept.everything()
     for statement, difference in DAMAGE.items():
@@ -67,7 +67,7 @@ def test_each_damage_is_repaired(golden: Publisher, kept: Kept) -> None:
 
 
 def test_much_damage_at_once_is_repaired(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     kept.update(publisher)
     before = kept.everything()
     kept.run(*MUCH_DAMAGE)
@@ -88,7 +88,7 @@ def test_without_it_nothing_is_repaired(publisher: Publisher, kept: Kept) -> Non
 
 
 def test_the_copy_goes_on_from_where_it_was(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: repair": what changes meanwhile comes with the next pass."""
+    """rules, "Mirror: repair": what changes meanwhile comes with the next pass."""
     kept.update(publisher)
     kept.run("UPDATE addresses SET city = 'damaged'")
     before = kept.ask("SELECT changed_since FROM mirror")
@@ -102,7 +102,7 @@ def test_the_copy_goes_on_from_where_it_was(publisher: Publisher, kept: Kept) ->
 def test_what_changes_meanwhile_is_neither_lost_nor_counted(
     publisher: Publisher, kept: Kept, serve: Serve
 ) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     pass_on = forwarding(publisher.url, "")
     happened: list[Asked] = []
 
@@ -133,7 +133,7 @@ def test_what_changes_meanwhile_is_neither_lost_nor_counted(
 def test_a_repair_that_fails_leaves_the_copy_as_it_was(
     publisher: Publisher, kept: Kept, serve: Serve
 ) -> None:
-    """decisions, "Mirror: repair": in one transaction."""
+    """rules, "Mirror: repair": in one transaction."""
     pass_on = forwarding(publisher.url, "")
     source = publisher.behind(
         serve(
@@ -151,7 +151,7 @@ def test_a_repair_that_fails_leaves_the_copy_as_it_was(
 def test_what_still_differs_is_not_called_repaired(
     publisher: Publisher, kept: Kept, serve: Serve
 ) -> None:
-    """decisions, "Mirror: repair": a second comparison says whether the copy is right."""
+    """rules, "Mirror: repair": a second comparison says whether the copy is right."""
     pass_on = forwarding(publisher.url, "")
     names = itertools.count()
 
@@ -176,7 +176,7 @@ def test_what_still_differs_is_not_called_repaired(
 def test_a_copy_of_another_service_is_repaired_where_it_shows_what_is_right(
     kept: Kept, serve: Serve
 ) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     other = OtherService(serve)
     kept.update(other)
     for statement in MUCH_DAMAGE:
@@ -189,7 +189,7 @@ def test_a_copy_of_another_service_is_repaired_where_it_shows_what_is_right(
 
 
 def test_what_another_service_has_no_more_is_removed(kept: Kept, serve: Serve) -> None:
-    """decisions, "Mirror: repair"."""
+    """rules, "Mirror: repair"."""
     other = OtherService(serve)
     kept.update(other)
     other.remove("orders", 3)

@@ -126,7 +126,7 @@ def columns_of(kept: Kept, table: str) -> list[Row]:
 def test_tables_and_columns_have_the_names_of_the_interface_and_types(
     golden: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(golden)
     for table, described in COLUMNS.items():
         expected = [column.rsplit(" ", 1) for column in described.split(", ")]
@@ -138,7 +138,7 @@ def test_tables_and_columns_have_the_names_of_the_interface_and_types(
 
 
 def test_every_table_is_told_of_here() -> None:
-    """decisions, "Mirror: names of publications and issues": none of either is among them."""
+    """rules, "Mirror: names of publications and issues": none of either is among them."""
     assert set(COLUMNS) == set(TABLES)
 
 
@@ -289,7 +289,7 @@ GOLDEN: dict[str, list[Row]] = {
 
 @EACH_COPY
 def test_the_golden_records_stand_in_their_tables(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"; a missing value is NULL, a time is as it was loaded."""
+    """rules, "Mirror: a pass"; a missing value is NULL, a time is as it was loaded."""
     kept.update(golden)
     for table, rows in GOLDEN.items():
         found = kept.ask(f"SELECT {names_of(table)} FROM {table} ORDER BY 1, 2, 3")
@@ -321,7 +321,7 @@ BARE: dict[str, list[Row]] = {
 def test_records_that_hold_nothing_but_their_ids_stand_in_their_tables(
     sparse: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Missing Bool, flag, verified, Double": they are false and zero."""
+    """rules, "Missing Bool, flag, verified, Double": they are false and zero."""
     kept.update(sparse)
     for table, rows in BARE.items():
         found = kept.ask(f"SELECT {names_of(table)} FROM {table}")
@@ -378,7 +378,7 @@ JOINED: dict[str, tuple[str, list[Row]]] = {
 
 @pytest.mark.parametrize("question", JOINED)
 def test_tables_are_ready_to_be_joined(golden: Publisher, kept: Kept, question: str) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     kept.update(golden)
     sql, rows = JOINED[question]
     assert kept.ask(sql) == as_kept(kept, rows)
@@ -386,7 +386,7 @@ def test_tables_are_ready_to_be_joined(golden: Publisher, kept: Kept, question: 
 
 @pytest.mark.parametrize("new_kept", KINDS, indirect=True)
 def test_what_tables_are_joined_by_is_indexed(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"; DuckDB needs none ("Mirror: DuckDB")."""
+    """rules, "Mirror: a pass"; DuckDB needs none ("Mirror: DuckDB")."""
     kept.update(golden)
     named = (
         "SELECT name FROM sqlite_schema WHERE type = 'index'"
@@ -411,14 +411,14 @@ def test_what_tables_are_joined_by_is_indexed(golden: Publisher, kept: Kept) -> 
 def test_amounts_keep_the_number_of_decimal_places_that_the_interface_shows(
     golden: Publisher, kept: Kept
 ) -> None:
-    """decisions, "Mirror: amounts in DuckDB and Parquet"."""
+    """rules, "Mirror: amounts in DuckDB and Parquet"."""
     kept.update(golden)
     places = "SELECT total_decimals, product_total_decimals FROM purchases ORDER BY purchase_id"
     assert kept.ask(places) == [(2, 2), (2, None), (2, 0)]
 
 
 def test_the_copy_says_of_what_it_is_one_and_how_far_it_goes(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": with the time to ask for next."""
+    """rules, "Mirror: a pass": with the time to ask for next."""
     done = kept.update(golden)
     row = (golden.url, golden.account_id, done.state.changed_since, None)
     assert kept.ask("SELECT base_url, account_id, changed_since, lacking FROM mirror") == [row]

@@ -291,14 +291,14 @@ def test_a_pass_need_not_wait_for_it(meanwhile: Meanwhile, kept: Kept) -> None:
 
 
 def test_a_copy_begins_with_verifying_too(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass"."""
+    """rules, "Mirror: a pass"."""
     assert kept.differences(publisher) == []
     assert kept.column("SELECT count(*) FROM orders") == [2]
 
 
 @EACH_COPY
 def test_what_is_found_can_be_mended_by_beginning_anew(publisher: Publisher, kept: Kept) -> None:
-    """decisions, "Mirror: a pass": without its row in ``mirror`` a copy begins anew."""
+    """rules, "Mirror: a pass": without its row in ``mirror`` a copy begins anew."""
     kept.update(publisher)
     kept.run("DELETE FROM addresses", "INSERT INTO subscribers (subscriber_id) VALUES (9)")
     assert len(kept.differences(publisher)) == 3

@@ -72,7 +72,7 @@ def test_changes_and_deletions_give_the_rows_of_a_mirror(
 def test_full_and_empty_records_are_loaded_exactly(
     golden: Publisher, sparse: Publisher, loaded: Loaded, kind: str
 ) -> None:
-    """decisions, "Pipelines: amounts"."""
+    """rules, "Pipelines: amounts"."""
     source = golden if kind == "golden" else sparse
     loaded.update(source)
     loaded.check(source)
@@ -80,7 +80,7 @@ def test_full_and_empty_records_are_loaded_exactly(
 
 @ON_SQLITE
 def test_amounts_keep_all_of_their_digits(publisher: Publisher, loaded: Loaded) -> None:
-    """decisions, "Pipelines: amounts": whole ones first, from which dlt would guess integers."""
+    """rules, "Pipelines: amounts": whole ones first, from which dlt would guess integers."""
     publisher.load(
         purchases=[
             {"purchase_id": 1, "total": "85", "product_total": "85"},
@@ -101,7 +101,7 @@ def test_amounts_keep_all_of_their_digits(publisher: Publisher, loaded: Loaded) 
 
 
 def test_a_new_epoch_loads_everything_anew(publisher: Publisher, loaded: Loaded) -> None:
-    """decisions, "Pipelines: everything anew": the feed answers 410."""
+    """rules, "Pipelines: everything anew": the feed answers 410."""
     loaded.update(publisher)
     publisher.remove(purchases=[1], orders=[1, 2], list_downloads=[2])
     epochs.start_epochs(publisher.store)
@@ -114,7 +114,7 @@ def test_a_new_epoch_loads_everything_anew(publisher: Publisher, loaded: Loaded)
 
 @ON_SQLITE
 def test_each_table_is_merged_in_one_transaction(publisher: Publisher, loaded: Loaded) -> None:
-    """decisions, "Pipelines: everything anew": dlt looks for a word in its statements."""
+    """rules, "Pipelines: everything anew": dlt looks for a word in its statements."""
     loaded.update(publisher)
     merges = list(loaded.working.glob("*/load/loaded/*/completed_jobs/*.sql"))
     assert len(merges) == len(TABLES)
@@ -166,7 +166,7 @@ def test_a_record_that_comes_twice_is_loaded_once(
 def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
     publisher: Publisher, loaded: Loaded, situation: str, request: pytest.FixtureRequest
 ) -> None:
-    """decisions, "Pipelines: killed runs": while it extracts, normalizes or loads."""
+    """rules, "Pipelines: killed runs": while it extracts, normalizes or loads."""
     points = 20 if request.config.getoption("long") else 4
     number = 0
 
@@ -213,7 +213,7 @@ def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
 def test_a_kill_at_an_awkward_moment_does_no_harm(
     publisher: Publisher, loaded: Loaded, at: str
 ) -> None:
-    """decisions, "Pipelines: killed runs": after two of these each run of dlt alone fails."""
+    """rules, "Pipelines: killed runs": after two of these each run of dlt alone fails."""
     for pipeline in (loaded, loaded.another()):
         if pipeline is loaded:
             pipeline.update(publisher)
@@ -234,7 +234,7 @@ def test_a_kill_at_an_awkward_moment_does_no_harm(
 def test_rows_that_were_written_and_not_noted_do_not_stop_dlt_itself(
     publisher: Publisher, loaded: Loaded
 ) -> None:
-    """decisions, "Pipelines: killed runs": the ids that dlt gives to rows are not unique."""
+    """rules, "Pipelines: killed runs": the ids that dlt gives to rows are not unique."""
     loaded.killed(publisher, r"pending_transitions/purchases.*insert_values")
     loaded.pipeline().run()
     loaded.check(publisher)
@@ -244,7 +244,7 @@ def test_rows_that_were_written_and_not_noted_do_not_stop_dlt_itself(
 def test_a_pipeline_whose_folder_is_lost_goes_on_from_the_destination(
     publisher: Publisher, loaded: Loaded, serve: Serve
 ) -> None:
-    """decisions, "Pipelines: killed runs": the state is at the destination too."""
+    """rules, "Pipelines: killed runs": the state is at the destination too."""
     proxy = Proxy(publisher, serve)
     loaded.update(proxy.publisher)
     changed(publisher)
@@ -263,7 +263,7 @@ def test_a_pipeline_whose_folder_is_lost_goes_on_from_the_destination(
 def test_what_breaks_in_the_middle_loses_nothing(
     publisher: Publisher, loaded: Loaded, serve: Serve, path: str, how: Callable[[Reply], Reply]
 ) -> None:
-    """decisions, "Pipelines: killed runs"."""
+    """rules, "Pipelines: killed runs"."""
     proxy = Proxy(publisher, serve)
     loaded.update(proxy.publisher)
     before = loaded.everything()
@@ -284,7 +284,7 @@ def test_what_breaks_in_the_middle_loses_nothing(
 def test_a_record_that_comes_back_between_the_requests_stays(
     publisher: Publisher, loaded: Loaded, serve: Serve
 ) -> None:
-    """decisions, "Pipelines: removed records first"."""
+    """rules, "Pipelines: removed records first"."""
     proxy = Proxy(publisher, serve)
     loaded.update(proxy.publisher)
     publisher.remove(orders=[1], purchases=[1])
@@ -308,7 +308,7 @@ def test_a_record_that_comes_back_between_the_requests_stays(
 def test_a_record_that_is_removed_between_the_requests_is_removed_next_time(
     publisher: Publisher, loaded: Loaded, serve: Serve
 ) -> None:
-    """decisions, "Pipelines: removed records first": the earlier time is the next one."""
+    """rules, "Pipelines: removed records first": the earlier time is the next one."""
     proxy = Proxy(publisher, serve)
     loaded.update(proxy.publisher)
     publisher.load(purchases=[{"purchase_id": 1, "notes": "called"}])
@@ -325,7 +325,7 @@ def test_a_record_that_is_removed_between_the_requests_is_removed_next_time(
 
 
 def test_a_service_without_the_extensions_is_refused(loaded: Loaded, serve: Serve) -> None:
-    """decisions, "Pipelines: other services"."""
+    """rules, "Pipelines: other services"."""
     with pytest.raises(PipelineStepFailed) as failure:
         loaded.update(OtherService(serve))
     assert "the service lacks /snapshot" in str(reason(failure))
@@ -337,7 +337,7 @@ def test_a_service_without_the_extensions_is_refused(loaded: Loaded, serve: Serv
 def test_a_service_that_has_lost_an_extension_is_refused(
     publisher: Publisher, loaded: Loaded, serve: Serve, path: str
 ) -> None:
-    """decisions, "Pipelines: other services": an answer without the header proves nothing."""
+    """rules, "Pipelines: other services": an answer without the header proves nothing."""
 
     def without_header(whole: Reply) -> Reply:
         names = {name for name in whole.headers if name.lower().startswith("masthead-")}
@@ -367,7 +367,7 @@ def test_a_pipeline_stays_with_its_account(
 
 @ON_SQLITE
 def test_a_refresh_begins_again(publisher: Publisher, loaded: Loaded) -> None:
-    """decisions, "Pipelines: killed runs": what dlt drops, state and all, comes again."""
+    """rules, "Pipelines: killed runs": what dlt drops, state and all, comes again."""
     loaded.update(publisher)
     changed(publisher)
     source = masthead(publisher.url, publisher.key, publisher.login)

@@ -65,7 +65,7 @@ def test_a_second_run_tells_only_what_is_new(publisher: Publisher, tapped: Tappe
 def test_full_and_empty_records_are_told_exactly(
     golden: Publisher, sparse: Publisher, tapped: Tapped, kind: str
 ) -> None:
-    """decisions, "Pipelines: amounts"."""
+    """rules, "Pipelines: amounts"."""
     source = golden if kind == "golden" else sparse
     tapped.update(source)
     tapped.check(source)
@@ -73,7 +73,7 @@ def test_full_and_empty_records_are_told_exactly(
 
 @ON_SQLITE
 def test_amounts_are_texts_with_all_of_their_digits(publisher: Publisher, tapped: Tapped) -> None:
-    """decisions, "Pipelines: amounts"."""
+    """rules, "Pipelines: amounts"."""
     publisher.load(
         purchases=[{"purchase_id": 1, "total": "123456789.123456789", "product_total": "10.50"}],
         orders=[{"order_id": 1, "sub_total": "0.000000000000001", "grand_total": "85.00"}],
@@ -92,7 +92,7 @@ def test_amounts_are_texts_with_all_of_their_digits(publisher: Publisher, tapped
 
 @ON_SQLITE
 def test_a_new_epoch_is_a_new_version_of_each_table(publisher: Publisher, tapped: Tapped) -> None:
-    """decisions, "Pipelines: everything anew": the feed answers 410."""
+    """rules, "Pipelines: everything anew": the feed answers 410."""
     tapped.update(publisher)
     publisher.remove(purchases=[1], orders=[1, 2], list_downloads=[2])
     epochs.start_epochs(publisher.store)
@@ -108,7 +108,7 @@ def test_a_new_epoch_is_a_new_version_of_each_table(publisher: Publisher, tapped
 def test_a_run_that_is_killed_anywhere_loses_nothing(
     publisher: Publisher, tapped: Tapped, anew: bool, request: pytest.FixtureRequest
 ) -> None:
-    """decisions, "Pipelines: killed runs": the state is told after the records."""
+    """rules, "Pipelines: killed runs": the state is told after the records."""
     points = 20 if request.config.getoption("long") else 6
     tapped.update(publisher)
     for point in range(points):
@@ -132,7 +132,7 @@ def test_a_run_that_is_killed_anywhere_loses_nothing(
 def test_what_breaks_in_the_middle_loses_nothing(
     publisher: Publisher, tapped: Tapped, serve: Serve, path: str, how: Callable[[Reply], Reply]
 ) -> None:
-    """decisions, "Pipelines: killed runs"."""
+    """rules, "Pipelines: killed runs"."""
     proxy = Proxy(publisher, serve)
     tapped.update(proxy.publisher)
     changed(publisher)
@@ -147,7 +147,7 @@ def test_what_breaks_in_the_middle_loses_nothing(
 
 
 def test_a_service_without_the_extensions_is_refused(tapped: Tapped, serve: Serve) -> None:
-    """decisions, "Pipelines: other services"."""
+    """rules, "Pipelines: other services"."""
     with pytest.raises(Failed, match="the service lacks /snapshot"):
         tapped.update(OtherService(serve))
 

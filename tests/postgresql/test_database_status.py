@@ -95,7 +95,7 @@ def test_of_an_earlier_version_the_later_steps_are_missing_and_stay_so(
 def test_what_needs_tables_says_which_command_makes_them_and_makes_none(
     database: str, kind: Dialect, command: tuple[str, ...]
 ) -> None:
-    """decisions, "Migrations"; a file is made by each command that needs it."""
+    """rules, "Migrations"; a file is made by each command that needs it."""
     done = masthead(*command, database=database, exit_status=1)
     assert done.stderr == (
         "the database has no tables yet: migrate it as the user who owns it first; "

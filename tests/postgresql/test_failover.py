@@ -1,6 +1,6 @@
 """Failover by itself: a promoted replica, and a database that was restored.
 
-decisions, "A promoted replica or a restored backup". Servers and loads have a URL with both hosts.
+rules, "A promoted replica or a restored backup". Servers and loads have a URL with both hosts.
 Nobody runs `masthead feed new-epoch`, and no server is restarted.
 """
 

@@ -1,6 +1,6 @@
 """Credentials on a replica that lags: after 30 seconds the primary is asked for them.
 
-decisions, "Keys on a replica that lags".
+rules, "Keys on a replica that lags".
 """
 
 from __future__ import annotations

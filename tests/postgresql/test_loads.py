@@ -182,7 +182,7 @@ def staged(database: str) -> int:
 def test_what_a_killed_load_has_staged_is_in_no_other_and_goes_a_day_later(
     database: str, changed: Path
 ) -> None:
-    """decisions, "Staging tables"."""
+    """rules, "Staging tables"."""
     with load_at("waiting for other writers", database, changed) as process:
         assert emails(database) == OLD
         process.kill()
@@ -210,7 +210,7 @@ LOCKED_OUT = """
 def test_a_killed_load_is_interrupted_once_the_server_has_noticed(
     database: str, changed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "The record of loads": that takes it a moment, and the record waits for it."""
+    """rules, "The record of loads": that takes it a moment, and the record waits for it."""
     with load_at("waiting for other writers", database, changed) as process:
         process.kill()
     wait_until_gone(database)
@@ -229,7 +229,7 @@ def test_a_killed_load_is_interrupted_once_the_server_has_noticed(
 
 
 def test_a_load_that_is_refused_leaves_nothing_staged(database: str, changed: Path) -> None:
-    """decisions, "Staging tables"."""
+    """rules, "Staging tables"."""
     (changed / "subscribers.csv").write_text("subscriber_id,email\n3,cy@example.org\nx,\n")
     masthead("import", changed, "--account", ACCOUNT, database=database, exit_status=1)
     assert emails(database) == OLD
@@ -239,7 +239,7 @@ def test_a_load_that_is_refused_leaves_nothing_staged(database: str, changed: Pa
 def test_a_load_waits_for_a_row_of_its_account_and_nobody_else_does(
     database: str, changed: Path
 ) -> None:
-    """decisions, "Locks of accounts"."""
+    """rules, "Locks of accounts"."""
     masthead("accounts", "add", 2, database=database)
     masthead("import", changed.parent / "small", "--account", 2, database=database)
     row = "SELECT 1 FROM account_locks WHERE account_id = 1 AND kind = 'data' FOR UPDATE"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def test_a_frozen_database_holds_one_thread_however_often_somebody_looks(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """decisions, "Metrics"."""
+    """rules, "Metrics"."""
     database = new_database(cluster, "frozen-metrics")
     fill(database, tmp_path)
     with (

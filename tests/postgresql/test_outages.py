@@ -1,6 +1,6 @@
 """The database goes away and comes back: 503 in time, then full service, without a restart.
 
-Stopped, it refuses connections; frozen, it takes them and never answers (decisions, "A database
+Stopped, it refuses connections; frozen, it takes them and never answers (rules, "A database
 that does not answer").
 """
 
@@ -150,7 +150,7 @@ def test_what_needs_no_database_is_answered(
 def test_whoever_asks_for_health_the_number_of_threads_is_bound(
     cluster: Cluster, database: str
 ) -> None:
-    """decisions, "A database that does not answer": anybody may ask, without credentials."""
+    """rules, "A database that does not answer": anybody may ask, without credentials."""
 
     def threads(server: Server) -> int:
         return len(list(Path(f"/proc/{server.process_id}/task").iterdir()))
@@ -288,7 +288,7 @@ def test_a_feed_goes_on_when_a_frozen_database_does(cluster: Cluster, long: str)
 
 
 def test_a_feed_whose_database_stays_frozen_breaks_off(cluster: Cluster, long: str) -> None:
-    """decisions, "A database that does not answer"; this server waits for a second."""
+    """rules, "A database that does not answer"; this server waits for a second."""
     with (
         serving(long, module="tests.postgresql.impatient") as server,
         closing(Download(server.address)) as download,
@@ -321,7 +321,7 @@ def test_a_feed_whose_database_ends_breaks_without_its_last_chunk(
 def test_a_server_ends_in_time_while_its_database_is_frozen(
     cluster: Cluster, database: str
 ) -> None:
-    """decisions, "End on SIGTERM"."""
+    """rules, "End on SIGTERM"."""
     with serving(database) as server, Client(server) as client:
         wait_until(client.is_fully_served)
         with outage(cluster, "frozen"):
@@ -333,7 +333,7 @@ def test_a_server_ends_in_time_while_its_database_is_frozen(
 def test_a_feed_that_a_frozen_database_holds_up_is_given_up_when_the_time_to_drain_is_over(
     cluster: Cluster, long: str
 ) -> None:
-    """decisions, "End on SIGTERM"; this server has a second of it."""
+    """rules, "End on SIGTERM"; this server has a second of it."""
     with subprocess.Popen(
         [sys.executable, "-c", DRAINS_FOR_A_SECOND, "serve", "--port", "0"],
         env=environment(as_server(long)),

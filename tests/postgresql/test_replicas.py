@@ -1,6 +1,6 @@
 """A server that reads from a replica: what it answers from there, and when it does not.
 
-decisions, "Replicas". How the change feed stays right on a replica that lags is shown by
+rules, "Replicas". How the change feed stays right on a replica that lags is shown by
 ``test_lag``.
 """
 
@@ -235,7 +235,7 @@ def test_a_server_of_which_both_are_frozen_ends_in_time(
 def test_after_a_promotion_a_new_epoch_lets_every_client_begin_anew(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """decisions, "Change feed": an older time gets 410."""
+    """rules, "Change feed": an older time gets 410."""
     database = new_database(cluster, "promoted")
     fill(database, tmp_path)
     snapshot = f"/snapshot?entities={ALL}"

@@ -19,7 +19,7 @@ WHOM = ("--account=1", "--subscriber=1")
 def test_the_latest_list_erases_again_what_a_dump_brings_back(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """decisions, "Restored backups: the erased": also whom only the next load brings back."""
+    """rules, "Restored backups: the erased": also whom only the next load brings back."""
     database, restored = new_database(cluster, "old"), empty_database(cluster, "new")
     masthead("accounts", "add", 1, database=database)
     folder = tmp_path / "night"

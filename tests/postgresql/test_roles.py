@@ -118,7 +118,7 @@ def test_the_role_of_a_database_sees_nothing_of_another(cluster: Cluster, tmp_pa
 def test_a_query_of_a_server_without_an_account_is_an_error(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """decisions, "The account of a query on PostgreSQL": it is set for one transaction."""
+    """rules, "The account of a query on PostgreSQL": it is set for one transaction."""
     database = new_database(cluster, "unset")
     fill(database, tmp_path)
     count = "SELECT count(*) FROM subscribers"

@@ -52,7 +52,7 @@ def metadata_of(release: Release) -> Metadata:
 
 
 def test_the_sdist_holds_the_project_and_nothing_else(release: Release, tracked: set[str]) -> None:
-    """decisions, "What a release is"."""
+    """rules, "What a release is"."""
     assert names_in_the_sdist(release) == tracked | {"PKG-INFO"}
     for name in (
         *("LICENSE", "README.md", "CHANGELOG.md", "Makefile", "requirements/runtime.txt"),
@@ -64,7 +64,7 @@ def test_the_sdist_holds_the_project_and_nothing_else(release: Release, tracked:
 def test_the_wheel_holds_the_package_with_its_documentation_and_nothing_else(
     release: Release, tracked: set[str]
 ) -> None:
-    """decisions, "What a release is"; "The user documentation"."""
+    """rules, "What a release is"; "The user documentation"."""
     package = {name.removeprefix("src/") for name in tracked if name.startswith("src/masthead/")}
     package |= {
         f"masthead/manual/{name.removeprefix('docs/')}"

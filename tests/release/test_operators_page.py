@@ -79,7 +79,7 @@ def without_ours() -> dict[str, str]:
 
 
 def test_the_settings_are_for_root_and_the_units_for_all(root: Path) -> None:
-    """decisions, "What a release is"."""
+    """rules, "What a release is"."""
     assert (root / "etc/masthead/environment").stat().st_mode & 0o777 == 0o600
     for unit in ("masthead.service", "masthead-console.service"):
         assert (root / "etc/systemd/system" / unit).stat().st_mode & 0o777 == 0o644

@@ -129,7 +129,7 @@ def test_no_table_of_an_account_is_forgotten(pair: tuple[Publisher, Publisher]) 
 
 
 def test_all_of_an_account_goes_and_nothing_of_another(pair: tuple[Publisher, Publisher]) -> None:
-    """decisions, "An account is removed"."""
+    """rules, "An account is removed"."""
     one, _ = pair
     with places(one.store) as connections:
         before = {
@@ -156,7 +156,7 @@ def test_all_of_an_account_goes_and_nothing_of_another(pair: tuple[Publisher, Pu
 
 @ON_SQLITE
 def test_the_file_has_no_trace_of_a_removed_account(publisher: Publisher) -> None:
-    """decisions, "An account is removed"."""
+    """rules, "An account is removed"."""
     path = Path(publisher.url.removeprefix("sqlite:///"))
     files = [path, path.with_name(f"{path.name}-wal")]
     assert any(b"ada@example.org" in file.read_bytes() for file in files)
@@ -169,7 +169,7 @@ def test_the_file_has_no_trace_of_a_removed_account(publisher: Publisher) -> Non
 def test_its_credentials_open_nothing_at_once_and_its_positions_lead_nowhere(
     pair: tuple[Publisher, Publisher],
 ) -> None:
-    """decisions, "An account is removed": a partner never takes other data for its own."""
+    """rules, "An account is removed": a partner never takes other data for its own."""
     one, two = pair
     for number in (1, 2):
         keys = {"api_key": f"key-{number}", "api_login": f"login-{number}"}
@@ -205,7 +205,7 @@ def test_its_credentials_open_nothing_at_once_and_its_positions_lead_nowhere(
 def test_requests_that_run_while_their_account_is_removed_get_403(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "An account is removed": never an error of the server."""
+    """rules, "An account is removed": never an error of the server."""
     keys: dict[str, int | str | None] = {
         "account_id": 1,
         "api_key": "key-1",
@@ -248,7 +248,7 @@ def test_an_account_that_is_gone_has_no_position_and_is_not_stamped(opened: Open
 def test_the_epoch_of_a_number_used_again_begins_after_its_last_stamp(
     opened: OpenStore, clock: Clock, seconds: int
 ) -> None:
-    """decisions, "An account is removed": also if the clock was set back meanwhile."""
+    """rules, "An account is removed": also if the clock was set back meanwhile."""
     with opened.writer() as database:
         newest = commits.position_of(database, 1).newest_stamp
     account_removal.remove_account(opened, 1)

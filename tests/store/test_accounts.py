@@ -101,7 +101,7 @@ def test_an_api_key_that_another_account_has_is_refused(opened: OpenStore) -> No
 
 
 def test_a_pair_that_works_the_other_way_round_is_refused(opened: OpenStore) -> None:
-    """decisions, "Pairs that are crosswise"; in each way in which a pair gets into the database."""
+    """rules, "Pairs that are crosswise"; in each way in which a pair gets into the database."""
     crosswise: accounts.Values = {"api_key": "login-1", "api_login": "key-1"}
     accounts.set_account(opened, 2, {"api_key": "login-1"})
     for account_id, change in (
@@ -122,7 +122,7 @@ def test_a_pair_that_works_the_other_way_round_is_refused(opened: OpenStore) -> 
 
 
 def test_an_account_cannot_turn_its_own_pair_round(opened: OpenStore) -> None:
-    """decisions, "Pairs that are crosswise": the earlier pair would go on working."""
+    """rules, "Pairs that are crosswise": the earlier pair would go on working."""
     with pytest.raises(BadInput, match="account 1 has this pair the other way round"):
         accounts.set_account(opened, 1, {"api_key": "login-1", "api_login": "key-1"})
     accounts.rotate_key(opened, 1)
@@ -131,7 +131,7 @@ def test_an_account_cannot_turn_its_own_pair_round(opened: OpenStore) -> None:
 
 
 def test_a_former_pair_counts_as_long_as_it_works(opened: OpenStore, clock: Clock) -> None:
-    """decisions, "Pairs that are crosswise"."""
+    """rules, "Pairs that are crosswise"."""
     accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
     crosswise: accounts.Values = {"api_key": "login-1", "api_login": "key-1"}
     for account_id in (1, 2):
@@ -143,7 +143,7 @@ def test_a_former_pair_counts_as_long_as_it_works(opened: OpenStore, clock: Cloc
 
 
 def test_of_two_crosswise_pairs_at_once_one_is_refused(opened: OpenStore) -> None:
-    """decisions, "Pairs that are crosswise"."""
+    """rules, "Pairs that are crosswise"."""
     start = threading.Barrier(2)
 
     def give(account_id: int, key: str, login: str) -> str:
@@ -165,7 +165,7 @@ def test_of_two_crosswise_pairs_at_once_one_is_refused(opened: OpenStore) -> Non
 
 
 def test_a_key_that_is_its_own_login_is_a_pair_as_any(opened: OpenStore) -> None:
-    """decisions, "Pairs that are crosswise"."""
+    """rules, "Pairs that are crosswise"."""
     accounts.set_account(opened, 1, {"api_key": "same", "api_login": "same"})
     assert owner(opened, "same", "same") == 1
     accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
@@ -179,7 +179,7 @@ def test_a_key_that_is_its_own_login_is_a_pair_as_any(opened: OpenStore) -> None
 def test_of_crosswise_pairs_from_before_the_straight_one_counts(
     opened: OpenStore, first_is_open: int, second_is_open: int
 ) -> None:
-    """decisions, "Pairs that are crosswise": an earlier version let them happen."""
+    """rules, "Pairs that are crosswise": an earlier version let them happen."""
     accounts.set_account(opened, 1, {"active": first_is_open})
     accounts.set_account(opened, 2, {"api_active": second_is_open})
     with opened.writer() as database, database.transaction():
@@ -205,7 +205,7 @@ SAME: list[accounts.Values] = [
 def test_the_pair_that_is_there_already_changes_nothing(
     opened: OpenStore, same: accounts.Values
 ) -> None:
-    """decisions, "Rotation of API secrets": and ends no other one."""
+    """rules, "Rotation of API secrets": and ends no other one."""
     accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
     now = shown(opened)
     values = {name: now[name] for name in same}
@@ -233,7 +233,7 @@ def test_a_pair_may_share_a_half_with_the_one_before(opened: OpenStore) -> None:
 def test_a_caller_carries_its_pair_in_the_right_order_and_never_shows_it(
     opened: OpenStore,
 ) -> None:
-    """decisions, "Rotation of API secrets"."""
+    """rules, "Rotation of API secrets"."""
     with opened.reader() as database:
         for pair in (("key-1", "login-1"), ("login-1", "key-1")):
             caller = credentials.account_for_credentials(database, *pair, now=opened.clock())

@@ -26,7 +26,7 @@ def records(store: OpenStore, **only: int) -> list[tuple[int | None, str]]:
 
 
 def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Clock) -> None:
-    """decisions, "Who did what"."""
+    """rules, "Who did what"."""
     accounts.add_account(opened, {"account_id": 3}, by=ADA)
     clock.now += 1
     accounts.set_account(opened, 2, {"plan": "Secret plan", "website": None}, by=ADA)
@@ -70,7 +70,7 @@ def test_what_was_done_to_no_single_account_is_kept_under_none(opened: OpenStore
 
 
 def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
-    """decisions, "Who did what": neither exists without the other."""
+    """rules, "Who did what": neither exists without the other."""
     with pytest.raises(BadInput):
         accounts.add_account(opened, {"account_id": 1}, by=ADA)
     with pytest.raises(BadInput):
@@ -83,7 +83,7 @@ def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
 
 
 def test_a_change_that_cannot_be_recorded_is_not_made(opened: OpenStore) -> None:
-    """decisions, "Who did what"."""
+    """rules, "Who did what"."""
     nobody = audit.Actor(None, "x")  # type: ignore[arg-type] # the database refuses it
     with pytest.raises(Exception, match=r"(?i)null"):
         accounts.set_account(opened, 1, {"plan": "Premium"}, by=nobody)
@@ -94,7 +94,7 @@ def test_a_change_that_cannot_be_recorded_is_not_made(opened: OpenStore) -> None
 def test_a_database_that_is_not_up_to_date_is_read_with_a_record_and_stays_as_it_is(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "Who did what": a backup before an upgrade does not upgrade."""
+    """rules, "Who did what": a backup before an upgrade does not upgrade."""
     with knowing(ADDS_A_COLUMN):
         earlier = find_store(url)
         audit.record_reading(earlier, ADA, "read")

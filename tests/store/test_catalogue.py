@@ -188,7 +188,7 @@ def both(
 
 
 def test_both_kinds_have_the_same_migrations() -> None:
-    """decisions, "Migrations": so a number says the same of either database."""
+    """rules, "Migrations": so a number says the same of either database."""
     named = [
         [(migration.number, migration.name) for migration in migrations(dialect)]
         for dialect in ("sqlite", "postgresql")

@@ -1,4 +1,4 @@
-"""A database that another migration has made is refused (decisions, "Checksums of migrations")."""
+"""A database that another migration has made is refused (rules, "Checksums of migrations")."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = ONE_SERVER
 def test_a_database_that_another_migration_made_is_refused(
     opened: OpenStore, url: str, change: str
 ) -> None:
-    """decisions, "Checksums of migrations": also one from before there were any."""
+    """rules, "Checksums of migrations": also one from before there were any."""
 
     def show_status() -> object:
         with opened.writer() as database:
@@ -71,7 +71,7 @@ def test_line_ends_do_not_make_another_migration() -> None:
 def test_a_file_of_counters_that_another_version_made_is_refused(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "Checksums of migrations"."""
+    """rules, "Checksums of migrations"."""
     with opened.counters() as counters:
         counters.script("PRAGMA user_version = 0; ALTER TABLE key_uses DROP COLUMN used_at")
     with closing(find_store(url)) as other:

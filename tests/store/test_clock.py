@@ -1,4 +1,4 @@
-"""Stamps go by the database's clock (decisions, "The clock of stamps")."""
+"""Stamps go by the database's clock (rules, "The clock of stamps")."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Removed records are noted by the commit that removed them last, and those that are back left out.
 
-decisions, "Records that are gone".
+rules, "Records that are gone".
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def file_of(rows: list[dict[str, int | str]]) -> str:
 def test_each_kind_of_subscription_is_known_once(
     shared: Shared, loads: list[list[dict[str, int | str]]]
 ) -> None:
-    """decisions, "Filters that select nothing"."""
+    """rules, "Filters that select nothing"."""
     publisher = shared.publisher()
     for rows in loads:
         publisher.load({"subscriptions.csv": file_of(rows)})

@@ -144,7 +144,7 @@ def test_a_list_of_subscriptions_has_the_first_that_fit_by_ascending_id(
     few_kinds: int,
     walked: int,
 ) -> None:
-    """decisions, "Subscription filters", "Filters that few fit"."""
+    """rules, "Subscription filters", "Filters that few fit"."""
     account_id = shared.new_account("subscriptions", rows)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interface_queries, "_FEW_COMBINATIONS", few_kinds)
@@ -176,7 +176,7 @@ def test_a_search_has_the_first_subscribers_that_fit_by_ascending_id(
     few: int,
     walked: int,
 ) -> None:
-    """decisions, "Subscriber search", "Filters that few fit"."""
+    """rules, "Subscriber search", "Filters that few fit"."""
     stored: list[dict[str, Any]] = [
         {
             "subscriber_id": number,

@@ -76,7 +76,7 @@ def refuse(publisher: Publisher, files: dict[str, str], options: Options = PLAIN
 
 
 def test_a_good_load_is_recorded_with_its_counts(publisher: Publisher, tmp_path: Path) -> None:
-    """decisions, "The record of loads"."""
+    """rules, "The record of loads"."""
     folder = publisher.write(
         {
             "publications.csv": "publication_id\n1\n2\n",
@@ -110,7 +110,7 @@ def test_a_load_that_changes_nothing_is_a_good_one(publisher: Publisher) -> None
 
 
 def test_a_refused_load_is_recorded_with_the_first_line_of_its_reason(publisher: Publisher) -> None:
-    """decisions, "The record of loads"; also one whose folder holds nothing to load."""
+    """rules, "The record of loads"; also one whose folder holds nothing to load."""
     problem = "subscribers.csv:2: subscriber_id: "
     assert refuse(publisher, {"subscribers.csv": "subscriber_id\nx\n"}).startswith(problem)
     assert refuse(publisher, {"notes.txt": ""}).endswith(
@@ -120,7 +120,7 @@ def test_a_refused_load_is_recorded_with_the_first_line_of_its_reason(publisher:
 
 
 def test_a_reason_is_kept_without_what_it_quotes(publisher: Publisher) -> None:
-    """decisions, "The record of loads": no erasure would find it here."""
+    """rules, "The record of loads": no erasure would find it here."""
     reason = refuse(publisher, {"subscribers.csv": "subscriber_id,Ada O'Hara\n1,2\n"})
     assert reason == "subscribers.csv:1: there is no column '…' in subscribers; the nearest is '…'"
 
@@ -141,7 +141,7 @@ def test_a_reason_is_kept_without_what_it_quotes(publisher: Publisher) -> None:
 def test_of_bad_rows_the_place_is_kept_and_no_value(
     publisher: Publisher, files: dict[str, str], reason: str
 ) -> None:
-    """decisions, "The record of loads": a renewal code opens a login."""
+    """rules, "The record of loads": a renewal code opens a login."""
     assert refuse(publisher, files) == reason
 
 
@@ -197,7 +197,7 @@ def test_what_fails_after_the_commit_makes_no_good_load_a_refused_one(
 
 
 def test_a_load_that_is_interrupted_has_no_end(publisher: Publisher) -> None:
-    """decisions, "The record of loads"."""
+    """rules, "The record of loads"."""
 
     def interrupt(_doing: str) -> None:
         raise KeyboardInterrupt
@@ -229,7 +229,7 @@ def test_an_account_that_is_not_there_has_no_loads(publisher: Publisher) -> None
 
 
 def test_the_last_hundred_are_kept_and_the_last_good_one(publisher: Publisher) -> None:
-    """decisions, "The record of loads": so its age is known however long nothing loads."""
+    """rules, "The record of loads": so its age is known however long nothing loads."""
     publisher.load(SMALL)
     publisher.load(SMALL)
     with publisher.store.writer() as database, database.transaction():
@@ -245,7 +245,7 @@ def test_the_last_hundred_are_kept_and_the_last_good_one(publisher: Publisher) -
 def test_a_server_learns_when_the_last_good_load_of_each_account_ended_and_no_more(
     publisher: Publisher, clock: Clock, tmp_path: Path
 ) -> None:
-    """decisions, "Metrics"; its role may not read the record itself (test_tenants)."""
+    """rules, "Metrics"; its role may not read the record itself (test_tenants)."""
     other = Publisher(publisher.url, tmp_path, 2, store=publisher.store)
     with closing(open_store(as_server(publisher.url), clock=clock)) as served:
         assert loads.last_good(served) == {}
@@ -260,7 +260,7 @@ def test_a_server_learns_when_the_last_good_load_of_each_account_ended_and_no_mo
 def test_the_time_of_the_last_marker_is_kept_of_a_good_load_or_a_refused_one(
     publisher: Publisher,
 ) -> None:
-    """decisions, "Folders of folders"."""
+    """rules, "Folders of folders"."""
     assert loads.last_marker(publisher.store, 1) is None
     folder = publisher.write(SMALL)
     load(publisher.store, [folder], account_id=1, options=Options(marker_at=50))
@@ -275,7 +275,7 @@ def test_the_time_of_the_last_marker_is_kept_of_a_good_load_or_a_refused_one(
 
 
 def test_an_interrupted_load_has_not_used_its_marker_up(publisher: Publisher) -> None:
-    """decisions, "Folders of folders": it is run again, without a new marker."""
+    """rules, "Folders of folders": it is run again, without a new marker."""
 
     def interrupt(_doing: str) -> None:
         raise KeyboardInterrupt
@@ -287,7 +287,7 @@ def test_an_interrupted_load_has_not_used_its_marker_up(publisher: Publisher) ->
 
 
 def test_a_load_that_finds_another_one_running_is_not_recorded(publisher: Publisher) -> None:
-    """decisions, "Two loads of one account"."""
+    """rules, "Two loads of one account"."""
     publisher.load(SMALL)
     with publisher.store.load_lock(1, waits=False):
         assert publisher.store.is_loading(1)

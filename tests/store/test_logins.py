@@ -255,7 +255,7 @@ class Reader:
 def test_an_email_that_has_opened_before_opens_while_its_account_is_guarded(
     opened: OpenStore, clock: Clock
 ) -> None:
-    """decisions, "A guarded account": within a year."""
+    """rules, "A guarded account": within a year."""
     reader = Reader(opened)
     assert reader.log_in("ada@example.org") == "in"
     clock.now += KNOWN_US - 1
@@ -272,7 +272,7 @@ def test_an_email_that_has_opened_before_opens_while_its_account_is_guarded(
 def test_guesses_at_an_email_that_has_opened_count_while_its_account_is_guarded(
     opened: OpenStore, clock: Clock
 ) -> None:
-    """decisions, "A guarded account": for the email as at other times, and for all of them."""
+    """rules, "A guarded account": for the email as at other times, and for all of them."""
     reader = Reader(opened)
     for email in ("ada@example.org", "ben@example.org", "cy@example.org"):
         assert reader.log_in(email) == "in"
@@ -292,7 +292,7 @@ def test_guesses_at_an_email_that_has_opened_count_while_its_account_is_guarded(
 def test_what_a_guarded_account_counts_shows_nothing_afterwards(
     opened: OpenStore, clock: Clock
 ) -> None:
-    """decisions, "The same answer for an unknown login"."""
+    """rules, "The same answer for an unknown login"."""
     reader = Reader(opened, Limits(per_login=3, per_account=9))
     assert reader.log_in("ada@example.org") == "in"
     reader.guard()
@@ -308,7 +308,7 @@ def test_what_a_guarded_account_counts_shows_nothing_afterwards(
 
 
 def test_what_is_kept_does_not_grow_with_the_guesses(opened: OpenStore) -> None:
-    """decisions, "A guarded account": one row for all that is refused anyway."""
+    """rules, "A guarded account": one row for all that is refused anyway."""
     reader = Reader(opened)
     reader.guard()
     for number in range(30):

@@ -83,7 +83,7 @@ def has_note(database: Connection, table: str = "subscribers") -> bool:
 
 
 def test_migrations_make_a_database_once(empty_url: str) -> None:
-    """decisions, "Migrations"; each is named when it is applied."""
+    """rules, "Migrations"; each is named when it is applied."""
     assert migrate(empty_url) == FIRST
     assert migrate(empty_url) == []
     with opening(empty_url) as opened:
@@ -174,7 +174,7 @@ def test_several_processes_may_make_the_database_at_once(empty_url: str) -> None
 def test_a_database_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_data(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "Migrations"."""
+    """rules, "Migrations"."""
     with opened.writer() as database:
         before = content(database)
         with knowing(ADDS_A_COLUMN):
@@ -189,7 +189,7 @@ def test_a_database_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_data(
 
 
 def test_a_database_is_not_brought_up_to_date_by_opening_it(opened: OpenStore, url: str) -> None:
-    """decisions, "Who changes a schema": the sentence says what does."""
+    """rules, "Who changes a schema": the sentence says what does."""
     owner = " as the user who owns it" if opened.dialect == "postgresql" else ""
     with knowing(ADDS_A_COLUMN):
         for whose in {url, as_server(url)}:
@@ -207,7 +207,7 @@ def test_a_database_is_not_brought_up_to_date_by_opening_it(opened: OpenStore, u
 def test_a_file_is_brought_up_to_date_by_a_server_and_a_database_on_a_server_is_not(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "Who changes a schema"."""
+    """rules, "Who changes a schema"."""
     with knowing(ADDS_A_COLUMN), closing(find_store(as_server(url))) as served:
         if opened.dialect == "postgresql":
             with pytest.raises(MastheadError, match="migrate it as the user"):
@@ -231,7 +231,7 @@ def test_an_empty_file_is_none_yet(empty_url: str) -> None:
 
 
 def test_an_upgrade_that_fails_leaves_the_database_as_it_was(opened: OpenStore, url: str) -> None:
-    """decisions, "Migrations": in one transaction."""
+    """rules, "Migrations": in one transaction."""
     with opened.writer() as database:
         before = content(database)
         with knowing(IS_BROKEN), pytest.raises((apsw.SQLError, psycopg.errors.SyntaxError)):
@@ -255,7 +255,7 @@ def test_several_processes_may_bring_the_database_up_to_date_at_once(
 def test_a_database_of_a_newer_version_is_refused_with_a_sentence(
     opened: OpenStore, url: str, how: Callable[[str], object]
 ) -> None:
-    """decisions, "Migrations"."""
+    """rules, "Migrations"."""
     with opened.writer() as database:
         database.change("INSERT INTO migrations VALUES (99, 'from_the_future', '')")
         newest = migrations(opened.dialect)[-1].number
@@ -300,7 +300,7 @@ def test_a_migration_gives_up_a_lock_that_it_does_not_get_at_once_and_tries_agai
 
 @ON_POSTGRESQL
 def test_a_migration_waits_for_a_load_and_neither_fails(opened: OpenStore, url: str) -> None:
-    """decisions, "Migrations": each has a table that the other wants."""
+    """rules, "Migrations": each has a table that the other wants."""
     with opened.writer() as onlooker, opened.writer() as load, knowing(ADDS_TWO_COLUMNS):
         with load.transaction():
             load.lock_account(1)
@@ -367,7 +367,7 @@ def is_valid(database: Connection) -> bool | None:
 def test_an_index_whose_making_was_interrupted_is_made_by_the_next_migration(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "Migrations": what is run outside a transaction may be run again."""
+    """rules, "Migrations": what is run outside a transaction may be run again."""
     with opened.writer() as onlooker, opened.writer() as load, knowing(ADDS_AN_INDEX):
         with load.transaction():
             load.change("UPDATE subscribers SET email = 'new'")

@@ -13,7 +13,7 @@ NAMES = st.text(st.characters(codec="utf-8"), max_size=20)
 
 @given(NAMES)
 def test_whatever_a_name_is_its_own_spelling_finds_it(name: str) -> None:
-    """decisions, "Find: names"."""
+    """rules, "Find: names"."""
     as_names, as_plain = spellings(name)
     assert name.casefold() in as_names
     form = plain_of(name)

@@ -24,7 +24,7 @@ pytestmark = ONE_SERVER
 def test_who_has_a_database_open_notices_that_its_schema_is_newer(
     opened: OpenStore, url: str
 ) -> None:
-    """decisions, "A server of an earlier version": no reader is given from then on."""
+    """rules, "A server of an earlier version": no reader is given from then on."""
     with opening(as_server(url)) as served:
         served.check()
         with served.reader() as database:
@@ -46,7 +46,7 @@ def test_who_has_a_database_open_notices_that_its_schema_is_newer(
 
 
 def test_a_reader_notices_a_newer_schema_by_itself(opened: OpenStore, url: str) -> None:
-    """decisions, "A server of an earlier version": with the connection that it has."""
+    """rules, "A server of an earlier version": with the connection that it has."""
     with opening(as_server(url)) as served, served.reader() as database:
         with knowing(ADDS_A_COLUMN):
             migrate(url)
@@ -57,7 +57,7 @@ def test_a_reader_notices_a_newer_schema_by_itself(opened: OpenStore, url: str) 
 
 
 def test_who_has_migrated_has_the_newest_schema(url: str) -> None:
-    """decisions, "A server of an earlier version": not it."""
+    """rules, "A server of an earlier version": not it."""
     with opening(url), knowing(ADDS_A_COLUMN), closing(find_store(url)) as later:
         later.migrate()
         later.open()

@@ -63,7 +63,7 @@ def test_a_point_lookup_finds_its_rows_by_an_index(loaded: Publisher, name: str)
 
 @pytest.mark.parametrize("name", OF_ONE_SUBSCRIBER)
 def test_what_is_one_subscribers_is_found_by_an_index(loaded: Publisher, name: str) -> None:
-    """decisions, "Personal data: erasing" and "Personal data: what is held"."""
+    """decisions, "Personal data: erasing"; rules, "Personal data: what is held"."""
     with loaded.store.writer() as database:
         database.script("BEGIN")
         with statements(database) as found:
@@ -76,7 +76,7 @@ def test_what_is_one_subscribers_is_found_by_an_index(loaded: Publisher, name: s
 
 
 def test_indexes_by_subscriber_lead_to_the_rows_of_one(loaded: Publisher) -> None:
-    """decisions, "Personal data: what is held"."""
+    """rules, "Personal data: what is held"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             OF_ONE_SUBSCRIBER["held"](database)
@@ -102,7 +102,7 @@ def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> No
 def test_a_filter_that_nothing_fits_reads_no_subscription(
     loaded: Publisher, filters: dict[str, int | str]
 ) -> None:
-    """decisions, "Filters that select nothing"."""
+    """rules, "Filters that select nothing"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             assert interface_queries.subscriptions(database, 1, filters, after=0, limit=100) == []
@@ -115,7 +115,7 @@ def test_a_filter_that_nothing_fits_reads_no_subscription(
 def test_a_filter_that_few_kinds_fit_finds_their_ids_by_an_index_of_the_kinds(
     loaded: Publisher, filters: dict[str, int | str]
 ) -> None:
-    """decisions, "Filters that few fit"."""
+    """rules, "Filters that few fit"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             assert interface_queries.subscriptions(database, 1, filters, after=0, limit=100)
@@ -134,7 +134,7 @@ def test_a_filter_that_few_kinds_fit_finds_their_ids_by_an_index_of_the_kinds(
 def test_a_filter_that_many_kinds_fit_is_asked_of_the_next_ids_first(
     loaded: Publisher, filters: dict[str, int | str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Filters that few fit"."""
+    """rules, "Filters that few fit"."""
     monkeypatch.setattr(interface_queries, "_FEW_COMBINATIONS", 0)
     with loaded.store.reader() as database:
         with statements(database) as found:
@@ -163,7 +163,7 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
 
 
 def test_a_search_for_two_names_takes_the_index_of_both(loaded: Publisher) -> None:
-    """decisions, "Filters that few fit"."""
+    """rules, "Filters that few fit"."""
     asked = {"first_name": "ada", "last_name": "ames"}
     with loaded.store.reader() as database:
         with statements(database) as found:
@@ -177,7 +177,7 @@ def test_a_search_for_two_names_takes_the_index_of_both(loaded: Publisher) -> No
 def test_a_search_that_many_fit_is_asked_of_the_next_ids_first(
     loaded: Publisher, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Filters that few fit"."""
+    """rules, "Filters that few fit"."""
     monkeypatch.setattr(interface_queries, "_FEW_ROWS", 1)
     with loaded.store.reader() as database:
         with statements(database) as found:
@@ -201,7 +201,7 @@ def test_a_search_that_many_fit_is_asked_of_the_next_ids_first(
 def test_a_search_for_several_things_takes_the_index_of_the_one_that_fewest_fit(
     loaded: Publisher, asked: dict[str, str], narrowest: str
 ) -> None:
-    """decisions, "Filters that few fit"."""
+    """rules, "Filters that few fit"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
             interface_queries.search_subscribers(database, 1, asked, after=0, limit=100)

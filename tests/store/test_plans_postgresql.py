@@ -257,7 +257,7 @@ def test_a_point_lookup_finds_its_rows_by_an_index(
 
 
 def test_what_is_held_of_one_subscriber_is_found_by_an_index(large: Publisher) -> None:
-    """decisions, "Personal data: what is held": the operator reads it, as no server may."""
+    """rules, "Personal data: what is held": the operator reads it, as no server may."""
     with asking(large.store, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
         scans = [node for sql, values in found for node in plan(database, sql, values)]
     # The account's fields, their options and its lists are few, and read as a whole. Entries of
@@ -306,7 +306,7 @@ def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher, served
 def test_a_search_finds_its_rows_by_the_index_of_its_column(
     served: Store, name: str, asked: str
 ) -> None:
-    """decisions, "Subscriber search"; the columns in lower case are there for this."""
+    """rules, "Subscriber search"; the columns in lower case are there for this."""
     with asking(
         served,
         lambda database: interface_queries.search_subscribers(
@@ -325,7 +325,7 @@ def test_a_search_finds_its_rows_by_the_index_of_its_column(
 def test_a_search_for_a_beginning_is_planned_for_what_is_asked(
     served: Store, asked: str, kept: int
 ) -> None:
-    """decisions, "Filters that few fit": no plan for any value is kept, which could be used."""
+    """rules, "Filters that few fit": no plan for any value is kept, which could be used."""
     with served.reader() as database:
         database.set_tenant(1)
         for _ in range(10):
@@ -394,7 +394,7 @@ def test_a_list_is_read_in_the_order_of_its_ids_without_sorting(
 def test_a_filter_walks_a_bounded_number_of_ids_or_those_of_its_kinds(
     served: Store, few: int, monkeypatch: pytest.MonkeyPatch, *, for_any: bool
 ) -> None:
-    """decisions, "Filters that few fit"."""
+    """rules, "Filters that few fit"."""
     monkeypatch.setattr(interface_queries, "_FEW_COMBINATIONS", few)
     asked: dict[str, int | str] = {"type": "Both", "min_copies": 2}
     with asking(

@@ -71,7 +71,7 @@ def test_a_record_goes_with_its_parts_in_one_commit(
     marked: dict[str, list[int]],
     noted: dict[str, list[int]],
 ) -> None:
-    """decisions, "What goes with a record"."""
+    """rules, "What goes with a record"."""
     before, commits = publisher.everything(), publisher.commit_count()
     assert remove(publisher, name, key) == gone
     after = publisher.everything()
@@ -129,7 +129,7 @@ def test_a_subscriber_gets_a_delete_date_once(publisher: Publisher) -> None:
 def test_a_record_that_another_one_needs_stays(
     publisher: Publisher, name: str, keys: list[tuple[int, ...]], sentence: str
 ) -> None:
-    """decisions, "What goes with a record"; and then nothing goes."""
+    """rules, "What goes with a record"; and then nothing goes."""
     before, commits = publisher.everything(), publisher.commit_count()
     with pytest.raises(BadInput) as refused:
         remove(publisher, name, *keys)

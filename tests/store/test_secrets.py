@@ -95,7 +95,7 @@ def test_the_same_secret_is_sealed_otherwise_each_time(opened: OpenStore) -> Non
 
 
 def test_both_pairs_work_until_the_overlap_is_over(opened: OpenStore, clock: Clock) -> None:
-    """decisions, "Rotation of API secrets"; what is shown is the new one."""
+    """rules, "Rotation of API secrets"; what is shown is the new one."""
     accounts.rotate_key(opened, 1, overlap_us=24 * HOUR_US)
     new = pair_of(opened)
     assert new != ("key-1", "login-1")
@@ -174,7 +174,7 @@ def test_half_a_pair_may_be_changed(opened: OpenStore) -> None:
 def test_the_last_use_of_each_pair_is_written_once_a_minute(
     opened: OpenStore, clock: Clock
 ) -> None:
-    """decisions, "Last use of API secrets"."""
+    """rules, "Last use of API secrets"."""
     uses = credentials.Uses()
 
     def use(user: str, password: str) -> None:
@@ -379,7 +379,7 @@ def test_all_pairs_can_be_sealed_with_another_key(
 def test_a_key_that_was_changed_is_not_changed_again(
     opened: OpenStore, url: str, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "The secret key is changed a second time"."""
+    """rules, "The secret key is changed a second time"."""
     accounts.set_account(opened, 2, {"api_key": None, "api_login": None})
     opened.close()
     old = tmp_path / "old-key"

@@ -293,7 +293,7 @@ def test_a_server_beats(opened: OpenStore, served: OpenStore) -> None:
 
 @ON_POSTGRESQL
 def test_a_server_finds_an_account_by_its_credentials(served: OpenStore) -> None:
-    """decisions, "Wrong credentials": one question that is asked before an account speaks."""
+    """rules, "Wrong credentials": one question that is asked before an account speaks."""
     with served.reader() as database:
         caller = credentials.account_for_credentials(database, "key-2", "login-2", now=START_US)
         assert caller

@@ -252,7 +252,7 @@ def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
 def test_the_work_of_a_load_grows_with_its_rows_whatever_others_have_staged(
     publisher: Publisher, tmp_path: Path, files: Callable[[int], dict[str, str | bytes]]
 ) -> None:
-    """decisions, "The time that a load takes": PostgreSQL knows nothing of this load's rows."""
+    """rules, "The time that a load takes": PostgreSQL knows nothing of this load's rows."""
     with publisher.store.writer() as database:
         stage_many(database, "n")
     works = []

@@ -242,7 +242,7 @@ def test_what_no_server_needs_none_can_read(shared: OpenStore, subtests: pytest.
 
 
 def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore) -> None:
-    """decisions, "/2/accounts/"; who is one, the pair of the request has told."""
+    """rules, "/2/accounts/"; who is one, the pair of the request has told."""
 
     def seen(*, is_master: bool) -> list[int]:
         with shared.reader() as database:
@@ -361,7 +361,7 @@ def test_a_transaction_that_fails_leaves_no_account_to_the_next_one(
 
 
 def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) -> None:
-    """decisions, "Whose rows a session sees"."""
+    """rules, "Whose rows a session sees"."""
     for _ in range(2):
         with shared.reader() as database:
             assert database.rows(SPEAKS_FOR) in NOBODY
@@ -375,7 +375,7 @@ def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) ->
 def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
     shared: OpenStore, login: str
 ) -> None:
-    """decisions, "Whose rows a session sees": before their second half is compared."""
+    """rules, "Whose rows a session sees": before their second half is compared."""
     with shared.reader() as database:
         credentials.account_for_credentials(database, "key-2", login, now=0)
         assert database.rows(SPEAKS_FOR) in NOBODY

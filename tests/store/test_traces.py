@@ -38,7 +38,7 @@ def holds_traces(person: Publisher) -> bool:
 def test_an_erasure_beside_a_reader_is_done_and_says_that_traces_are_left(
     person: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Personal data: traces"; so is one by a file."""
+    """rules, "Personal data: traces"; so is one by a file."""
     monkeypatch.setattr(sqlite, "TRACES_WAIT_S", 0.2)
     with person.store.reader() as reader:
         with reader.snapshot():
@@ -57,7 +57,7 @@ def test_an_erasure_beside_a_reader_is_done_and_says_that_traces_are_left(
 def test_an_erasure_beside_a_writer_is_done_and_says_that_traces_are_left(
     person: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Personal data: traces"."""
+    """rules, "Personal data: traces"."""
     monkeypatch.setattr(sqlite, "TRACES_WAIT_S", 0.2)
     erasing.erase(person.store, 1, 1, leave_traces=True)
     with (
@@ -71,7 +71,7 @@ def test_an_erasure_beside_a_writer_is_done_and_says_that_traces_are_left(
 def test_a_writer_does_not_wait_behind_an_erasure_that_waits_for_a_reader(
     person: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """decisions, "Personal data: traces"."""
+    """rules, "Personal data: traces"."""
     monkeypatch.setattr(sqlite, "TRACES_WAIT_S", 1.0)
     failures: list[StoreUnavailable] = []
 

@@ -46,7 +46,7 @@ def loop(opened: OpenStore) -> Loop:
 
 
 def test_all_that_a_turn_asks_is_answered_from_one_state(opened: OpenStore, loop: Loop) -> None:
-    """decisions, "What one turn asks"."""
+    """rules, "What one turn asks"."""
     accounts.add_account(opened, {"account_id": 3})
     assert loop.accounts() == 2
     with loop.reader.read_snapshot():
@@ -56,7 +56,7 @@ def test_all_that_a_turn_asks_is_answered_from_one_state(opened: OpenStore, loop
 
 
 def test_a_snapshot_is_of_now_even_within_a_turn(opened: OpenStore, loop: Loop) -> None:
-    """decisions, "What one turn asks": it is never older than the clock that was read before it."""
+    """rules, "What one turn asks": it is never older than the clock that was read before it."""
     accounts.add_account(opened, {"account_id": 3})
     with loop.reader.snapshot():
         assert loop.accounts() == 3

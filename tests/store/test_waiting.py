@@ -1,7 +1,7 @@
 """A command that waits for another writer says so, and for whom, on both stores.
 
 That it says so after two seconds is tried without them: it is told to be silent for none, or its
-clock is the test's (decisions, "A command that waits says for whom").
+clock is the test's (rules, "A command that waits says for whom").
 """
 
 from __future__ import annotations

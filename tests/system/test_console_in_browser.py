@@ -88,7 +88,7 @@ def sign_in(browser: Browser, console: str) -> None:
 def test_each_page_fits_the_screen_and_axe_finds_nothing(
     browser: Browser, console: str, width: int, scheme: str
 ) -> None:
-    """decisions, "Looks of the console" and "What the console is made of"."""
+    """rules, "Looks of the console"; decisions, "What the console is made of"."""
     if not AXE.exists():
         pytest.skip("needs axe, which .ci/typescript installs")
     browser.set_width(width)
@@ -207,7 +207,7 @@ def test_an_issue_is_previewed_closed_and_reopened(either: Browser, console: str
 
 
 def test_letters_are_looked_at_before_they_are_written(browser: Browser, console: str) -> None:
-    """decisions, "What is sent twice": the page that says so is as good as the others."""
+    """rules, "What is sent twice": the page that says so is as good as the others."""
     browser.open(f"{console}/renewals")
     browser.send("Look at what will be written")
     browser.read_until("form .notice", "effort 1")
@@ -253,7 +253,7 @@ def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> 
 
 
 def test_a_form_stays_while_the_console_does_not_answer(tmp_path: Path) -> None:
-    """decisions, "The console without its database": so does what was typed."""
+    """rules, "The console without its database": so does what was typed."""
     database = f"sqlite:///{tmp_path / 'demo.db'}"
     masthead("accounts", "add", 1, database=database)
     browser = Browser(tmp_path / "profile")

@@ -74,7 +74,7 @@ def test_a_request_tried_on_the_page_shows_its_answer_and_all_stays_with_this_se
 
 
 def test_a_request_without_credentials_shows_its_401(browser: Browser, golden: Caller) -> None:
-    """decisions, "The page at /docs": the browser's own dialog would keep the page from it."""
+    """rules, "The page at /docs": the browser's own dialog would keep the page from it."""
     browser.open(f"{golden.server.url}/docs")
     status, body = execute(browser, "list_accounts")
     assert status == "401"
@@ -84,7 +84,7 @@ def test_a_request_without_credentials_shows_its_401(browser: Browser, golden: C
 def test_the_page_names_the_server_and_shows_each_error_once(
     browser: Browser, golden: Caller
 ) -> None:
-    """decisions, "The page at /docs"."""
+    """rules, "The page at /docs"."""
     browser.open(f"{golden.server.url}/docs")
     assert browser.read(".servers select") == golden.server.url
     assert browser.count("#errors tbody tr") == 11
@@ -98,7 +98,7 @@ def test_the_page_names_the_server_and_shows_each_error_once(
 def test_on_the_demo_one_click_and_every_request_that_is_filled_in_has_an_answer(
     browser: Browser, demo: str
 ) -> None:
-    """decisions, "Texts and examples of the document"; "The demo's credentials"."""
+    """rules, "Texts and examples of the document"; "The demo's credentials"."""
     browser.open(f"{demo}/docs")
     browser.click("#use-demo")
     for operation in (*OPERATIONS.values(), *EXTENSIONS):
@@ -111,7 +111,7 @@ def test_on_the_demo_one_click_and_every_request_that_is_filled_in_has_an_answer
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_each_page_fits_the_screen(browser: Browser, demo: str, width: int) -> None:
-    """decisions, "The page at /"; "The page at /docs"; "The user documentation"."""
+    """rules, "The page at /"; "The page at /docs"; "The user documentation"."""
     browser.set_width(width)
     for page in ("/", "/manual", "/manual/reference", "/docs"):
         browser.open(demo + page)

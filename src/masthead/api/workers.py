@@ -39,7 +39,7 @@ class _Server(uvicorn.Server):
     """The server of a worker."""
 
     def retire(self) -> None:
-        """End, but leave idle connections open for their next request (decisions, "SIGHUP")."""
+        """End, but leave idle connections open for their next request (rules, "SIGHUP")."""
         self.config.loaded_app.service.is_replaced = True
         self.should_exit = True
 

@@ -113,7 +113,7 @@ class Asker:
         ``ids`` fill the placeholders of the path. 429, 502, 503 and 504 are retried, after
         ``Retry-After`` if there is one, and returned if they do not end. Raises ServiceUnreachable
         if there is no complete response, and NotTried after too many requests: if this made them,
-        or a 429 does not end (decisions, "Checker: how politely it asks").
+        or a 429 does not end (rules, "Checker: how politely it asks").
         """
         asking = asking or Asking()
         request = self._request(path, parameters or {}, ids or {}, asking)

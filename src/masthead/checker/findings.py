@@ -1,7 +1,7 @@
 """What a check finds: differences from the interface, and notes on what it leaves open.
 
 A finding names fields, paths and types, and never a value: the values are personal data
-(decisions, "Checker: what it says and keeps").
+(rules, "Checker: what it says and keeps").
 """
 
 from typing import Literal, NamedTuple

@@ -1,7 +1,7 @@
 """Whether what the feed shows fits ``modified_date``, in any time zone.
 
 The interface gives the field neither a form nor a time zone. So only what no zone explains is
-found (decisions, "Checker: what `modified_date` proves").
+found (rules, "Checker: what `modified_date` proves").
 """
 
 import re

@@ -3,7 +3,7 @@
 The exit status is 0 for success, 1 for invalid data and failures, 2 for invalid usage. Errors are
 printed as a sentence, without a traceback. Characters that the encoding of a stream lacks, and
 those that a terminal acts on, are printed as backslash escapes; data is UTF-8, whatever the locale
-(decisions, "Encoding of output", "Control characters").
+(rules, "Encoding of output", "Control characters").
 """
 
 from importlib import import_module

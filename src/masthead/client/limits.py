@@ -1,4 +1,4 @@
-"""How long a request may take, and how much of a response is read (decisions, "Client: limits").
+"""How long a request may take, and how much of a response is read (rules, "Client: limits").
 
 The timeouts of httpx2 are for each read from the network, so a service that sends a byte now and
 then holds a request for ever. So the connections are made through a backend that lowers each

@@ -149,7 +149,7 @@ def retry_policy(patience_s: float) -> dict[str, Any]:
 
     After ServiceUnreachable and TooManyRequests a request is retried with exponential backoff and
     jitter, or after ``Retry-After``, up to ``patience_s`` seconds after the first attempt
-    (decisions, "Client: what is tried again").
+    (rules, "Client: what is tried again").
     """
     backoff = wait_random_exponential(FIRST_WAIT_S, LONGEST_WAIT_S)
     jitter = wait_random(0, FIRST_WAIT_S)

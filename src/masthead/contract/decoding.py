@@ -2,7 +2,7 @@
 
 A record becomes an instance of its shape. Integers are ``int``, exact numbers ``Decimal``, dates
 ``date`` and times ``datetime``. A missing value (null, the empty string or no key) is None, a
-missing list is empty. Unknown keys are ignored (decisions, "Client: reading generously").
+missing list is empty. Unknown keys are ignored (rules, "Client: reading generously").
 """
 
 import json

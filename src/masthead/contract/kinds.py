@@ -5,7 +5,7 @@ and reads them from there. It also has a JSON Schema, a column type and a name f
 missing value is written is a separate attribute: :class:`Missing`.
 
 Reading accepts more than Masthead writes. Other services of this interface may write a number in
-place of a string of digits, or the year zero for a missing date (decisions, "Client: reading
+place of a string of digits, or the year zero for a missing date (rules, "Client: reading
 generously").
 """
 
@@ -55,7 +55,7 @@ _DIGITS = re.compile(r"-?[0-9]{1,30}")
 
 
 class Missing(Enum):
-    """How a missing value is written on the wire (decisions, "Missing values")."""
+    """How a missing value is written on the wire (rules, "Missing values")."""
 
     NEVER = "never"
     NULL = "null"
@@ -67,7 +67,7 @@ class Kind:
     """The base of all kinds.
 
     ``word`` names the kind in the docs, ``column`` is its type in the database. ``when_missing`` is
-    what is stored for a missing value, None unless the kind has a default (decisions, "Missing
+    what is stored for a missing value, None unless the kind has a default (rules, "Missing
     Bool").
     """
 
@@ -134,7 +134,7 @@ class Integer(Kind):
 
 
 class Identifier(Integer):
-    """An id of a record: 0 to 2^63 - 1 (decisions, "Ids in paths")."""
+    """An id of a record: 0 to 2^63 - 1 (rules, "Ids in paths")."""
 
     word = "id, as a string"
 
@@ -200,7 +200,7 @@ class Credential(Text):
 
 
 class OneOf(Kind):
-    """An enumeration of words; letter case is ignored (decisions, "Booleans")."""
+    """An enumeration of words; letter case is ignored (rules, "Booleans")."""
 
     word = "one of a few words"
 
@@ -285,7 +285,7 @@ class Bit(_TrueOrFalse):
 
 
 class Number(Kind):
-    """An exact decimal, on the wire a JSON number in its shortest form (decisions, "Double").
+    """An exact decimal, on the wire a JSON number in its shortest form (rules, "Double").
 
     Stored as the text that is written to the wire. More than fifteen digits are refused, because
     clients with IEEE 754 doubles would lose them.

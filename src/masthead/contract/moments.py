@@ -33,7 +33,7 @@ def parse_moment(text: str) -> int:
     """Return the time in microseconds, rounded down.
 
     Accepts ISO 8601, also with a space for the ``+`` of the offset or without offset (UTC), and
-    ``M/D/YYYY h:mm:ss AM`` (UTC) (decisions, "`changed_since` in other forms"). Raises ValueError.
+    ``M/D/YYYY h:mm:ss AM`` (UTC) (rules, "`changed_since` in other forms"). Raises ValueError.
     """
     if found := _ISO.fullmatch(text):
         day, time, fraction, sign, hours, minutes = found.groups()

@@ -284,7 +284,7 @@ SNAPSHOT = Operation(
     parameters=(_ENTITIES,),
     media_types=(JSON, NDJSON),
 )
-"""Everything at once, with which a copy starts (decisions, "Change feed", "Snapshot in lines")."""
+"""Everything at once, with which a copy starts (rules, "Change feed", "Snapshot in lines")."""
 
 DELETIONS = Operation(
     None,
@@ -294,7 +294,7 @@ DELETIONS = Operation(
     None,
     parameters=(_CHANGED_SINCE, _ENTITIES),
 )
-"""What the change feed cannot show (decisions, "Records that are gone")."""
+"""What the change feed cannot show (rules, "Records that are gone")."""
 
 DIGEST = Operation(
     None,

@@ -1,6 +1,6 @@
 """The control port of the emulator: JSON in and out, errors as ``{"error": "…"}``.
 
-It changes data without credentials, so no web page may use it (decisions, "The control port"): it
+It changes data without credentials, so no web page may use it (rules, "The control port"): it
 refuses requests that a browser makes for a page of its own, by ``Origin`` and ``Sec-Fetch-Site``;
 on loopback it also refuses any other ``Host`` than a name of loopback.
 """

@@ -1,6 +1,6 @@
 """What a new record has beside what was given, so that its id and its references are enough.
 
-A default is what most records of a publisher have (decisions, "The records of the emulator"). All
+A default is what most records of a publisher have (rules, "The records of the emulator"). All
 other columns are missing, as in an import (reference, "Import files").
 """
 

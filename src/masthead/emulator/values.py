@@ -1,6 +1,6 @@
 """Records of a test as JSON, with the types that ``masthead.Client`` returns.
 
-They become what the columns of import files are (decisions, "The records of the emulator"): a day
+They become what the columns of import files are (rules, "The records of the emulator"): a day
 ``YYYY-MM-DD``, a time ``YYYY-MM-DD hh:mm:ss``, an amount its digits as text. A time with an offset
 becomes one of UTC, which is the publisher's time zone; one without is the publisher's already.
 """

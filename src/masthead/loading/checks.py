@@ -39,7 +39,7 @@ class CheckedBatch(NamedTuple):
 
 
 SECRET = frozenset(("password", "password_md5", "api_key", "api_login"))
-"""The columns whose values no message shows (decisions, "Values that are refused")."""
+"""The columns whose values no message shows (rules, "Values that are refused")."""
 
 _PREDICATES = ("does ", "has ", "holds ", "is ")
 

@@ -40,7 +40,7 @@ def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> 
 def check_brake(removal: Removal, max_removed: Limit) -> None:
     """Raise BadInput if more rows of a table would be removed than may be.
 
-    It has the numbers of each table that would lose rows (decisions, "What complete files are").
+    It has the numbers of each table that would lose rows (rules, "What complete files are").
     """
     missing = removal.missing
     if all(max_removed.allows(*found) for found in missing.values()):

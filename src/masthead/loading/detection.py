@@ -2,7 +2,7 @@
 
 The whole file is looked at, in little memory: a letter beyond ASCII may come in the last line. A
 file that is valid UTF-8 is UTF-8, and a header with commas is comma-separated, so that nothing
-is guessed about the files that Masthead itself writes (decisions, "What is detected").
+is guessed about the files that Masthead itself writes (rules, "What is detected").
 """
 
 import codecs

@@ -5,7 +5,7 @@ their keys, and all are read in one snapshot. The same data gives the same bytes
 holds the ``changed_since`` with which a client of the change feed continues.
 
 Files for spreadsheets have no cells that a spreadsheet would take for a formula. They are not meant
-for ``import`` (decisions, "Exports for spreadsheets").
+for ``import`` (rules, "Exports for spreadsheets").
 """
 
 import csv

@@ -2,7 +2,7 @@
 
 The file is complete beside its place before the transaction that notes the letters ends, with its
 digest in the audit log, and gets its name after that. So a call that was broken off can be finished
-by the next one: what lies there was noted, or it was not (decisions, "The letters' file").
+by the next one: what lies there was noted, or it was not (rules, "The letters' file").
 """
 
 import csv

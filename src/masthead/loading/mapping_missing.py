@@ -2,7 +2,7 @@
 
 A row without a value for a table's key has no record of that table, which is right where the row
 says nothing of it: a customer without an address. Where it does, the key is what is missing, and a
-complete load would remove the record that it belongs to (decisions, "Flat rows").
+complete load would remove the record that it belongs to (rules, "Flat rows").
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

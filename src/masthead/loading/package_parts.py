@@ -1,6 +1,6 @@
 """The parts of a workbook's package, each parsed as a stream within limits.
 
-What no workbook of records needs is refused as soon as it is seen (decisions, "Workbooks").
+What no workbook of records needs is refused as soon as it is seen (rules, "Workbooks").
 """
 
 import os

@@ -1,7 +1,7 @@
 """Opening files that somebody else has delivered: regular files, and none behind a link.
 
 Who writes into a folder may put links there: to another publisher's files, to Masthead's secrets.
-Each open goes by the descriptor of the folder and follows none (decisions, "Links in deliveries").
+Each open goes by the descriptor of the folder and follows none (rules, "Links in deliveries").
 """
 
 import os

@@ -1,7 +1,7 @@
 """Opening import files, plain or compressed, with a limit to how much they expand.
 
 A few bytes of gzip or zstd can expand to terabytes. Real files have a compression ratio of about
-10, rarely of 50 (decisions, "Packed files that grow too much").
+10, rarely of 50 (rules, "Packed files that grow too much").
 """
 
 import gzip

@@ -2,7 +2,7 @@
 
 A small file can unpack to hundreds of megabytes, of which a tree of objects takes many times as
 much. So each part is parsed as a stream, only those are read that have cells or say what cells
-mean, and what no workbook of records needs is refused as soon as it is seen (decisions,
+mean, and what no workbook of records needs is refused as soon as it is seen (rules,
 "Workbooks").
 """
 

@@ -43,7 +43,7 @@ def increment_since(
 
     Raises MastheadError if the service has no snapshot or lists no removed records, ServiceError if
     a request fails. The removed records are asked for first and held, so that each record is either
-    written or removed, and never both (decisions, "Pipelines: removed records first").
+    written or removed, and never both (rules, "Pipelines: removed records first").
     """
     names = list(entities)
     if since is not None:

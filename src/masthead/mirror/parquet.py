@@ -9,7 +9,7 @@ The files are the copy. Where they are not those that the database has last writ
 kill, the database is filled from them.
 
 Who may read the folder may read all that a version has, whatever the umask: others than its owner
-only where somebody has changed the folder's mode (decisions, "Who may read the files").
+only where somebody has changed the folder's mode (rules, "Who may read the files").
 """
 
 import json

@@ -72,7 +72,7 @@ def two_decimals(cents: int) -> str:
 
 
 def shortest(cents: int) -> str:
-    """Return ``85`` for 8500 cents, ``10.5`` for 1050 (decisions, "Double")."""
+    """Return ``85`` for 8500 cents, ``10.5`` for 1050 (rules, "Double")."""
     units, rest = divmod(cents, 100)
     if not rest:
         return str(units)

@@ -2,7 +2,7 @@
 
 It is what an operator or a publisher has ended since the backup was made, and what must not be
 valid again: API credentials, accounts that were switched off, operators, their roles and passwords
-(decisions, "Restored backups: who may come in").
+(rules, "Restored backups: who may come in").
 """
 
 from collections.abc import Iterable

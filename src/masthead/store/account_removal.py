@@ -2,7 +2,7 @@
 
 Of it remain the entries of the audit log and, in ``removed_accounts``, its number with its newest
 stamp. So an account that gets the number again begins an epoch, and clients of the former one get
-410 and not the changes of other data (decisions, "An account is removed").
+410 and not the changes of other data (rules, "An account is removed").
 """
 
 from collections.abc import Iterator

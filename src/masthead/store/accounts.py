@@ -179,7 +179,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
 
     ``old`` is the key with which they are sealed; None: it is lost, and each account gets a new
     random pair. Replaced pairs that still work end, since only their hashes are kept. If the pairs
-    are sealed with the store's key already, nothing changes and None is returned (decisions, "The
+    are sealed with the store's key already, nothing changes and None is returned (rules, "The
     secret key is changed a second time"). Raises BadInput if the database is of an earlier version,
     MastheadError if the pairs are not sealed with ``old``.
     """

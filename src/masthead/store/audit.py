@@ -2,7 +2,7 @@
 
 The entry of a change is written in the transaction of the change, so neither exists without the
 other. The entry of a reading command is written before any output. An entry contains no secret, and
-no personal data but ids of subscribers (decisions, "Who did what").
+no personal data but ids of subscribers (rules, "Who did what").
 """
 
 from collections.abc import Iterator, Sequence

@@ -119,7 +119,7 @@ def restore_backup(
     subscribers on that list, or in ``erasures``, are blanked again. Those come in whom the replaced
     database let in; if that is not known, all sessions end. The epoch begins after its newest
     stamp. The database is replaced only when its successor is checked, migrated, in its epoch and
-    without any trace of the erased (decisions, "Restored backups", "Restored backups: the erased"
+    without any trace of the erased (rules, "Restored backups", "Restored backups: the erased"
     and "Restored backups: who may come in").
 
     Raises BadUsage if there is a database and ``replace`` is not set, BadInput if ``source`` is not

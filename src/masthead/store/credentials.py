@@ -84,11 +84,11 @@ def account_for_credentials(
     """Return the account with this api_key and api_login, in either order, or None.
 
     It is also None if the account or its API access is not active, or the pair has ended at
-    ``now``. Both orders are always looked up and compared, as hashes (decisions, "Wrong
+    ``now``. Both orders are always looked up and compared, as hashes (rules, "Wrong
     credentials").
 
     If each order is the pair of another account, which an earlier version allowed, the one whose
-    api_key is ``user`` counts, active or not (decisions, "Pairs that are crosswise").
+    api_key is ``user`` counts, active or not (rules, "Pairs that are crosswise").
     """
     first = connection.secret.fingerprint("api", user)
     second = connection.secret.fingerprint("api", password)
@@ -118,7 +118,7 @@ def replace_pair(
     """Make this the account's current pair. Earlier ones stay valid for ``overlap_us``.
 
     Call it in the transaction that seals the pair. Raises BadInput if another account has the
-    api_key, or a valid pair is this one with key and login swapped (decisions, "Pairs that are
+    api_key, or a valid pair is this one with key and login swapped (rules, "Pairs that are
     crosswise").
     """
     now = connection.now()

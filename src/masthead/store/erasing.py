@@ -3,7 +3,7 @@
 The contract says which columns are personal (``Table.personal``). Ids, numbers and dates of the
 business stay, since orders and lists refer to them. The table ``erasures`` lists the erased
 subscribers. A load blanks their staged rows before any other step, so that loading the same file
-again changes nothing (decisions, "Personal data: erasing" and "Personal data: later loads").
+again changes nothing (decisions, "Personal data: erasing"; rules, "Personal data: later loads").
 """
 
 from typing import NamedTuple

@@ -82,7 +82,7 @@ def subscriptions(
     """Return the subscriptions that match all ``filters`` (shape Subscription), by ascending id.
 
     The filters have the names of operation 7. Unlimited (-1) counts as more than any number
-    (decisions, "Subscription filters").
+    (rules, "Subscription filters").
     """
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
     values |= filters
@@ -164,7 +164,7 @@ def search_subscribers(
 
     The filters have the names of operation 8. One that ends with ``*`` matches the start of a
     value, others the whole value, an empty one no value. Deleted subscribers are left out
-    (decisions, "Subscriber search").
+    (rules, "Subscriber search").
     """
     search = Search(filters)
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
@@ -254,7 +254,7 @@ def login_candidates(
 
     The second list is empty unless ``by_renewal_code``. If the code does not exist, it has the
     decoy with the next code. The best match comes first: one with a subscription that has not
-    expired on ``today``, then the lowest id. The caller compares the postal code (decisions, "Login
+    expired on ``today``, then the lowest id. The caller compares the postal code (rules, "Login
     check").
     """
     found = connection.rows(
@@ -359,7 +359,7 @@ class Answer(NamedTuple):
 
     @property
     def chosen(self) -> list[Row]:
-        """The options that the answer has, retired or not (decisions, "Custom field answers")."""
+        """The options that the answer has, retired or not (rules, "Custom field answers")."""
         ids = set(map(int, self.option_ids.split("|"))) if self.option_ids else ()
         return [option for option in self.options if option[0] in ids]
 

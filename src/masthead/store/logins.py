@@ -7,7 +7,7 @@ its user out. Windows slide, and refused attempts are not counted, so a lock end
 
 An account has a count for each kind of login. When too many guesses at emails have failed, the
 account is guarded: an email that has opened before still opens with the right password, and all
-else gets one and the same refusal (decisions, "A guarded account").
+else gets one and the same refusal (rules, "A guarded account").
 
 Failures are stored in the counters, which loads do not lock: a load never delays a login.
 """

@@ -10,7 +10,7 @@ again. A file with ``CONCURRENTLY`` is run statement by statement, outside a tra
 work when it is run again after an interruption (``DROP INDEX CONCURRENTLY IF EXISTS`` first).
 
 The database keeps the checksum of each file that was applied to it. A database whose files were
-others is refused: it has other tables than the queries need (decisions, "Checksums of
+others is refused: it has other tables than the queries need (rules, "Checksums of
 migrations").
 """
 

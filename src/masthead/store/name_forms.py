@@ -1,4 +1,4 @@
-"""The forms of a name by which it is found beside its own (decisions, "Find: names").
+"""The forms of a name by which it is found beside its own (rules, "Find: names").
 
 Most names have none: they are stored only where they differ from the folded name.
 """

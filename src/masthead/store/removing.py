@@ -1,8 +1,8 @@
 """Removing rows from an account's tables: what a complete load lacks, and single records.
 
 Rows that are part of another record go with it, such as the items of an order. Any other reference
-to a row that would go is refused. A subscriber's row stays and gets a ``delete_date`` (decisions,
-"What goes with a record", "Subscribers who are missing").
+to a row that would go is refused. A subscriber's row stays and gets a ``delete_date`` (rules,
+"What goes with a record"; decisions, "Subscribers who are missing").
 """
 
 from collections.abc import Iterable, Iterator, Sequence

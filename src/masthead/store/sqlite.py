@@ -234,7 +234,7 @@ class SqliteStore:
         """Raise StoreUnavailable if the file, or its schema, is not the one that was opened.
 
         Readers get no connection then, until it is again: otherwise one file would be read and
-        another one written (decisions, "A file that is gone").
+        another one written (rules, "A file that is gone").
         """
         if self._file is None:
             return

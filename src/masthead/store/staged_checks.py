@@ -2,7 +2,7 @@
 
 Each check finds its bad rows with one query over the staged rows and stores a problem for each. No
 check compares each row with each other, so the time of a load grows with its rows and not with
-their square (decisions, "The time that a load takes").
+their square (rules, "The time that a load takes").
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table

@@ -1,7 +1,7 @@
 """Who writes to a database, for those who wait for it, and what they say.
 
 A writer waits for others without a limit, since loads can be large. After two seconds a command
-says that it waits, and for whom (decisions, "A command that waits says for whom").
+says that it waits, and for whom (rules, "A command that waits says for whom").
 """
 
 import os

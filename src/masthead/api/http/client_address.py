@@ -4,7 +4,7 @@ Without ``--behind-proxy`` it is the other end of the connection, and no header 
 other end is a proxy, and the header ``X-Forwarded-For`` names the client, or ``Forwarded``
 (RFC 7239) if there is no such header. Each proxy adds the address that it sees at the end, and a
 client can send anything before that. So the last address counts, apart from those of loopback,
-which are proxies on this machine. If that is no address, the log has the proxy's own (decisions,
+which are proxies on this machine. If that is no address, the log has the proxy's own (rules,
 "The address of a client").
 
 An element of ``Forwarded`` can quote what the client sent, such as its ``Host``. So the header is

@@ -51,7 +51,7 @@ def caller_of(credentials: Credentials, connection: Connection, store: Store, no
 
     Raises HTTPException 403 if they are not valid, for whatever reason (decisions, "Callers and
     tenants"). Clients do not try again after that, so StoreUnavailable is raised instead if the
-    database has a newer schema, which this version may not find them in (decisions, "A server of
+    database has a newer schema, which this version may not find them in (rules, "A server of
     an earlier version").
     """
     caller = account_for_credentials(connection, *credentials, now=now)

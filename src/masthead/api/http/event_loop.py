@@ -1,7 +1,7 @@
 """The server's event loop: uvloop's, with two limits on the connections that it accepts.
 
-A TLS handshake has the timeout of a request (decisions, "Requests that come slowly"). The last free
-file descriptors are not used for connections (decisions, "Out of file descriptors").
+A TLS handshake has the timeout of a request (rules, "Requests that come slowly"). The last free
+file descriptors are not used for connections (rules, "Out of file descriptors").
 """
 
 import resource

@@ -1,7 +1,7 @@
 """What the log says of a request that got an error: a reason, and the path of an unknown route.
 
 Neither contains what the client sent, apart from words of the path in lower-case letters
-(decisions, "The reason of an error").
+(rules, "The reason of an error").
 """
 
 import re

@@ -2,11 +2,11 @@
 
 They are served on a separate port that listens on loopback only, by a thread of the main process.
 Several workers write their metrics to files in a shared folder, and this thread adds them up. An
-account is a label only of the age of its last load (decisions, "Metrics").
+account is a label only of the age of its last load (rules, "Metrics").
 
 Workers map their files into memory. If such a file grows on a full disk, the system kills the
 process. So a worker writes all of its files before, and counts for itself alone if it cannot
-(decisions, "Files that are mapped").
+(rules, "Files that are mapped").
 """
 
 import os

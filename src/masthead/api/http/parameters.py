@@ -1,6 +1,6 @@
 """Request parameters: from the query string, a JSON body or a form body, checked by the contract.
 
-For what is accepted and refused, see decisions, "Requests". The operation defines what a value
+For what is accepted and refused, see rules, "Requests". The operation defines what a value
 means.
 """
 

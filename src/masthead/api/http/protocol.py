@@ -115,7 +115,7 @@ class _Outbox:
     """The ready responses of one event loop iteration, which are written together.
 
     A write wakes a client that waits on the same machine, such as a proxy, and that takes as long
-    as a query. Several writes in a row wake it once (decisions, "Answers that are ready").
+    as a query. Several writes in a row wake it once (rules, "Answers that are ready").
     """
 
     def __init__(self) -> None:
@@ -143,9 +143,9 @@ _outbox = _Outbox()
 class HttpProtocol(HttpToolsProtocol):
     """uvicorn's protocol, which parses one request at a time and limits its time.
 
-    A request that is not complete in time gets 408, or its connection is closed (decisions,
+    A request that is not complete in time gets 408, or its connection is closed (rules,
     "Requests that come slowly"). A response is not lost if its client is still sending, or has
-    closed its side of the connection (decisions, "Answers before the end of a request" and
+    closed its side of the connection (rules, "Answers before the end of a request" and
     "Connections that are half closed").
     """
 
@@ -190,7 +190,7 @@ class HttpProtocol(HttpToolsProtocol):
 
         So does one that may be on its way: the first one of a connection that was accepted just
         before, or, if another process goes on, the next one of an idle connection. Without it, that
-        connection is closed when it would be closed at any time (decisions, "SIGHUP").
+        connection is closed when it would be closed at any time (rules, "SIGHUP").
         """
         is_replaced = self.app.service.is_replaced
         cycle: RequestResponseCycle | None = self.cycle

@@ -3,7 +3,7 @@
 It uses the generic cell rate algorithm (GCRA). Each account has one number, its theoretical arrival
 time. Each request adds 1/rate seconds to that time. A request that would move it more than a second
 ahead of the clock is refused. The times are in one file, which all workers share and lock. No
-library does this for several processes without a separate server (decisions, "Limit of requests").
+library does this for several processes without a separate server (rules, "Limit of requests").
 """
 
 import fcntl

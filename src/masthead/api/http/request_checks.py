@@ -1,7 +1,7 @@
 """Checks of the head of a request, which refuse an ambiguous one.
 
 Otherwise a proxy could read one request and this server another (RFC 9112 sections 3, 5, 6 and
-11.2; decisions, "Requests that can be read in two ways").
+11.2; rules, "Requests that can be read in two ways").
 """
 
 import re

@@ -1,6 +1,6 @@
 """JSON responses, error responses, and the headers that all of them have.
 
-Every response with an account's data has ``Cache-Control: no-store`` (decisions, "Personal
+Every response with an account's data has ``Cache-Control: no-store`` (rules, "Personal
 data"). ``masthead.api.http.streaming`` makes long ones.
 """
 
@@ -68,7 +68,7 @@ def encoded(value: Any, headers: Mapping[str, str] | None = None) -> Response:
 
 
 def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response with ``{"error": sentence}`` (decisions, "Error body").
+    """Return a response with ``{"error": sentence}`` (rules, "Error body").
 
     A lone surrogate, which JSON can represent and UTF-8 cannot, is shown as an escape.
     """

@@ -1,7 +1,7 @@
 """httptools' parser, with limits and without ambiguity.
 
 A URI over 8 KiB is 414, headers over 32 KiB are 431, a body over 16 KiB is 413, an unknown method
-is 405, anything that is not HTTP is 400 (decisions, "Statuses", "Methods" and "What is around a
+is 405, anything that is not HTTP is 400 (rules, "Statuses", "Methods" and "What is around a
 body"). ``request_checks`` refuses ambiguous requests.
 """
 

@@ -3,7 +3,7 @@
 The database makes a response faster than most clients read it. The rest waits in temporary files
 without a name. Each is removed when it has been sent, or by the system when the process ends for
 whatever reason. So a slow client uses disk space, but no snapshot of the database and no memory.
-The space is limited, per account and in total (decisions, "Space for answers that wait").
+The space is limited, per account and in total (rules, "Space for answers that wait").
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Timeouts in seconds (decisions, "Requests that come slowly" and the like)."""
+"""Timeouts in seconds (rules, "Requests that come slowly" and the like)."""
 
 __all__ = ["DATABASE_S_MAX", "LOOP_S_MAX", "REQUEST_S_MAX", "STALL_S_MAX"]
 

@@ -44,7 +44,7 @@ def _visible(row: accounts.Row, request: AuthenticatedRequest) -> accounts.Row:
     """Return the account as the caller may see it.
 
     It has no credentials while its API is off (interface, Authentication). The caller's own account
-    has the pair that the request used, which may have been replaced since (decisions, "Rotation of
+    has the pair that the request used, which may have been replaced since (rules, "Rotation of
     API secrets").
     """
     account = dict(zip(_FIELDS, row, strict=True))

@@ -85,9 +85,9 @@ def changes(request: AuthenticatedRequest) -> Responding:
 
 
 def snapshot(request: AuthenticatedRequest) -> Responding:
-    """``GET /snapshot``: the feed without a lower bound (decisions, "Change feed").
+    """``GET /snapshot``: the feed without a lower bound (rules, "Change feed").
 
-    In JSON, or with a line for each record (decisions, "Snapshot in lines").
+    In JSON, or with a line for each record (rules, "Snapshot in lines").
     """
     entities = entities_in(str(request.parameters["entities"]))
     query = FeedQuery(request.service, request.account_id, entities, None)

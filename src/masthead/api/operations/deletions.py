@@ -17,7 +17,7 @@ __all__ = ["routes"]
 def deletions(request: AuthenticatedRequest) -> Responding:
     """Return the ids of records that were removed at ``changed_since`` or later and are not there.
 
-    Window, statuses and headers are those of the change feed (decisions, "Records that are gone").
+    Window, statuses and headers are those of the change feed (rules, "Records that are gone").
     """
     return change_feed.response(request, has_noted, _body)
 

@@ -1,7 +1,7 @@
 """The page at /, which tells a browser what this server is; and what all pages share.
 
 Programs are not meant: without ``text/html`` in ``Accept``, the response is 404, as for any path
-that is not served (decisions, "The page at /").
+that is not served (rules, "The page at /").
 """
 
 from html import escape

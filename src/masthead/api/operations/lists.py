@@ -26,7 +26,7 @@ def list_response(request: AuthenticatedRequest, rows: list[tuple[object, ...]])
     """Return the response of a list operation.
 
     A full page has ``Link: </…?…>; rel="next"``: the path of the request, and a query with the same
-    filters (decisions, "Order of lists, and more than 100", "Order of lists: the address of
+    filters (decisions, "Order of lists, and more than 100"; rules, "Order of lists: the address of
     the next page").
     """
     operation = request.operation

@@ -45,7 +45,8 @@ PAGES = {
     "reference": "Reference: operations, fields, files, settings, commands",
     "glossary": "Glossary: what the words mean",
     "architecture": "Architecture: for developers",
-    "decisions": "Decisions: what the interface leaves open, and what this server does",
+    "rules": "Rules: how this service answers where the interface leaves a question open",
+    "decisions": "Decisions: what could have been decided otherwise, and why it was not",
 }
 """What each page is about, by the name of its file."""
 

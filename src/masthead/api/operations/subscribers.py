@@ -38,9 +38,9 @@ _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
     """Interface, operation 3: the subscriber that login and password match, if there is one.
 
-    For the rules, see decisions, "Login check". The response is 429 after too many failures,
+    For the rules, see rules, "Login check". The response is 429 after too many failures,
     whether or not the login exists (decisions, "Limits of the login check"). While many guesses
-    fail, an email that has opened before still opens (decisions, "A guarded account").
+    fail, an email that has opened before still opens (rules, "A guarded account").
     """
     login, password = (
         str(request.parameters.get("login", "")),

@@ -46,7 +46,7 @@ class Cookie(NamedTuple):
 def respond(request: Request, form: dict[str, str]) -> Response:
     """Show the form, or sign in and go to the page that was asked for.
 
-    An unknown name and a wrong password get the same answer (decisions, "Sign-in of the console").
+    An unknown name and a wrong password get the same answer (rules, "Sign-in of the console").
     """
     typed = _typed(request, form)
     store: Store = request.app.state.store

@@ -1,6 +1,6 @@
 """What expires when: as the subscriptions say now, and as it could be told on a past day.
 
-Rules: circulation, "Expiry" and "Reports"; decisions, "The expiries of a past day". Cancelled
+Rules: circulation, "Expiry" and "Reports"; rules, "The expiries of a past day". Cancelled
 subscriptions and those of deleted subscribers are left out.
 """
 

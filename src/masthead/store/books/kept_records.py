@@ -3,7 +3,7 @@
 Ids that operations give and ids of files cannot mean each other: a row for an id that was given
 here has to name the record as it is called here. And a file neither removes, revives nor renames a
 reader who has issues, money or orders here, or who was merged (decisions, "Ids of files and of the
-books", "Readers whom files leave alone"). All of it holds in mode ``here`` alone.
+books"; rules, "Readers whom files leave alone"). All of it holds in mode ``here`` alone.
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table

@@ -2,7 +2,7 @@
 
 A query that joins an order's items with terms, of which there are millions, is planned by what
 PostgreSQL guesses of a new order, and can read all terms for it. So the keys of the items are asked
-for first, and then the terms by them (decisions, "An order's terms are found by their keys").
+for first, and then the terms by them (rules, "An order's terms are found by their keys").
 """
 
 from collections.abc import Iterable

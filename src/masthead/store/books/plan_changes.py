@@ -1,6 +1,6 @@
 """What a load changes of the plan of issues, and what follows for subscriptions.
 
-A load brings it up to date exactly as commands of the catalogue do (decisions, "Loads of the
+A load brings it up to date exactly as commands of the catalogue do (rules, "Loads of the
 plan"): the ends of all subscriptions to the publications whose plan is another one afterwards.
 """
 

@@ -144,7 +144,7 @@ def _parted(name: str) -> list[tuple[str, str]]:
 
 
 def _patterns(name: str, text: str) -> list[dict[str, str]]:
-    """Return each pattern of a name, by the filter that it is for (decisions, "Find: names")."""
+    """Return each pattern of a name, by the filter that it is for (rules, "Find: names")."""
     text = text.rstrip("*")
     if not text:
         return [{}]
