@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command of ``sys.argv``; exit with 2 where only the client is installed.
+    """Run the command of ``sys.argv``; exit with 2 if only the client is installed.
 
     See decisions, "What an installation holds".
     """

@@ -1,12 +1,12 @@
-"""A source for dlt: all records, in the tables that a mirror has.
+"""A source for dlt: all records, in the same tables as a mirror.
 
-Each run yields what has changed and what was removed since the run before, or everything if there
-was none or the service no longer knows what changed since then (410). The time for the next run is
-in dlt's state, which travels in the same load package as the rows: a package is loaded to its end
-before another one begins, whatever was killed.
+Each run yields the changes and the removed records since the previous run. The first run yields
+everything, and so does a run after the service has lost the changes since then (410). dlt's state
+holds the time for the next run, and is in the same load package as the rows. dlt finishes a package
+before it begins another one, even if a process was killed.
 
-Each table is replaced or merged by one transaction of its own. A package that is loaded twice gives
-the same rows: all of a record's rows are removed before its new ones are inserted, each key once.
+Each table is replaced or merged in its own transaction. Loading a package twice gives the same
+rows: all of a record's rows are deleted before its new ones are inserted, each key once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,20 +46,20 @@ from masthead.mirror.tables import (
 __all__ = ["load", "masthead"]
 
 DROPPED = "masthead_dropped"
-"""The column of a row that removes the rows of its record; at the destination it is always NULL.
+"""The column that is true in a row that removes its record; at the destination it is always NULL.
 
-Its name has a word in it that dlt takes for a change of tables, and it runs such statements in one
-transaction, as PostgreSQL does by itself. In DuckDB a merge would otherwise be two transactions,
-and a table empty between them.
+Because of the "drop" in its name, dlt takes the statements for a change of tables, and runs them in
+one transaction. PostgreSQL does that anyway. In DuckDB, a merge would otherwise be two
+transactions, with an empty table between them.
 """
 
 _ROW_ID = "_dlt_id"
-"""The id that dlt gives to a row. It would make it unique, on PostgreSQL by a constraint; a process
-that is killed after a batch of rows was written, and before that was noted, would write the batch
-again, and fail for ever. The keys make the rows of a batch that is there twice one."""
+"""The id that dlt gives to a row. By default dlt makes it unique, on PostgreSQL with a constraint.
+After a process was killed between writing a batch of rows and recording that, each run would then
+write the batch again and fail. The keys deduplicate the rows of a batch that was written twice."""
 
 _NO_KEY = -1
-"""The other keys of such a row. No id of a record is negative."""
+"""The other keys of a row that removes its record. Ids of records are never negative."""
 
 
 @dlt.source(name="masthead", section="masthead")
@@ -70,27 +70,28 @@ def masthead(
     *,
     patience_s: float = 60.0,
 ) -> Sequence[DltResource]:
-    """Return the source: one resource, ``changes``, for all tables, so that they belong together.
+    """Return the source: one resource, ``changes``, for all tables: they are loaded together.
 
-    ``key`` and ``login`` are the credentials of the interface, ``patience_s`` is how long a request
-    is retried. What is not given comes from dlt's configuration, as ``sources.masthead.key``.
+    ``key`` and ``login`` are the account's credentials, ``patience_s`` is how many seconds a
+    request is retried. Arguments that are not given come from dlt's configuration, such as
+    ``sources.masthead.key``.
 
     A run raises ServiceError if a request fails, MastheadError if the service lacks Masthead's
-    extensions or a value does not fit, and BadUsage if the pipeline's state is one of another
-    service or account. Nothing is loaded then, and the state stays as it was.
+    extensions or a value does not fit, and BadUsage if the pipeline's state belongs to another
+    service or account. Then nothing is loaded, and the state does not change.
     """
     return (_changes(base_url, key, login, patience_s),)
 
 
 def load(pipeline: dlt.Pipeline, source: DltSource) -> LoadInfo:
-    """Finish what a run that was killed has left, run the pipeline, and return what was loaded.
+    """Finish the work of a killed run, run the pipeline, and return what was loaded.
 
-    dlt's own ``run`` does one of the two, and there are two moments of a kill after which each of
-    its runs fails. Where the package was loaded and only not put aside, the working folder is
-    removed, and the state comes from the destination. Where a batch of dlt's own rows was written
-    and that was not noted, the package is aborted, which resets the state to that before it.
+    dlt's own ``run`` does only one of the two, and after a kill at two points each of its runs
+    fails. If the package was loaded but not yet archived, this function removes the working folder,
+    and dlt restores the state from the destination. If a batch of dlt's own rows was written but
+    not recorded, it aborts the package, which resets the state to the one before.
 
-    Raises PipelineStepFailed, whose cause says why; a later call goes on.
+    Raises PipelineStepFailed; its cause says why. A later call continues.
     """
     try:
         while pipeline.has_pending_data:
@@ -159,7 +160,7 @@ def _written(entity: Entity, batch: Mapping[int, Any], *, anew: bool) -> Iterato
 
 
 class _Rows:
-    """Rows of a table for dlt, which replace those of their owners, or all if it is ``anew``."""
+    """Rows of a table for dlt; they replace their owners' rows, or all rows if ``anew``."""
 
     def __init__(self, table: Table, *, anew: bool) -> None:
         self._table = table
@@ -170,11 +171,11 @@ class _Rows:
         self._change += [None] * (len(self._names) - len(table.columns))
 
     def none(self) -> Any:
-        """Return what creates the table, and removes its rows if it is anew."""
+        """Return the item that creates the table, and empties it if ``anew``."""
         return self._hinted(dlt.mark.materialize_table_schema())
 
     def of(self, owners: Iterable[int], rows: Iterable[Row]) -> Iterator[Any]:
-        """Yield the rows of the owners, and what removes those of an owner who has none."""
+        """Yield the rows of the owners, and the removal of those of owners that have none now."""
         without = set(owners)
         remaining = iter(rows)
         while batch := list(islice(remaining, BATCH_RECORDS)):
@@ -184,7 +185,7 @@ class _Rows:
             yield from self.removed(without)
 
     def removed(self, owners: Iterable[int]) -> Iterator[Any]:
-        """Yield what removes the rows of the owners."""
+        """Yield the removal of the owners' rows."""
         no_keys = dict.fromkeys(self._names[1 : self._table.key], _NO_KEY)
         if rows := [
             {self._table.owner: owner, **no_keys, DROPPED: True} for owner in sorted(owners)

@@ -15,7 +15,7 @@
         ├── ServiceUnreachable   no complete response
         └── UnexpectedResponse   a response that the interface does not allow
 
-Each message is a sentence: what was wrong, where, and what would be right. It names no command and
+Each message is one sentence: what is wrong, where, and what would be right. It names no command and
 no option, since clerks read it in a browser. The command line maps the classes to exit statuses,
 the server maps them to HTTP statuses.
 """
@@ -39,8 +39,8 @@ __all__ = [
 class MastheadError(Exception):
     """The base of all exceptions that Masthead raises on purpose.
 
-    ``code`` names what is wrong where a front end can say how to mend it, and is "" elsewhere;
-    ``values`` are what such a hint needs (``masthead.cli.hints``, ``masthead.console.hints``).
+    ``code`` identifies an error for which a front end has a hint, and is "" for others. ``values``
+    are the values in that hint (``masthead.cli.hints``, ``masthead.console.hints``).
     """
 
     def __init__(self, *args: object, code: str = "", **values: object) -> None:
@@ -60,8 +60,8 @@ class BadUsage(BadInput):
 class BadRows(BadInput):
     """Rows of import files that are refused, with their problems.
 
-    The message shows the values, which can be personal. ``brief`` says without them where the first
-    problem is, and how many there are.
+    The message shows the values, which can be personal. ``brief`` omits them: it says where the
+    first problem is, and how many problems there are.
     """
 
     def __init__(self, message: str, brief: str, *, code: str = "") -> None:
@@ -84,7 +84,7 @@ class StoreUnavailable(MastheadError):
 class ServiceError(MastheadError):
     """A request of :class:`masthead.Client` failed.
 
-    ``path`` is that of the request, ``status`` the HTTP status or None without a response.
+    ``path`` is the request's path, ``status`` the HTTP status, or None without a response.
     ``message`` is the service's own message, or a description of the failure.
     """
 
@@ -105,7 +105,7 @@ class TooOld(ServiceError):
 
 
 class _Passing(ServiceError):
-    """A failure after which the same request may succeed.
+    """A temporary failure: the same request may succeed later.
 
     ``retry_after_s`` are the seconds of ``Retry-After``, None without this header.
     """
@@ -118,9 +118,9 @@ class _Passing(ServiceError):
 
 
 class TooManyRequests(_Passing):
-    """The service refuses to answer for now (429), such as a login at which too many guessed.
+    """The service refuses the request for now (429), such as after too many guesses at a login.
 
-    It is there, and what was asked is not answered: nobody has a right by this.
+    The service is up, but it has not checked the request: never treat this as a successful login.
     ``retry_after_s`` are the seconds of ``Retry-After``, None without this header.
     """
 
@@ -133,4 +133,4 @@ class ServiceUnreachable(_Passing):
 
 
 class UnexpectedResponse(ServiceError):
-    """The response is not one that the interface allows."""
+    """The interface does not allow this response."""

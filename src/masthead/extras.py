@@ -1,7 +1,7 @@
-"""What brings the packages that an installation lacks: the file of the release, with an extra.
+"""The command that installs missing packages: the file of the release, with an extra.
 
-Never the name alone: on a public index it is nobody's, so whoever takes it would be installed by
-a hint that says it (rules, "What a hint says to install").
+It never uses the name alone. The name is not registered on a public index. Anyone could register
+it there, and a hint would install their package (rules, "What a hint says to install").
 """
 
 from typing import Literal

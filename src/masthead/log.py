@@ -1,11 +1,12 @@
 """Logs: one line per event on standard error, as ``name=value`` pairs or as a JSON object.
 
 Each call decides what its line contains. A line never contains a query string, a login, a password
-or credentials, and of a path as it was sent at most two words (``masthead.api.http.log_reasons``).
-An unexpected error is logged with its type and traceback, but without its message, which may quote
-any value. Objects that a library's message shows are omitted too (rules, "Errors in the log").
+or credentials. It contains at most two words of a path as the client sent it
+(``masthead.api.http.log_reasons``). An unexpected error is logged with its type and traceback, but
+without its message, which may quote any value. Objects in a library's message are omitted too
+(rules, "Errors in the log").
 
-Lines are written by a thread, so that a call never waits for the reader of the log (rules, "A
+A thread writes the lines, so that a call never waits for the reader of the log (rules, "A
 log that nobody reads").
 """
 
@@ -47,7 +48,7 @@ WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """Characters of lines that may wait to be written; further lines are dropped."""
 
 _END_S_MAX = 2
-"""Seconds that a process waits at its end for its last lines to be written."""
+"""Seconds that a process waits at exit for its last lines to be written."""
 
 _SELDOM_S = 60
 _REASONS_MAX = 10
@@ -90,7 +91,7 @@ def _without_message(_logger: WrappedLogger, _method: str, event: EventDict) -> 
 
 
 def _of_library(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Add the library's name, and keep only the first line: asyncio's others show its objects."""
+    """Add the library's name, and keep only the first line: asyncio shows objects in the others."""
     first_line = str(event["event"]).partition("\n")[0]
     return {**event, "event": f"{event['_record'].name}: {first_line}"}
 
@@ -184,7 +185,7 @@ class _Writer:
                 end.set()
 
     def _take(self) -> list[str | threading.Event]:
-        """Wait for lines and return all in the queue; none if it is time for a retry."""
+        """Wait for lines and return all in the queue; return none when a retry is due."""
         try:
             first = self._queue.get(timeout=_RETRY_S if self._dropped else None)
         except Empty:
@@ -265,9 +266,9 @@ class RequestLog:
 
 
 class LogThrottle:
-    """Bounds the lines of an event that can occur with each request.
+    """Limits the lines of an event that can occur with each request.
 
-    Each reason is due once a minute, and at most ten reasons are. ``time`` returns seconds.
+    In a minute, it allows each reason once, and at most ten reasons. ``time`` returns seconds.
     """
 
     def __init__(self, time: Callable[[], float] = monotonic) -> None:
@@ -276,7 +277,7 @@ class LogThrottle:
         self._reasons: set[str] = set()
 
     def is_due(self, reason: str = "") -> bool:
-        """Return whether the event is to be logged, with this reason; it counts as logged then."""
+        """Return whether to log the event with this reason; if so, count it as logged."""
         now = self._time()
         if now - self._since > _SELDOM_S:
             self._since = now
@@ -288,14 +289,14 @@ class LogThrottle:
 
 
 class _SeldomFilter(logging.Filter):
-    """Bounds the warnings of a library, each of which is due once a minute."""
+    """Limits the warnings of a library: each is logged at most once a minute."""
 
     def __init__(self) -> None:
         super().__init__()
         self._seldom = LogThrottle()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether the record is logged; its message without the values is the reason."""
+        """Return whether to log the record; the reason is its message without the values."""
         return record.levelno < logging.WARNING or self._seldom.is_due(str(record.msg))
 
 

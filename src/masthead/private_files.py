@@ -42,7 +42,7 @@ def new_file(path: Path, *, encoding: str = "utf-8", errors: str | None = None) 
 
 
 def share(path: Path, folder: Path) -> None:
-    """Let those read a file or folder who may read ``folder``, and only its owner write to it.
+    """Let all users who may read ``folder`` read the path; only its owner may write to it.
 
     Raises OSError.
     """
@@ -51,7 +51,7 @@ def share(path: Path, folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Write what the system still holds of a file or folder to the disk. Raises OSError."""
+    """Flush a file or folder from the system's cache to the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

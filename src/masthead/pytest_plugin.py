@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture ``masthead_server``, an emulator for each test.
 
-pytest imports this module in all of its runs, so it imports nothing until a test wants the fixture.
-One process serves all tests of a session; before each one it goes back to the beginning (rules,
+pytest imports this module in every run, so it imports nothing until a test uses the fixture. One
+process serves all tests of a session. The fixture resets it before each test (rules,
 "The fixture `masthead_server`").
 """
 

@@ -11,8 +11,8 @@ __all__ = ["bind"]
 def bind(host: str, port: int, *, setting: str = "port") -> socket.socket:
     """Return a socket that listens on ``host`` and ``port`` (0: any free port).
 
-    ``setting`` is the name of the setting of the port. Raises BadUsage if the port is in use or the
-    host is not an address of this machine.
+    ``setting`` is the name of the port's setting. Raises BadUsage if the port is in use or the host
+    is not an address of this machine.
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]

@@ -1,10 +1,10 @@
 """All settings: their names, types, limits, defaults and meanings.
 
 A setting is a flag of the commands that use it (``--port``) and an environment variable of the
-same name (``MASTHEAD_PORT``); the flag takes precedence. A secret is only a variable. The options
-of the commands and the table in the docs are generated from this list.
+same name (``MASTHEAD_PORT``); the flag takes precedence. A secret has no flag. The options of the
+commands and the table in the docs are generated from this list.
 
-The settings of a server are the fields of :class:`ServerSettings`: a new one is one line there.
+The settings of a server are the fields of :class:`ServerSettings`: add a new one there.
 """
 
 import os
@@ -20,7 +20,7 @@ __all__ = ["SETTINGS", "ServerSettings", "Setting"]
 
 
 class Setting(NamedTuple):
-    """A setting; ``default`` None means that there is none.
+    """A setting; ``default`` is None if it has no default.
 
     ``value_type`` is str, int, bool or a Literal of the possible strings. The limits of an int may
     be None. ``variable_name`` is the variable's name if it differs from the flag's. A setting that

@@ -1,12 +1,14 @@
-"""A tap for Singer, made with its SDK: a stream for each entity, with its records as they are.
+"""A tap for Singer, made with its SDK: a stream for each entity, with its records unchanged.
 
-A stream's bookmark is the time of the next request (``through``) and the version of its table. The
-bookmark is written after all records of the response, so a target that has it has them. A removed
-record is one with its key and ``_sdc_deleted_at``. Loading everything anew is a new version of the
-table, activated after its last record, which ends the rows of the versions before.
+A stream's bookmark holds the time of the next request (``through``) and the version of its table.
+The tap writes the bookmark after all records of the response, so a target that has the bookmark has
+the records. A removed record has only its key and ``_sdc_deleted_at``. A complete reload is a new
+version of the table. The tap activates it after its last record, and the target then removes the
+rows of earlier versions.
 
-Nested records stay inside of theirs, since a tap does not know the keys of the items that an order
-no longer has. Amounts are texts of the format ``x-singer.decimal``, with all their decimal places.
+Nested records stay inside their parents, since a tap does not know the keys of items that an order
+no longer has. Amounts are strings of the format ``x-singer.decimal``, with all their decimal
+places.
 """
 
 import time
@@ -32,7 +34,7 @@ _DELETED_AT = "_sdc_deleted_at"
 
 
 class TapMasthead(Tap):
-    """The tap. Its settings are those of the client, and ``patience_s`` how long it retries."""
+    """The tap. Its settings are the client's; ``patience_s`` is how long it retries."""
 
     name = "tap-masthead"
     config_jsonschema = th.PropertiesList(
@@ -61,7 +63,8 @@ class _Masthead(Stream):
     def get_records(self, context: Mapping[str, Any] | None) -> Iterator[dict[str, Any]]:
         """Yield the records, and set the bookmark when all have been written.
 
-        Raises what :func:`masthead.mirror.increment.increment_since` does; the bookmark stays then.
+        Raises the errors of :func:`masthead.mirror.increment.increment_since`; the bookmark then
+        stays.
         """
         del context
         config = self.config
@@ -74,7 +77,7 @@ class _Masthead(Stream):
         raise NotImplementedError
 
     def _begin_version(self) -> int:
-        """Begin a version of the table, later than any before; return it."""
+        """Begin a version of the table, greater than all earlier ones; return it."""
         before = self.stream_state.get("version") or 0
         self._stream_version = max(int(time.time() * 1000), before + 1)
         return self._stream_version
@@ -116,7 +119,7 @@ class _Records(_Masthead):
 
 
 class _Definitions(_Masthead):
-    """The custom fields and their options, which are few: all of them each time."""
+    """The custom fields and their options: all of them in each run, since they are few."""
 
     def __init__(self, tap: Tap) -> None:
         super().__init__(tap, "custom_field_definitions", shapes.CustomFieldDefinition)
@@ -131,7 +134,7 @@ class _Definitions(_Masthead):
 
 
 def _object(shape: type) -> dict[str, Any]:
-    """Return the JSON Schema of a record as a stream has it."""
+    """Return the JSON Schema of a stream's record."""
     fields = fields_of(shape)
     return {
         "type": "object",
@@ -163,7 +166,7 @@ _SCHEMAS: Mapping[type[Kind], tuple[str, Mapping[str, str]]] = {
 
 
 def _shown(shape: type, record: Any) -> dict[str, Any]:
-    """Return a record as a stream has it. Raises MastheadError if a number is too big."""
+    """Return a record as a dict for a stream. Raises MastheadError if a number is too big."""
     return {field.name: _value(field, getattr(record, field.name)) for field in fields_of(shape)}
 
 

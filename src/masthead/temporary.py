@@ -20,8 +20,8 @@ _LOCK = "lock"
 def own_folder(prefix: str, *, needed: int) -> Iterator[Path]:
     """Yield a new folder for as long as the block lasts, in memory if ``needed`` bytes are free.
 
-    Folders with this prefix that killed processes have left are removed: a lock that ends with its
-    process says which. Raises OSError if there can be no folder.
+    Also removes folders with this prefix that killed processes have left: those that no process
+    holds the lock of. Raises OSError if no folder can be created.
     """
     temporary = Path(gettempdir())
     for each in {MEMORY, temporary}:
@@ -34,13 +34,13 @@ def own_folder(prefix: str, *, needed: int) -> Iterator[Path]:
         Path(folder, f"{_LOCK}.new").open("w") as lock,
     ):
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Its name only now: a folder whose lock is free belongs to nobody.
+        # Named only when it is locked: other processes remove a folder whose lock is free.
         Path(lock.name).rename(Path(folder, _LOCK))
         yield Path(folder)
 
 
 def _remove_left(parent: Path, prefix: str) -> None:
-    """Remove this user's folders of processes that have ended without it."""
+    """Remove this user's folders that ended processes have left."""
     with suppress(OSError):
         for folder in parent.glob(f"{prefix}*"):
             with suppress(OSError):
@@ -49,7 +49,7 @@ def _remove_left(parent: Path, prefix: str) -> None:
 
 
 def _is_free(lock: Path) -> bool:
-    """Return whether no process holds a lock; raise OSError if there is none."""
+    """Return whether no process holds the lock; raise OSError if there is no such file."""
     with lock.open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,6 +1,6 @@
-"""Connections to SQLite, PostgreSQL, DuckDB and Parquet: transactions, streams, locks, errors.
+"""Connections to SQLite, PostgreSQL and DuckDB: transactions, streams, locks, errors, URLs.
 
-``store`` and ``mirror`` build on this package. It knows nothing of their tables. ``postgresql``,
-``duckdb`` and ``parquet`` are imported only for their URLs: psycopg takes longer to import than
-many commands run, and DuckDB is an extra.
+``store`` and ``mirror`` build on this package, which does not know their tables. ``postgresql`` and
+``duckdb`` are imported only for their URLs: psycopg takes longer to import than many commands run,
+and DuckDB is an extra.
 """

@@ -33,7 +33,7 @@ _RETRY_S_MAX = 0.1
 
 
 class DatabaseUnavailable(StoreUnavailable):
-    """The database cannot be opened or used now; ``reason`` is what its driver says."""
+    """The database cannot be opened or used now; ``reason`` is the driver's message."""
 
     def __init__(self, problem: str, reason: str) -> None:
         super().__init__(f"{problem}: {reason}")
@@ -47,7 +47,7 @@ class DatabaseLocked(DatabaseUnavailable):
 class Connection(Protocol):
     """A connection to a database, to be used by one thread at a time.
 
-    Its methods raise DatabaseLocked or DatabaseUnavailable. What the driver raises for a wrong
+    Its methods raise DatabaseLocked or DatabaseUnavailable. The driver's error for an invalid
     statement is not caught; it is a ``driver_error``.
     """
 
@@ -64,7 +64,7 @@ class Connection(Protocol):
         """Yield the rows one by one, in constant memory.
 
         No other statement may run before the stream ends. The stream is closed at the end of the
-        snapshot in which it was opened, else when the connection is closed or returned.
+        snapshot in which it was opened, or when the connection is closed or returned.
         """
 
     def change(self, sql: str, /, **values: Value) -> int:
@@ -97,7 +97,7 @@ class Connection(Protocol):
 
 
 class RowsAndStreams(ABC):
-    """What all connections do alike: the first of the rows, and streams that are closed in time."""
+    """The common part of all connections: the first row, and streams that are closed in time."""
 
     streams: "OpenStreams"
 
@@ -120,21 +120,21 @@ class RowsAndStreams(ABC):
 
 
 class OpenStreams:
-    """The streams of a connection, to close those that were not read to their end."""
+    """The streams of a connection; it closes those that were not read to their end."""
 
     def __init__(self) -> None:
         self._open: list[Generator[Row, None, None]] = []
 
     def add(self, rows: Generator[Row, None, None]) -> Iterator[Row]:
-        """Return the stream, and close it in :meth:`close` if it has not ended before."""
+        """Return the stream; :meth:`close` closes it unless it has ended."""
         self._open = [stream for stream in self._open if getgeneratorstate(stream) != GEN_CLOSED]
         self._open.append(rows)
         return rows
 
     def close(self) -> None:
-        """Close all streams, but not one that ends now, which is what calls this.
+        """Close all streams, except one that is ending: it is the caller.
 
-        Errors are ignored, since the rows are not needed any more.
+        Errors are ignored, since the rows are no longer needed.
         """
         while self._open:
             stream = self._open.pop()
@@ -146,12 +146,12 @@ class OpenStreams:
 def retry(attempt: Callable[[], Result], seconds: float) -> Result:
     """Call ``attempt`` until it raises no DatabaseLocked, and return its result.
 
-    Raises the DatabaseLocked that it still raises after ``seconds``.
+    Raises DatabaseLocked if ``attempt`` still raises it after ``seconds``.
     """
     try:
         return attempt()
     except DatabaseLocked:
-        # Imported only when there is something to wait for: it takes 30 ms.
+        # Imported only when it is needed: the import takes 30 ms.
         from tenacity import (  # noqa: PLC0415
             Retrying,
             retry_if_exception_type,

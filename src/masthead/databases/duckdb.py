@@ -1,6 +1,6 @@
-"""DuckDB: a connection to a file, and the errors of its driver, which only the extra brings.
+"""DuckDB: a connection to a file, and the errors of its driver, which comes with the extra.
 
-One process at a time can open a file that it writes to, and others cannot read it meanwhile. So a
+While a process has a file open for writing, no other process can open it, not even to read. So a
 connection waits for the file when it is opened, and holds it until it is closed.
 """
 
@@ -41,17 +41,17 @@ _UNAVAILABLE = (
     duckdb.OutOfMemoryException,
     duckdb.TransactionException,
 )
-"""Errors of the database. All others are errors in a statement, which are bugs of ours."""
+"""Errors of the database. All others are errors in our statements, which are bugs."""
 
 _NOT_HELD = (duckdb.DataError, duckdb.InvalidInputException, UnicodeError)
-"""What a value raises that a column cannot hold."""
+"""Errors for a value that a column cannot hold."""
 
 _MAGIC = b"DUCK"
 _BEGINNING_BYTES = 12
-"""A file of DuckDB begins with so many bytes, of which the last ones are ``_MAGIC``."""
+"""The length of the beginning of a DuckDB file, which ends with ``_MAGIC``."""
 
 _writers: defaultdict[Path, Lock] = defaultdict(Lock)
-"""Locks out the other threads that write to a file, which all have one instance of DuckDB."""
+"""The write lock of each file, for the threads of this process: they share a DuckDB instance."""
 
 
 class DuckdbConnection(RowsAndStreams):
@@ -69,7 +69,7 @@ class DuckdbConnection(RowsAndStreams):
         self._log = Path(f"{self._path}.wal")
         self._spilled = Path(f"{self._path}.tmp")
         self._connection = retry(lambda: _open(self._path), wait_s)
-        # For what does not fit into memory. DuckDB would create it with the mode of the umask.
+        # For data that does not fit into memory. DuckDB would create it with the umask's mode.
         with suppress(OSError):
             make_folder(self._spilled)
         self.streams = OpenStreams()
@@ -121,7 +121,7 @@ class DuckdbConnection(RowsAndStreams):
 
     @contextmanager
     def read_snapshot(self) -> Iterator[None]:
-        """Read in one transaction. Its snapshot is that of its first statement."""
+        """Read in one transaction. Its first statement takes the snapshot."""
         self.script("BEGIN")
         try:
             yield
@@ -131,13 +131,13 @@ class DuckdbConnection(RowsAndStreams):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write in one transaction; no other thread can write to the file meanwhile."""
+        """Write in one transaction; no other thread can write to the file during it."""
         writer = _writers[self._path]
         if not writer.acquire(timeout=self._wait_s):
             raise DatabaseLocked("the database is busy", "another thread is writing to it")
         try:
-            # DuckDB creates its log when it commits, with the mode that the umask leaves. Whoever
-            # may read the file needs the log too, which can stay.
+            # DuckDB creates its log at a commit, with the umask's mode. The log can stay, and all
+            # users who may read the file need it.
             make_file(self._log)
             with suppress(OSError):
                 shutil.copymode(self._path, self._log)
@@ -168,9 +168,9 @@ class DuckdbConnection(RowsAndStreams):
 def create_file(path: Path) -> None:
     """Create an empty database, readable by its owner only, if there is none.
 
-    DuckDB does not take an empty file for a new database, so it makes one in a folder of its own.
-    Raises DatabaseUnavailable, also for a file that is none of DuckDB: of some it would download
-    an extension from the network that can read them.
+    DuckDB does not accept an empty file as a new database, so this creates one in a temporary
+    folder. Raises DatabaseUnavailable, also for a file of another format: for some formats, DuckDB
+    would download an extension from the network.
     """
     try:
         if path.exists():
@@ -204,7 +204,7 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def _explaining() -> Iterator[None]:
-    """Raise DatabaseUnavailable for DuckDB's errors of the database."""
+    """Turn DuckDB's errors of the database into DatabaseUnavailable."""
     try:
         yield
     except _UNAVAILABLE as error:

@@ -33,10 +33,10 @@ __all__ = ["SqliteConnection", "copy_file", "create_file", "find_damage", "overw
 
 BUSY_TIMEOUT_MS = 5_000
 WAL_TIMEOUT_S = 5.0
-"""How long to retry the switch to WAL mode while another program locks the whole file."""
+"""Seconds to retry the switch to WAL mode while another program locks the whole file."""
 
 WAL_BYTES_KEPT = 64 * 1024 * 1024
-"""The log of a large load may be as long as the load. Afterwards it is cut to this size."""
+"""The log of a large load may be as large as the load. It is later truncated to this size."""
 
 _STATEMENTS_CACHED = 500
 _PAGES = 2_000
@@ -53,7 +53,7 @@ _UNAVAILABLE = (
     apsw.ProtocolError,
     apsw.ReadOnlyError,
 )
-"""Errors of the database. All others are errors in a statement, which are bugs of ours."""
+"""Errors of the database. All others are errors in our statements, which are bugs."""
 
 _creation = threading.Lock()
 
@@ -70,11 +70,11 @@ class SqliteConnection(RowsAndStreams):
         self.streams = OpenStreams()
 
     def set_lock_timeout(self, seconds: float) -> None:
-        """Wait so long for a lock before DatabaseLocked is raised."""
+        """Set how long to wait for a lock before raising DatabaseLocked."""
         self._connection.set_busy_timeout(int(seconds * 1_000))
 
     def wait_without_limit(self, waits: Callable[[bool], object]) -> None:
-        """Wait for any lock; ``waits`` is told before each sleep whether it is the first."""
+        """Wait forever for locks; before each sleep, tell ``waits`` whether it is the first."""
 
         def sleep_and_retry(calls: int) -> bool:
             waits(calls == 0)
@@ -126,7 +126,7 @@ class SqliteConnection(RowsAndStreams):
 
     @contextmanager
     def read_snapshot(self) -> Iterator[None]:
-        """Read in one transaction. Its snapshot is that of its first statement."""
+        """Read in one transaction. Its first statement takes the snapshot."""
         self.rows("BEGIN")
         try:
             yield
@@ -136,7 +136,7 @@ class SqliteConnection(RowsAndStreams):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write in one transaction; no other can write to the file meanwhile."""
+        """Write in one transaction; no other connection can write to the file during it."""
         self.rows("BEGIN IMMEDIATE")
         try:
             yield
@@ -146,11 +146,11 @@ class SqliteConnection(RowsAndStreams):
                 self.rows("ROLLBACK")
 
     def switch_to_wal(self) -> None:
-        """Switch the file to WAL mode, in which it stays.
+        """Switch the file to WAL mode, permanently.
 
-        SQLite calls no busy handler when two connections do this at the same time, since each
-        would wait for the other. The refused one retries here. Raises DatabaseLocked after
-        :data:`WAL_TIMEOUT_S`.
+        When two connections do this at the same time, SQLite refuses one without calling its busy
+        handler, since each would wait for the other. The refused one retries here. Raises
+        DatabaseLocked after :data:`WAL_TIMEOUT_S`.
         """
         try:
             retry(lambda: self.rows("PRAGMA journal_mode = WAL"), WAL_TIMEOUT_S)
@@ -160,7 +160,7 @@ class SqliteConnection(RowsAndStreams):
             ) from error
 
     def limit_wal(self) -> None:
-        """Cut the log to :data:`WAL_BYTES_KEPT` whenever this connection starts it again."""
+        """Truncate the log to :data:`WAL_BYTES_KEPT` whenever this connection restarts it."""
         self.rows(f"PRAGMA journal_size_limit = {WAL_BYTES_KEPT}")
 
     def rewrite(self, wait_s: float) -> None:
@@ -168,7 +168,7 @@ class SqliteConnection(RowsAndStreams):
 
         Waits up to ``wait_s`` seconds for writers, and then as long for readers: the log can be
         emptied only when no reader has an older snapshot. Other connections can write between the
-        attempts. Raises DatabaseLocked after that time.
+        attempts. Raises DatabaseLocked when the time is over.
         """
         self.set_lock_timeout(wait_s)
         self.rows("VACUUM")
@@ -191,22 +191,22 @@ class SqliteConnection(RowsAndStreams):
 def create_file(path: Path) -> None:
     """Create an empty file, readable by its owner only, if there is none.
 
-    Errors are left to the connection that opens it. Closing a file ends all locks that the
-    process has on it, so no other thread may open the new one before this function has closed it.
+    Errors are left to the connection that opens it. Closing a file releases all locks that the
+    process has on it, so no other thread may open the new file before this function closes it.
     """
     with _creation:
         make_file(path)
 
 
 def copy_file(source: Path, target: Path, advance: Callable[[int, int], None]) -> None:
-    """Copy a snapshot of the database ``source`` over the file ``target``, which has no log then.
+    """Copy a snapshot of the database ``source`` over the file ``target``, which then has no log.
 
-    ``advance`` is called with the number of pages copied so far, and of all pages. Raises
+    ``advance`` is called with the number of pages copied so far and the number of all pages. Raises
     DatabaseUnavailable.
     """
     try:
         with closing(_open(source, read_only=True)) as original, closing(_open(target)) as copy:
-            # In one snapshot: otherwise each write of others would start the copy again.
+            # In one snapshot: otherwise each write by another connection would restart the copy.
             original.execute("BEGIN; SELECT 1 FROM sqlite_schema").fetchall()
             with copy.backup("main", original, "main") as backup:
                 while not backup.done:
@@ -218,9 +218,9 @@ def copy_file(source: Path, target: Path, advance: Callable[[int, int], None]) -
 
 
 def overwrite_file(source: Path, target: Path) -> None:
-    """Write what the file ``source`` holds over ``target``, which others may read meanwhile.
+    """Overwrite ``target`` with the contents of ``source``, while others may read it.
 
-    For them it is one transaction, and ``target`` stays the same file in WAL mode. Raises
+    Readers see one transaction, and ``target`` stays the same file in WAL mode. Raises
     DatabaseUnavailable, or DatabaseLocked if another connection writes for longer than
     :data:`WAL_TIMEOUT_S`.
     """
@@ -237,7 +237,7 @@ def _overwrite(original: apsw.Connection, copy: apsw.Connection) -> None:
 
 
 def find_damage(path: Path) -> str | None:
-    """Return what SQLite's integrity check finds first, or None if the file is intact."""
+    """Return the first finding of SQLite's integrity check, or None if the file is intact."""
     with closing(SqliteConnection(path, read_only=True)) as connection:
         try:
             ((found,),) = connection.rows("PRAGMA integrity_check(1)")

@@ -14,7 +14,7 @@ _POSTGRESQL = ("postgresql://", "postgres://")
 
 
 def is_postgresql(url: str) -> bool:
-    """Return whether the URL is one of PostgreSQL."""
+    """Return whether the URL names a PostgreSQL database."""
     return url.startswith(_POSTGRESQL)
 
 
@@ -27,7 +27,7 @@ def sqlite_path(url: str) -> Path | None:
 
 
 def duckdb_path(url: str) -> Path | None:
-    """Return the path of the file that a DuckDB URL names, as in one of SQLite; else None."""
+    """Return the path of the file that a DuckDB URL names, or None for any other URL."""
     return _path(url, _DUCKDB)
 
 

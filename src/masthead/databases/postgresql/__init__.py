@@ -3,7 +3,7 @@
 =================  ===========================================================================
 ``session.py``     a session: psycopg's connection, whose ``exchange`` sends all statements of a
                    transaction in one message, and reads their results
-``connection.py``  what ``databases.connection`` describes, by means of a session; the errors
+``connection.py``  ``databases.connection``, implemented with a session; the errors
 ``pool.py``        sessions for threads
 ``greenlets.py``   functions that wait on an event loop without blocking it
 ``loop_pool.py``   sessions for these functions
@@ -22,8 +22,8 @@ a greenlet     ``LoopPool``            the event loop, which      the deadline o
 =============  ======================  =========================  ============================
 
 Each caller also waits for a session if all are in use: a thread for a second, a greenlet until its
-deadline. When a wait ends too early, the session is closed, since what the server sends next is not
-known. The request then gets 503.
+deadline. When a wait ends too early, the session is closed, since the server's next message is
+unknown. The request then gets 503.
 
 A greenlet is a function with a stack of its own. It runs in the thread of the event loop. Where it
 has to wait, ``suspend`` switches to the event loop, which handles other requests. When the server

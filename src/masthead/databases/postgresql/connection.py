@@ -41,7 +41,7 @@ __all__ = [
 
 READ_COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 REPEATABLE_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-"""How transactions begin. A server's defaults may be others (``default_transaction_…``)."""
+"""How transactions begin. A server may have other defaults (``default_transaction_…``)."""
 
 UNLIMITED: Mapping[str, str] = {
     "statement_timeout": "0",
@@ -49,10 +49,10 @@ UNLIMITED: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "0",
     "transaction_timeout": "0",
 }
-"""The settings of a transaction that may take as long as it needs, whatever the server's are."""
+"""The settings of a transaction without timeouts, whatever the server's settings are."""
 
 _SINCE = {"transaction_timeout": 170_000}
-"""The server versions in which settings are new."""
+"""The first server version that has a setting."""
 
 _STREAM_ROWS = 1_000
 
@@ -63,12 +63,12 @@ _UNAVAILABLE = (
     errors.UndefinedTable,
     errors.UndefinedColumn,
     errors.UndefinedFunction,
-    # From a distributed database, one of whose nodes is away.
+    # From a distributed database with a node that is down.
     errors.InternalError_,
-    # From a replica that is asked to write.
+    # From a write on a replica.
     errors.ReadOnlySqlTransaction,
 )
-"""Errors of the database. All others are errors in a statement, which are bugs of ours."""
+"""Errors of the database. All others are errors in our statements, which are bugs."""
 
 
 class PostgresConnection(RowsAndStreams):
@@ -82,7 +82,7 @@ class PostgresConnection(RowsAndStreams):
         self.streams = OpenStreams()
 
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Run a statement, which stays prepared if the session keeps any, and return all rows."""
+        """Run a statement and return all rows. It stays prepared if the session keeps any."""
         return self._run(statement_of(sql, values)).rows
 
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
@@ -130,14 +130,14 @@ class PostgresConnection(RowsAndStreams):
             yield
         finally:
             self.streams.close()
-            # The rows are right, even if the database cannot be told that the transaction ends.
-            # COMMIT, since psycopg forgets all prepared statements at a ROLLBACK.
+            # The rows are right, even if the transaction cannot be ended. COMMIT, since psycopg
+            # forgets all prepared statements at a ROLLBACK.
             with suppress(DatabaseUnavailable):
                 self._end("COMMIT")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write in one transaction, beside those of other connections."""
+        """Write in one transaction, concurrently with those of other connections."""
         with self._writing(UNLIMITED):
             yield
 
@@ -161,10 +161,10 @@ class PostgresConnection(RowsAndStreams):
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """Raise DatabaseUnavailable or DatabaseLocked for psycopg's errors of the database.
+        """Turn psycopg's errors of the database into DatabaseUnavailable or DatabaseLocked.
 
-        A replica refuses to begin a transaction that writes. Raises MastheadError if the user has
-        no right to do what was asked.
+        One of them is a replica's refusal to begin a transaction that writes. Raises MastheadError
+        if the user lacks the privilege for a statement.
         """
         try:
             with explaining():
@@ -189,7 +189,7 @@ class PostgresConnection(RowsAndStreams):
 
 
 def beginning(version: int, settings: Mapping[str, str]) -> list[str]:
-    """Return the statements that make ``settings`` for a transaction; not those it does not know.
+    """Return the statements that set ``settings`` in a transaction, if the server knows them.
 
     ``version`` is the server's, as a number such as 160004.
     """
@@ -225,7 +225,7 @@ def connect(url: str) -> Session:
 
 @contextmanager
 def explaining() -> Iterator[None]:
-    """Raise DatabaseUnavailable or DatabaseLocked for psycopg's errors of the database."""
+    """Turn psycopg's errors of the database into DatabaseUnavailable or DatabaseLocked."""
     try:
         yield
     except _UNAVAILABLE as error:

@@ -1,8 +1,8 @@
 """Ordinary functions that wait on an event loop without blocking it.
 
-A function runs in a greenlet. Where it waits for a database, the event loop goes on, and continues
-the function when the wait is over. So the same function can wait in a thread and in an event loop,
-as in SQLAlchemy's asyncio extension.
+A function runs in a greenlet. While it waits for a database, the event loop does other work. The
+loop continues the function when the wait is over. So the same function can wait in a thread and in
+an event loop, as in SQLAlchemy's asyncio extension.
 """
 
 from asyncio import Future, TimerHandle, get_running_loop
@@ -18,9 +18,9 @@ Result = TypeVar("Result")
 
 
 class _Worker(greenlet.greenlet):
-    """A greenlet that runs one function after another: a new one costs ten times a switch.
+    """A greenlet that runs one function after another: a new one costs as much as ten switches.
 
-    ``late`` is the error that its function gets whenever it waits after its deadline.
+    ``late`` is the error that its function gets when it waits after its deadline.
     """
 
     late: Exception | None = None
@@ -44,8 +44,8 @@ class Greenlets:
     ) -> "Future[Result]":
         """Run a function until it waits or ends; return its future. ``ended`` is called after it.
 
-        If it waits at ``ends_at``, a time of the event loop, or later, then what it waits for
-        raises the error that ``too_late`` returns.
+        If it waits at or after ``ends_at``, a time of the event loop, the wait raises the error
+        that ``too_late`` returns.
         """
         worker = self._idle.pop() if self._idle else _Worker(self._serve, self._hub)
         future: Future[Result] = self._loop.create_future()
@@ -79,19 +79,19 @@ class Greenlets:
 
     @staticmethod
     def _interrupt(worker: _Worker, too_late: Callable[[], Exception]) -> None:
-        """Raise the error where the function waits, even if nobody waits for the function."""
+        """Raise the error where the function waits, even if nothing awaits the future."""
         worker.late = too_late()
         worker.throw(worker.late)
 
 
 def current() -> _Worker | None:
-    """Return the greenlet of an event loop in which this is called; None if it is in none."""
+    """Return the current greenlet of an event loop; None outside of such a greenlet."""
     found = greenlet.getcurrent()
     return found if isinstance(found, _Worker) else None
 
 
 def suspend() -> Any:
-    """Let the event loop go on, until it switches back to this greenlet; return what it passes."""
+    """Switch to the event loop until it switches back; return the value that it passes."""
     worker = current()
     assert worker
     assert worker.parent
@@ -102,7 +102,7 @@ def suspend() -> Any:
 
 @contextmanager
 def at_most(seconds: float, error: Exception) -> Iterator[None]:
-    """In a greenlet: raise the error where the block still waits after that time."""
+    """In a greenlet, raise the error if the block still waits after ``seconds``."""
     worker = current()
     timer = get_running_loop().call_later(seconds, worker.throw, error) if worker else None
     try:

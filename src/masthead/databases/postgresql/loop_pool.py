@@ -25,20 +25,20 @@ Result = TypeVar("Result")
 
 _CONNECTING_MAX = 4
 _RETRY_S = 1.0
-"""After a failed attempt, no session is opened for this time while there are others."""
+"""Seconds without a new attempt after a failed one, while other sessions are open."""
 
 
 class _LoopSession(Session):
-    """A session whose waiting lets the event loop go on. Only greenlets use it."""
+    """A session that waits without blocking the event loop. Only greenlets use it."""
 
     _loop: AbstractEventLoop | None = None
     _waiting: Any = None
 
     def join(self, loop: AbstractEventLoop) -> None:
-        """Let the event loop tell when the server has sent something."""
+        """Let the event loop watch for data from the server."""
         self._loop = loop
-        # A duplicate: libpq closes its own when the session is lost, and the loop must not watch a
-        # number that is another socket's by then.
+        # A duplicate: libpq closes its own when the session is lost. The loop must not watch a
+        # descriptor that may then belong to another socket.
         self._socket = os.dup(self.pgconn.socket)
         loop.add_reader(self._socket, self._readable)
 
@@ -70,12 +70,12 @@ class _LoopSession(Session):
             return found
         except BaseException:
             if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
-                # What the server sends next is not known any more.
+                # The server's next message is unknown.
                 self.pgconn.finish()
             raise
 
     def wait_for(self, *, writing: bool) -> None:
-        """Wait until libpq can read, or also until it can write."""
+        """Wait until libpq can read or, if ``writing``, write."""
         if self._loop is None:
             super().wait_for(writing=writing)
             return
@@ -93,7 +93,7 @@ class _LoopSession(Session):
         if self._waiting:
             self._waiting.switch()
         else:
-            # Nobody has asked: the server has ended the session.
+            # No greenlet waits: the server has ended the session.
             self.pgconn.finish()
             if self._loop is not None:
                 self._loop.remove_reader(self._socket)
@@ -102,8 +102,8 @@ class _LoopSession(Session):
 class LoopPool:
     """Sessions of one event loop, opened when they are needed, up to a maximum.
 
-    The loop is that of the first greenlet that needs one. Who finds none free waits in order of
-    arrival, until the greenlet's deadline.
+    The loop is that of the first greenlet that needs a session. If none is free, greenlets wait in
+    order of arrival, until their deadlines.
     """
 
     def __init__(self, url: str, sessions_max: int) -> None:
@@ -130,7 +130,7 @@ class LoopPool:
                 self._give(session)
 
     def close(self) -> None:
-        """Close the sessions; those in use are closed when they are given back."""
+        """Close the sessions; those in use are closed when they are returned."""
         with self._lock:
             self._is_closed = True
             while self._new:
@@ -183,7 +183,7 @@ class LoopPool:
             self._connect()
 
     def _connect(self) -> None:
-        """Open a session for each that waits, as far as there is room."""
+        """Open a session for each greenlet that waits, up to the limits."""
         if self._count and monotonic() - self._refused_at < _RETRY_S:
             return
         while (

@@ -67,7 +67,7 @@ class Pool:
     def _check_alive(self, session: Session) -> None:
         """Raise OperationalError if the server has ended the session; then drop all idle ones.
 
-        Nothing is sent: the end of a session can be read from it.
+        Sends nothing: the end of a session can be read from its socket.
         """
         try:
             while _is_readable(session):

@@ -2,7 +2,7 @@
 
 :meth:`Session.exchange` uses libpq through ``psycopg.pq``, past psycopg's cursors: with them, a
 transaction of four statements costs three times as much (decisions, "PostgreSQL on the event
-loop"). The values of rows are decoded by psycopg all the same.
+loop"). psycopg still decodes the values of rows.
 """
 
 import struct
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 _CONNECT_S_MAX = 3
 _SIGNALS_S = 0.1
-"""How often psycopg looks for a signal while it waits."""
+"""Seconds between psycopg's checks for a signal while it waits."""
 
 _PREPARED_MAX = 300
 _FORGOTTEN = frozenset({"26000", "0A000"})
@@ -58,7 +58,7 @@ PARAMETERS: dict[str, Any] = {
     "application_name": "masthead",
     "client_encoding": "UTF8",
     "connect_timeout": _CONNECT_S_MAX,
-    # A server that is gone without closing the connection is noticed after ten seconds.
+    # These detect a server that is gone without closing the connection, after ten seconds.
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -70,7 +70,7 @@ PARAMETERS: dict[str, Any] = {
 class Statement(NamedTuple):
     """SQL with the parameters ``$1``, ``$2`` and so on, and their values as libpq takes them.
 
-    ``stays`` is whether it is prepared and stays so in the session, if the session keeps any.
+    ``stays`` is whether it stays prepared, in a session that keeps statements.
     """
 
     sql: bytes
@@ -134,8 +134,7 @@ class Session(psycopg.Connection[Row]):
     def is_pooled(self) -> bool:
         """Return whether a pooler is between this session and the server.
 
-        It shows in the number of the server's process: when a session starts, a pooler sends one of
-        its own.
+        The process id shows it: a pooler sends an id of its own when a session starts.
         """
         row = self.execute("SELECT pg_backend_pid()").fetchone()
         return row != (self.pgconn.backend_pid,)
@@ -151,7 +150,7 @@ class Session(psycopg.Connection[Row]):
         except psycopg.OperationalError as error:
             if error.sqlstate or self.pgconn.transaction_status != TransactionStatus.ACTIVE:
                 raise
-            # The server did not send this error, so what it sends next is not known any more.
+            # The server did not send this error, so its next message is unknown.
             self.pgconn.finish()
             raise self._silent() from error
 
@@ -161,7 +160,7 @@ class Session(psycopg.Connection[Row]):
         )
 
     def wait_for(self, *, writing: bool) -> None:
-        """Wait until libpq can read, or also until it can write.
+        """Wait until libpq can read or, if ``writing``, write.
 
         Raises OperationalError if the server is silent for too long.
         """
@@ -171,11 +170,11 @@ class Session(psycopg.Connection[Row]):
             raise self._silent()
 
     def exchange(self, statements: Sequence[Statement], wanted: int = 0) -> Found:
-        """Send the statements in one message; return what the one at ``wanted`` has found.
+        """Send the statements in one message; return the result of the one at index ``wanted``.
 
-        Raises psycopg.Error if one fails; those after it are not run, and a transaction that they
-        have begun is still open. After Forgotten, they can be sent again when it has ended. If
-        anything else is raised, the session is closed.
+        Raises psycopg.Error if a statement fails; later ones do not run, and a transaction that
+        they have begun stays open. After Forgotten, end the transaction and send them again. Any
+        other error closes the session.
         """
         added: list[_Key] = []
         try:
@@ -223,7 +222,7 @@ class Session(psycopg.Connection[Row]):
         return sent
 
     def _known(self, statement: Statement, added: list[_Key]) -> _Prepared | None:
-        """Return the prepared statement; it is sent if it is new. None if there are too many."""
+        """Return the prepared statement, and send it if it is new; None if there are too many."""
         if self._statements is None:
             return None
         key = statement.sql, statement.types
@@ -255,7 +254,7 @@ class Session(psycopg.Connection[Row]):
 
 
 def statement_of(sql: str, values: Mapping[str, Value], *, stays: bool = True) -> Statement:
-    """Return the statement; each int is a bigint, and text has the type that fits.
+    """Return the statement; each int is a bigint, and the server infers the type of text.
 
     Raises psycopg.DataError for a value that PostgreSQL cannot hold.
     """
