@@ -1,8 +1,8 @@
-"""The operations of the books: each is one call, the same for a clerk, a command and a file.
+"""The operations of the books: each is one call, the same for the console, a command and a file.
 
-``orders.place(books, order)`` opens the transaction, applies the rules, writes, brings what is
-derived up to date, writes the audit entry, and returns what was done with its sentence. Reading is
-here too, as typed records. ``books`` is a :class:`Books`: the account, and the person who works.
+``orders.place(books, order)`` opens the transaction, applies the rules, writes the rows, updates
+the derived values, writes the audit entry, and returns what it did with a sentence. The modules
+also read, as typed records. ``books`` is a :class:`Books`: the account, and the person who works.
 
 A front end maps its input to an operation's arguments and shows the outcome. The statements are in
 ``store.books``, the rules in ``circulation``.

@@ -13,28 +13,28 @@ __all__ = ["Books", "Outcome", "refresh_touched"]
 
 
 def refresh_touched(change: Operation) -> None:
-    """Bring up to date what is derived of the subscriptions that were touched until now."""
+    """Update the derived values of the subscriptions that the operation has touched so far."""
     refresh_subscriptions(change, change.touched)
     change.touched.clear()
 
 
 class Outcome(Protocol):
-    """What an operation did. ``sentence`` is what a person reads, and the audit entry.
+    """What an operation did. A person reads ``sentence``, and the audit entry stores it.
 
     It has ids, numbers, days and the words of the catalogue, and no personal data.
     """
 
     @property
     def sentence(self) -> str:
-        """What was done; of a dry run, what would be done."""
+        """What the operation did; for a dry run, what it would do."""
         ...
 
 
 class Books:
     """The books of an account, and who works in them: the first argument of each operation.
 
-    Each operation is a transaction of its own, unless it is called with the books that
-    :meth:`together` yields.
+    Each operation is its own transaction, unless you call it with the books that :meth:`together`
+    yields.
     """
 
     def __init__(
@@ -46,10 +46,10 @@ class Books:
         has_time_limit: bool = False,
         within: Reading | None = None,
     ) -> None:
-        """``actor`` stands in the audit entry of a change; what only reads needs none.
+        """The audit entry of a change names ``actor``; reading needs none.
 
-        ``has_time_limit``: reading ends after the time that the store has for requests. ``within``
-        is the open transaction or snapshot, where there is one.
+        With ``has_time_limit``, reading stops after the store's time limit for requests. ``within``
+        is the open transaction or snapshot, if there is one.
         """
         self.store = store
         self.account_id = account_id
@@ -61,24 +61,24 @@ class Books:
     def together(self, *, dry_run: bool = False) -> Iterator["Books"]:
         """Yield books in which several operations are one: all of them happen, or none does.
 
-        What the block raises undoes all of it; a dry run is undone at the end. There is one commit
-        of the change feed, and the audit entry has the sentences of all, or the one that
-        :meth:`say_for_all` was given. Raises NotFound if there is no such account, MastheadError if
-        its books are not kept here.
+        An exception in the block undoes everything; a dry run is undone at the end. The change feed
+        gets one commit. The audit entry has the sentences of all operations, or the sentence given
+        to :meth:`say_for_all`. Raises NotFound if there is no such account, MastheadError if
+        Masthead does not keep its books.
         """
         with self.change(dry_run=dry_run) as change:
             yield self._inside(change)
 
     def say_for_all(self, sentence: str) -> None:
-        """Let one sentence stand in the audit entry for all operations of :meth:`together`."""
+        """Write one sentence into the audit entry for all operations of :meth:`together`."""
         assert isinstance(self._within, Operation)
         self._within.summary = sentence
 
     @contextmanager
     def snapshot(self) -> Iterator["Books"]:
-        """Yield books in which everything is read from one snapshot; no writer waits for it.
+        """Yield books that read everything from one snapshot; no writer waits for it.
 
-        Raises NotFound if there is no such account. The account may get its data from files.
+        Works in both modes. Raises NotFound if there is no such account.
         """
         with self.read() as reading:
             yield self._inside(reading)
@@ -87,7 +87,7 @@ class Books:
     def change(self, *, dry_run: bool = False) -> Iterator[Operation]:
         """Yield what the statements of one operation need, in a transaction (:meth:`together`).
 
-        At its end, what is derived for the subscriptions that were touched is brought up to date.
+        At the end, it updates the derived values of the subscriptions that were touched.
         """
         if self._within is not None:
             assert isinstance(self._within, Operation)
@@ -101,9 +101,9 @@ class Books:
     def read(self, *, if_kept_here: bool = False) -> Iterator[Reading]:
         """Yield what a query needs, within a snapshot.
 
-        Within :meth:`together` it sees what the operations have done until then.
-        Raises NotFound if there is no such account and, with ``if_kept_here``, MastheadError if
-        the account gets its data from files.
+        Within :meth:`together`, the query sees what the operations have done so far. Raises
+        NotFound if there is no such account and, with ``if_kept_here``, MastheadError if the
+        account gets its data from files.
         """
         if self._within is not None:
             if isinstance(self._within, Operation):
@@ -119,10 +119,10 @@ class Books:
 
     @contextmanager
     def scan(self) -> Iterator[Reading]:
-        """Yield what a query of whole tables needs, within a snapshot without a limit of time.
+        """Yield what a query of whole tables needs, within a snapshot without a time limit.
 
-        Unlike in :meth:`read`, where statements follow an index, the database may hash and sort.
-        Raises NotFound if there is no such account, MastheadError if its books are not kept here.
+        The database may hash and sort here; in :meth:`read`, statements follow an index. Raises
+        NotFound if there is no such account, MastheadError if Masthead does not keep its books.
         """
         if self._within is not None:
             yield self._within

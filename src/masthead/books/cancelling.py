@@ -22,7 +22,7 @@ __all__ = ["Cancelled", "Endings", "Uncancelled", "cancel", "endings", "uncancel
 class Endings(NamedTuple):
     """How a subscription can be cancelled: the issues that can be the last one, and the reasons.
 
-    An issue has its id, name and date.
+    Each issue has its id, name and date.
     """
 
     issues: list[tuple[int, str, str]]
@@ -30,7 +30,7 @@ class Endings(NamedTuple):
 
 
 def endings(books: Books, subscription_id: int) -> Endings:
-    """Return the issues of its publication that are to come, and the publisher's reasons."""
+    """Return the publication's issues that are not closed, and the publisher's reasons."""
     with books.read() as reading:
         found = held(reading.connection, books.account_id, subscription_id)
         issues = catalogue.listed(reading.connection, books.account_id, "issue")
@@ -45,10 +45,11 @@ def endings(books: Books, subscription_id: int) -> Endings:
 
 
 class Cancelled(NamedTuple):
-    """What cancelling did: issues that are not delivered any more (-1: unlimited), and cents.
+    """What cancelling did: the issues that are no longer delivered (-1: unlimited), and cents.
 
-    ``refunded`` is net, ``tax`` what goes back with it; ``earned`` is kept. ``later`` says when it
-    ends if that is still to come; then ``issues`` are those left, and no cents were booked.
+    ``refunded`` is net, and ``tax`` goes back with it; the publisher keeps ``earned``. ``later``
+    says when the subscription ends, if it has not ended yet; ``issues`` are then those left, and no
+    cents were booked.
     """
 
     subscription_id: int
@@ -62,7 +63,7 @@ class Cancelled(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """When it ends, and what becomes of the money."""
+        """When the subscription ends, and what happens to the money."""
         money = f"{decimal(self.earned)} is earned"
         if self.is_refund:
             back = decimal(self.refunded + self.tax)
@@ -87,16 +88,18 @@ def cancel(
     reason: str | None = None,
     dry_run: bool = False,
 ) -> Cancelled:
-    """Cancel a subscription: today, with the closing of an issue, or when its issues are used up.
+    """Cancel a subscription: today, when an issue closes, or when its issues are used up.
 
-    With ``refund`` what is unearned at its end goes back, with its tax; without, it is earned. All
-    terms end then, also those that are used up. The subscription leaves the campaign at once:
-    partners who write to its readers leave this one out. An item of an order of which money goes
-    back gets its ``refund_date``. It takes the place of a cancelling that is still to end.
+    With ``refund``, the revenue that is unearned at the end is given back with its tax; without, it
+    is earned. All terms end then, including used-up ones. The subscription leaves the renewal
+    campaign at once, so partners who write to its readers leave it out. Items of orders that are
+    refunded get a ``refund_date``. A new cancelling replaces one that has not ended the
+    subscription yet.
 
-    Raises NotFound if there is no such issue; BadInput if the subscription was cancelled before or
-    joined into another one, for an issue that is not to come, ``at_end`` with ``refund``, of an
-    unlimited one or one that has no issue left, and a ``reason`` that is none of the publisher's.
+    Raises NotFound if there is no such issue. Raises BadInput if the subscription was already
+    cancelled or merged into another one, if the issue is closed or of another publication, for
+    ``at_end`` with ``refund``, for ``at_end`` if the subscription is unlimited or has no issues
+    left, and if ``reason`` is not on the publisher's list.
     """
     if at_end and refund:
         raise BadInput("nothing is left to give back when its issues are used up", field="refund")
@@ -136,7 +139,7 @@ def cancel(
 
 
 def _reason(change: Operation, reason: str) -> str:
-    """Return the reason in the publisher's words. Raises BadInput if it is none of theirs."""
+    """Return the reason in the publisher's words. Raises BadInput if it is not on the list."""
     found = [str(name) for _, name in reasons(change.connection, change.account_id)]
     for name in found:
         if name.casefold() == single_spaced(reason).casefold():
@@ -155,7 +158,7 @@ class Uncancelled(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was undone."""
+        """What the operation undid."""
         return f"the cancelling of subscription {self.subscription_id} was undone"
 
 
@@ -163,8 +166,8 @@ def uncancel(books: Books, subscription_id: int, *, dry_run: bool = False) -> Un
     """Undo the cancelling of a subscription, whether it has ended or not.
 
     Terms, issues, the campaign and money are as before; what was booked is taken back today. Raises
-    BadInput if it was not cancelled, if an issue of its publication was closed since it ended, or
-    if its reader was deleted, or money of its orders paid or refunded since.
+    BadInput if the subscription was not cancelled, if its reader was deleted, or if, since it
+    ended, an issue of its publication was closed, or money of its orders was paid or refunded.
     """
     with books.change(dry_run=dry_run) as change:
         uncancelling.uncancel(change, subscription_id)

@@ -1,7 +1,7 @@
 """The catalogue: publications, planned issues, bundles, products, classes and reasons.
 
-What was ordered keeps what it was ordered with: a change is for later orders. Amounts are whole
-cents, days ``YYYY-MM-DD``. Values are those of the columns in :data:`COLUMNS`.
+Changes apply to later orders; existing orders keep their values. Amounts are whole cents, days are
+``YYYY-MM-DD``. Values are those of the columns in :data:`COLUMNS`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,14 +48,14 @@ Values = Mapping[str, Value]
 
 
 class Done(NamedTuple):
-    """What was done to a thing of the catalogue, by its id."""
+    """What the operation did to a thing of the catalogue, by its id."""
 
     key: int
     sentence: str
 
 
 def publications(books: Books) -> list[Publication]:
-    """Return the publications by their ids."""
+    """Return the publications, sorted by id."""
     with books.read() as reading:
         return catalogue.publications(reading)
 
@@ -67,7 +67,7 @@ def planned_issues(books: Books) -> list[PlannedIssue]:
 
 
 def bundles(books: Books) -> list[tuple[Bundle, list[Line]]]:
-    """Return the bundles by their ids, retired ones too, each with its lines."""
+    """Return the bundles, including retired ones, sorted by id, each with its lines."""
     with books.read() as reading:
         return [
             (each, catalogue.lines_of(reading.connection, books.account_id, each.bundle_id))
@@ -76,25 +76,25 @@ def bundles(books: Books) -> list[tuple[Bundle, list[Line]]]:
 
 
 def products(books: Books) -> list[Product]:
-    """Return the products by their ids, retired ones too."""
+    """Return the products, including retired ones, sorted by id."""
     with books.read() as reading:
         return catalogue.products(reading)
 
 
 def classes(books: Books) -> list[str]:
-    """Return the classes that the publisher has added, in the order in which they were added."""
+    """Return the classes that the publisher has added, in the order of adding."""
     with books.read() as reading:
         return own_classes.own_classes(reading.connection, books.account_id)
 
 
 def reasons(books: Books) -> list[Reason]:
-    """Return the reasons for cancelling, in the order in which they were added."""
+    """Return the reasons for cancelling, in the order of adding."""
     with books.read() as reading:
         return cancel_reasons.reasons(reading.connection, books.account_id)
 
 
 def add(books: Books, thing: Thing, values: Values, *, dry_run: bool = False) -> Done:
-    """Add a publication or a product. Raises BadInput for a name that is none."""
+    """Add a publication or a product. Raises BadInput for an empty name."""
     with books.change(dry_run=dry_run) as change:
         key = catalogue.add(change, thing, values)
         done = Done(key, f"{thing} {key} was added")
@@ -105,9 +105,10 @@ def add(books: Books, thing: Thing, values: Values, *, dry_run: bool = False) ->
 def set_values(
     books: Books, thing: Thing, key: int, values: Values, *, dry_run: bool = False
 ) -> Done:
-    """Change a publication or a product; other issues per year move the ends of subscriptions.
+    """Change a publication or a product.
 
-    Raises NotFound if there is none, BadInput for a name that is none.
+    Changing the issues per year moves subscription end dates. Raises NotFound if the thing does not
+    exist, BadInput for an empty name.
     """
     with books.change(dry_run=dry_run) as change:
         changed = catalogue.set_values(change, thing, key, values)
@@ -118,7 +119,7 @@ def set_values(
 
 
 def retire(books: Books, thing: Thing, key: int, *, dry_run: bool = False) -> Done:
-    """Take a bundle or a product off the offer. Raises NotFound if there is none."""
+    """Take a bundle or a product off the offer. Raises NotFound if it does not exist."""
     done = Done(key, f"{thing} {key} was retired")
     with books.change(dry_run=dry_run) as change:
         if not catalogue.set_active(change, thing, key, is_active=False):
@@ -128,9 +129,9 @@ def retire(books: Books, thing: Thing, key: int, *, dry_run: bool = False) -> Do
 
 
 def retire_publication(books: Books, publication_id: int, *, dry_run: bool = False) -> Done:
-    """Retire all bundles that have a publication, so that it can no longer be ordered.
+    """Retire all bundles that contain a publication, so that it can no longer be ordered.
 
-    Subscriptions run on. Raises NotFound if there is no such publication.
+    Running subscriptions continue. Raises NotFound if there is no such publication.
     """
     with books.change(dry_run=dry_run) as change:
         retired = catalogue.retire_publication(change, publication_id)
@@ -144,10 +145,10 @@ def retire_publication(books: Books, publication_id: int, *, dry_run: bool = Fal
 
 
 def add_issue(books: Books, values: Values, *, dry_run: bool = False) -> Done:
-    """Plan an issue; the ends of the publication's subscriptions follow from its date.
+    """Plan an issue; the end dates of the publication's subscriptions follow from its date.
 
     Raises NotFound if there is no such publication, BadInput if the date is not later than that of
-    its newest closed issue, or is that of another one.
+    its newest closed issue, or another issue has the date.
     """
     with books.change(dry_run=dry_run) as change:
         key = catalogue.add_issue(change, values)
@@ -158,10 +159,10 @@ def add_issue(books: Books, values: Values, *, dry_run: bool = False) -> Done:
 
 
 def set_issue(books: Books, issue_id: int, values: Values, *, dry_run: bool = False) -> Done:
-    """Change a planned issue; the ends of subscriptions move with its date.
+    """Change a planned issue; subscription end dates move with its date.
 
-    Raises NotFound if there is none, BadInput if it is closed, and for a date as :func:`add_issue`
-    does.
+    Raises NotFound if there is no such issue, BadInput if it is closed, and for a date as
+    :func:`add_issue` does.
     """
     with books.change(dry_run=dry_run) as change:
         changed = catalogue.set_issue(change, issue_id, values)
@@ -172,10 +173,10 @@ def set_issue(books: Books, issue_id: int, values: Values, *, dry_run: bool = Fa
 
 
 def remove_issue(books: Books, issue_id: int, *, dry_run: bool = False) -> Done:
-    """Take a planned issue out of the plan: subscriptions last longer, and lose no issue.
+    """Remove an issue from the plan: subscriptions last longer, and lose no issue.
 
-    Raises NotFound if there is none, BadInput if it is closed, was reopened and has revenue, or if
-    a subscription ends after it.
+    Raises NotFound if there is no such issue. Raises BadInput if the issue is closed, if it was
+    reopened and has revenue, or if a subscription ends after it.
     """
     done = Done(issue_id, f"issue {issue_id} was taken out of the plan")
     with books.change(dry_run=dry_run) as change:
@@ -193,9 +194,9 @@ def add_bundle(
     *,
     dry_run: bool = False,
 ) -> Done:
-    """Add a bundle; its price is the sum of its lines, and is checked if given.
+    """Add a bundle; its price is the sum of its lines, and a given ``price`` must match.
 
-    Raises what :func:`set_bundle` does for its lines.
+    Raises what :func:`set_bundle` raises for its lines.
     """
     with books.change(dry_run=dry_run) as change:
         key, price = catalogue.add_bundle(change, name, lines, price, tax)
@@ -212,11 +213,11 @@ def set_bundle(
     *,
     dry_run: bool = False,
 ) -> Done:
-    """Change a bundle for later orders; ``lines`` replace all lines, if there are any.
+    """Change a bundle for later orders; ``lines``, if given, replace all lines.
 
-    Without lines, a new price is that of the only line. Raises NotFound if there is no such bundle
-    or publication, BadInput if the prices of the lines do not add up to the bundle's, or a
-    publication and type come twice.
+    Without lines, a new price is also the price of the bundle's only line. Raises NotFound if there
+    is no such bundle or publication, BadInput if the prices of the lines do not add up to the
+    bundle's, or if two lines have the same publication and type.
     """
     with books.change(dry_run=dry_run) as change:
         changed = catalogue.set_bundle(change, bundle_id, values, lines)
@@ -229,7 +230,7 @@ def set_bundle(
 def add_class(books: Books, name: str, *, dry_run: bool = False) -> Done:
     """Add a class of the publisher's own, for copies that cost nothing (circulation, "Class").
 
-    Raises BadInput for a name that is empty, too long, or that of a class which is there.
+    Raises BadInput for a name that is empty, too long, or taken by an existing class.
     """
     with books.change(dry_run=dry_run) as change:
         key, name = own_classes.add_own_class(change, name)
@@ -239,7 +240,7 @@ def add_class(books: Books, name: str, *, dry_run: bool = False) -> Done:
 
 
 def add_reason(books: Books, name: str, *, dry_run: bool = False) -> Done:
-    """Add a reason for cancelling. Raises BadInput for one that is there, whatever the case."""
+    """Add a reason for cancelling. Raises BadInput if it exists already, in any case."""
     with books.change(dry_run=dry_run) as change:
         key, name = cancel_reasons.add_reason(change, name)
         done = Done(key, f"reason {key} for cancelling was added: {name}")
@@ -248,7 +249,7 @@ def add_reason(books: Books, name: str, *, dry_run: bool = False) -> Done:
 
 
 def remove_reason(books: Books, reason_id: int, *, dry_run: bool = False) -> Done:
-    """Remove a reason; what was cancelled for it keeps its words. Raises NotFound without it."""
+    """Remove a reason; cancelled subscriptions keep it. Raises NotFound if there is none."""
     done = Done(reason_id, f"reason {reason_id} for cancelling was removed")
     with books.change(dry_run=dry_run) as change:
         cancel_reasons.remove_reason(change, reason_id)

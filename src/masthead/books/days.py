@@ -1,4 +1,4 @@
-"""Days that a person names, checked against the day in the account's time zone."""
+"""Days that a person enters, checked against the current day in the account's time zone."""
 
 import datetime as dt
 
@@ -8,7 +8,7 @@ __all__ = ["check_past_day"]
 
 
 def check_past_day(day: str, today: str) -> str:
-    """Return the day (``YYYY-MM-DD``); raise BadInput if it is none, or later than today."""
+    """Return the day (``YYYY-MM-DD``); raise BadInput if it is not a day, or later than today."""
     try:
         is_date = dt.date.fromisoformat(day).isoformat() == day
     except ValueError:

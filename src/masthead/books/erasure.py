@@ -1,8 +1,8 @@
 """Erasing a reader for whom the books still have issues or money.
 
-What is left is given back or earned first, as the person who erases says; nobody can do it
-afterwards, since nobody can tell any more whose it was (decisions, "Readers who are erased or
-deleted").
+The person who erases says whether the unearned money is refunded or earned. This happens first,
+because afterwards the books no longer say whose money it was
+(decisions, "Readers who are erased or deleted").
 """
 
 from typing import Literal, NamedTuple
@@ -18,13 +18,13 @@ from masthead.store.books.operation import mode_of
 __all__ = ["Erased", "Left", "Money", "erase", "left"]
 
 Money = Literal["refund", "earn"]
-"""What becomes of what is unearned: it is given back with its tax, or earned today."""
+"""What happens to unearned revenue: it is refunded with its tax, or earned today."""
 
 
 class Erased(NamedTuple):
     """What erasing did: the blanked rows by table, the subscriptions that ended, and cents.
 
-    ``refunded`` is with tax; the money itself has to be sent.
+    ``refunded`` includes tax; somebody has to send the money itself.
     """
 
     subscriber_id: int
@@ -35,7 +35,7 @@ class Erased(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was blanked, what ended, and what became of the money."""
+        """What was blanked, what ended, and what happened to the money."""
         said = erasing.summary_of(self.subscriber_id, self.blanked)
         if not self.ended:
             return said
@@ -48,9 +48,9 @@ class Erased(NamedTuple):
 
 
 def left(books: Books, subscriber_id: int) -> list[Left]:
-    """Return the subscriptions of a reader that have issues or money left, by their ids.
+    """Return the subscriptions of a reader that have issues or money left, sorted by id.
 
-    There are none where the account gets its data from files.
+    The list is empty if the account gets its data from files.
     """
     with books.read() as reading:
         if mode_of(reading.connection, books.account_id) == "elsewhere":
@@ -61,12 +61,12 @@ def left(books: Books, subscriber_id: int) -> list[Left]:
 def erase(
     books: Books, subscriber_id: int, money: Money | None = None, *, leave_traces: bool = False
 ) -> Erased:
-    """Blank a subscriber's personal data in one commit, also where files own the account's data.
+    """Blank a subscriber's personal data in one commit, in both modes of an account.
 
-    Subscriptions that have issues or money left are cancelled in the same operation. Unless
-    ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it has no
-    trace of the data. Raises NotFound if there is no such account or subscriber; BadInput, which
-    lists what is left, if ``money`` is None then.
+    The same operation cancels subscriptions that have issues or money left. Unless ``leave_traces``
+    is set, it then rewrites the file of an embedded database, so that the file has no trace of the
+    data. Raises NotFound if there is no such account or subscriber. Raises BadInput, which lists
+    what is left, if something is left and ``money`` is None.
     """
     with books.read() as reading:
         is_here = mode_of(reading.connection, books.account_id) == "here"

@@ -1,4 +1,4 @@
-"""Issues: what there is, closing, gap lists, reopening, and the rows of a mail file."""
+"""Issues: listing them, closing, gap lists, reopening, and the rows of a mail file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ GRACE_ISSUES_MAX = 1_000
 
 
 def all_of(books: Books, publication_id: int | None = None) -> list[Issue]:
-    """Return the issues of the account, or of a publication, by publication and date.
+    """Return the issues of the account, or of one publication, sorted by publication and date.
 
     Raises NotFound if there is no such publication.
     """
@@ -63,7 +63,7 @@ def all_of(books: Books, publication_id: int | None = None) -> list[Issue]:
 
 
 def show(books: Books, issue_id: int) -> tuple[Issue, list[ListShown]]:
-    """Return an issue and its lists: the main one, then its gap lists.
+    """Return an issue and its lists: the main list, then its gap lists.
 
     Raises NotFound if there is no such issue, BadInput if it has no date.
     """
@@ -73,7 +73,7 @@ def show(books: Books, issue_id: int) -> tuple[Issue, list[ListShown]]:
 
 
 def lists(books: Books, *, before: int | None = None, limit: int) -> list[ListShown]:
-    """Return the lists of the account, the newest first, from below the id ``before`` on."""
+    """Return at most ``limit`` lists of the account with an id below ``before``, newest first."""
     with books.read() as reading:
         return issue_lists.newest(reading, before=before, limit=limit)
 
@@ -81,9 +81,10 @@ def lists(books: Books, *, before: int | None = None, limit: int) -> list[ListSh
 def list_with_entries(
     books: Books, mailing_list_id: int, *, after: int, limit: int
 ) -> tuple[ListShown, int | None, list[EntryShown]]:
-    """Return a list, the id of its issue, and entries of subscriptions above ``after``.
+    """Return a list, the id of its issue, and its entries for subscriptions above ``after``.
 
-    The id is None for a list of no issue that was closed here. Raises NotFound if there is no list.
+    The id is None if the list belongs to no issue that was closed here. Raises NotFound if there is
+    no such list.
     """
     with books.read() as reading:
         found = issue_lists.find(reading, mailing_list_id)
@@ -96,8 +97,8 @@ def close(
 ) -> MailingList:
     """Close an issue: make its main list, deliver it, earn the revenue (circulation, "Close").
 
-    Raises NotFound if there is no such issue, BadInput if it has no date, is closed, or an earlier
-    one is not, and BadUsage for issues of grace without a date.
+    Raises NotFound if there is no such issue. Raises BadInput if it has no date or is closed, or if
+    an earlier issue is not closed. Raises BadUsage for grace issues without a date.
     """
     grace = grace or Grace()
     if not 0 <= grace.issues <= GRACE_ISSUES_MAX:
@@ -119,10 +120,10 @@ def close(
 
 
 def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> MailingList:
-    """Make a list of those who should have a closed issue by now and have not got it.
+    """Make a gap list of a closed issue, for the subscriptions that should have it and do not.
 
-    Without any there is no list, and nothing changes (circulation, "Gap"). Raises NotFound if there
-    is no such issue, BadInput if it has no date or no main list.
+    If there are none, it makes no list and changes nothing (circulation, "Gap"). Raises NotFound if
+    there is no such issue, BadInput if it has no date or no main list.
     """
     with books.change(dry_run=dry_run) as change:
         issue = find_issue(change, issue_id)
@@ -140,9 +141,9 @@ def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> Mail
 def reopen(books: Books, issue_id: int, *, dry_run: bool = False) -> Reopened:
     """Undo the closing of a publication's latest closed issue, with its gap lists.
 
-    Terms get their issues back, what these earned is taken back, and the lists are removed. What
-    happened since stays: a reader who has used up all issues with this one, and has ordered since,
-    begins with it again. Raises NotFound if there is no such issue, BadInput where it cannot be
+    Terms get their issues back, the revenue of these issues is taken back, and the lists are
+    removed. Later changes stay: a reader who used up all issues with this one and has ordered since
+    begins with it again. Raises NotFound if there is no such issue, BadInput if it cannot be
     reopened (circulation, "Reopen").
     """
     with books.change(dry_run=dry_run) as change:
@@ -161,9 +162,10 @@ def mark_written(
 ) -> Written:
     """Note that the file of a list is written, after which its issue stays closed.
 
-    That is the issue's main list, or a gap list of it. It is noted before the file is there, so
-    that no file is of deliveries which were undone; the audit log has each time. Raises NotFound if
-    there is no such issue, BadInput if it has no such list (circulation, "The mail file").
+    The list is the issue's main list, or one of its gap lists. Call this before writing the file,
+    so that no file has deliveries that were undone; the audit log has the time of each call. Raises
+    NotFound if there is no such issue, BadInput if it has no such list
+    (circulation, "The mail file").
     """
     with books.change(dry_run=dry_run) as change:
         written = mail_file.mark_written(change, find_issue(change, issue_id), mailing_list_id)
@@ -173,9 +175,9 @@ def mark_written(
 
 @contextmanager
 def mail_file_rows(books: Books, written: Written, *, digital: bool) -> Iterator[Iterator[Row]]:
-    """Yield the rows of a list's file, one by one, from one snapshot without a limit of time.
+    """Yield the rows of a list's file, one by one, from one snapshot without a time limit.
 
-    Their columns are :data:`PRINTED`, or :data:`DIGITAL` for those without a printed copy.
+    Their columns are :data:`PRINTED`, or :data:`DIGITAL` for subscriptions without a printed copy.
     """
     with books.scan() as reading:
         yield mail_file.rows_of(reading, written, digital=digital)

@@ -33,10 +33,10 @@ __all__ = [
 def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool = False) -> Placed:
     """Take an order: what it brings to subscribers, subscriptions, terms and money.
 
-    An order that is there already is not taken again (circulation, "Order"): one with its
-    reference, of which a payment that has come since is booked, or one of the same content that was
-    taken after the order ``after`` (:func:`newest`), as happens where a form is sent twice. Raises
-    RefusedOrder, also for the same reference with other content.
+    An order that exists already is not taken again (circulation, "Order"). It exists if an order
+    has its reference; a payment that has come since is then booked. It also exists if an order of
+    the same content was taken after the order ``after`` (:func:`newest`), as when a form is sent
+    twice. Raises RefusedOrder, also for the same reference with other content.
     """
     with books.change(dry_run=dry_run) as change:
         placed = ordering.placed_since(change, order, after) or ordering.place(change, order)
@@ -47,11 +47,11 @@ def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool
 
 
 class PlacedMany(NamedTuple):
-    """What became of orders that were taken together: their number, the cents of the new ones.
+    """What happened to orders that were taken together: counts, and the cents of the new ones.
 
-    ``ended`` are those that are marked as paid, but nothing of them is left to pay for.
-    ``newcomers`` are those who look like a reader who is there, each with the number of the order,
-    from 0; the first ones have a line about each such reader.
+    ``ended`` are orders that are marked as paid but have nothing left to pay for. ``newcomers`` are
+    new subscribers who look like an existing reader, each with the number of the order, from 0; the
+    first ones have a line about each such reader.
     """
 
     added: int
@@ -80,7 +80,7 @@ class PlacedMany(NamedTuple):
 
 
 class RefusedOrders(BadInput):
-    """Orders of which some are refused; ``refused`` has their numbers, from 0, and why."""
+    """Some orders are refused; ``refused`` has their numbers, from 0, and the reasons."""
 
     def __init__(self, refused: Sequence[tuple[int, RefusedOrder]]) -> None:
         super().__init__("; ".join(str(error) for _, error in refused))
@@ -92,8 +92,8 @@ def place_many(
 ) -> PlacedMany:
     """Take orders as :func:`place` does, all of them or none, with a few statements for many.
 
-    Of the readers whom newcomers look like, those of ``described_max`` newcomers are described.
-    Raises RefusedOrders if any order is refused.
+    The first ``described_max`` newcomers get a line about each reader whom they look like. Raises
+    RefusedOrders if any order is refused.
     """
     with books.change(dry_run=dry_run) as change:
         placed, refused = list[Placed](), list[tuple[int, RefusedOrder]]()

@@ -1,6 +1,6 @@
-"""Payments of orders, and money that is given back (circulation, "Money").
+"""Payments, refunds and allowances of orders (circulation, "Money").
 
-Masthead books them; the money itself is moved elsewhere. All amounts are whole cents.
+Masthead books them; the money itself moves elsewhere. All amounts are whole cents.
 """
 
 from masthead.books.account import Books
@@ -17,8 +17,8 @@ def pay(
 ) -> Paid:
     """Book that an order was paid today, in full.
 
-    What was delivered from it on credit is earned at once. Raises NotFound if there is no such
-    order, BadInput if it is history, is paid, or nothing of it is left to pay for.
+    What was delivered on credit is earned at once. Raises NotFound if there is no such order,
+    BadInput if it is history, is already paid, or has nothing left to pay for.
     """
     with books.change(dry_run=dry_run) as change:
         paid = paying.pay(change, order_id, payment_type)
@@ -35,12 +35,12 @@ def refund(
     *,
     dry_run: bool = False,
 ) -> Refunded:
-    """Refund an item of an order: ``cents`` with tax. Its remaining issues end.
+    """Refund ``cents``, tax included, for an item of an order. Its remaining issues end.
 
-    ``cents`` is by default what is unearned and its tax; 0 gives nothing back. ``item_id`` is None
-    for the only item of the order. Raises NotFound if there is no such order or item, BadInput for
-    more than was paid, if there is nothing to refund, or if the order has several items and none
-    was named.
+    By default, ``cents`` is what is unearned and its tax; 0 gives nothing back. ``item_id`` is None
+    for the only item of the order. Raises NotFound if there is no such order or item. Raises
+    BadInput for more than was paid, if there is nothing to refund, or if the order has several
+    items and ``item_id`` is None.
     """
     with books.change(dry_run=dry_run) as change:
         done = refunding.refund(change, order_id, item_id, cents)
@@ -52,12 +52,13 @@ def refund(
 def allow(
     books: Books, order_id: int, item_id: int | None, cents: int, *, dry_run: bool = False
 ) -> Allowed:
-    """Give ``cents`` (with tax) of an item of an order back, and keep its issues.
+    """Give back ``cents``, tax included, for an item of an order, and keep its issues.
 
-    ``item_id`` is None for the only item of the order. What remains unearned is spread over the
-    issues that remain; several terms share it in proportion to what is unearned of each. Raises
-    NotFound if there is no such order or item, BadInput if it is not paid, for 0, for more than is
-    unearned, or if the order has several items and none was named.
+    ``item_id`` is None for the only item of the order. The rest of the unearned revenue is spread
+    over the remaining issues; several terms share the allowance in proportion to their unearned
+    revenue. Raises NotFound if there is no such order or item. Raises BadInput if the item is not
+    paid, for 0, for more than is unearned, or if the order has several items and ``item_id`` is
+    None.
     """
     with books.change(dry_run=dry_run) as change:
         done = allowances.allow(change, order_id, item_id, cents)

@@ -1,4 +1,4 @@
-"""Renewals: the efforts of publications, which letters are due, and noting them as sent."""
+"""Renewals: the efforts of publications, the letters that are due, and noting them as sent."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ class EffortRemoved(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was done."""
+        """What the operation did."""
         return f"effort {self.effort} of publication {self.publication_id} was removed"
 
 
@@ -69,7 +69,7 @@ class Sent(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was done."""
+        """What the operation did."""
         letters = counted(sum(each.letters for each in self.due), "letter")
         whose = "" if self.publication_id is None else f" of publication {self.publication_id}"
         verb = "was" if letters.startswith("1 ") else "were"
@@ -93,11 +93,11 @@ def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Point
 
 
 def set_effort(books: Books, point: Point, *, dry_run: bool = False) -> Point:
-    """Add an effort, or change one: what ``point`` does not have, the effort loses.
+    """Add an effort, or replace one: a value that is None in ``point`` is removed.
 
-    Raises NotFound if there is no such publication, BadInput if its place among the others is not
-    that of its number, for a number or a key code that is out of bounds, and for a bundle that is
-    not offered or gives nothing of the publication.
+    Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
+    in the order of their numbers, for a number or a key code that is out of bounds, and for a
+    bundle that is not on offer or has no line for the publication.
     """
     if not 1 <= point.effort <= _EFFORT_MAX:
         raise BadInput(f"an effort has a number from 1 to {_EFFORT_MAX:,}, not {point.effort:,}")
@@ -117,7 +117,7 @@ def set_effort(books: Books, point: Point, *, dry_run: bool = False) -> Point:
 def remove_effort(
     books: Books, publication_id: int, effort: int, *, dry_run: bool = False
 ) -> EffortRemoved:
-    """Remove an effort; what was sent of it stays noted. Raises BadInput if there is none."""
+    """Remove an effort; its sent letters stay noted. Raises BadInput if there is none."""
     removed = EffortRemoved(publication_id, effort)
     with books.change(dry_run=dry_run) as change:
         renewing.remove_effort(change, publication_id, effort)
@@ -140,11 +140,11 @@ def due(books: Books, publication_id: int | None = None) -> list[Due]:
 def written_letters(
     books: Books, publication_id: int | None = None, *, sent_on: str | None = None
 ) -> Iterator[Letters]:
-    """Yield the letters that are due today, or those that were sent on a day; nothing is noted.
+    """Yield the letters that are due today, or those sent on the day ``sent_on``; notes nothing.
 
-    Those of a day have what is known of each reader now. The audit log has that they were read.
-    Raises NotFound if there is no such publication, BadInput if ``sent_on`` is no day, or later
-    than today.
+    Letters of a past day have the reader's current data. The audit log records the reading. Raises
+    NotFound if there is no such publication, BadInput if ``sent_on`` is not a day, or later than
+    today.
     """
     with books.scan() as reading:
         day = reading.today if sent_on is None else check_past_day(sent_on, reading.today)
@@ -168,7 +168,7 @@ def send(
 ) -> Sent:
     """Note the letters that are due today as sent, after ``write`` has got them.
 
-    ``write`` returns the SHA-256 of their file, by which :func:`is_noted` knows it, or None. The
+    ``write`` returns the SHA-256 of their file, by which :func:`is_noted` finds it, or None. The
     next letter of a subscription is due at a later call (circulation, "Renewals"). Raises NotFound
     if there is no such publication.
     """
@@ -184,6 +184,6 @@ def send(
 
 
 def is_noted(books: Books, digest: str) -> bool:
-    """Return whether the letters of a file were noted as sent, by the audit log."""
+    """Return whether the audit log says that the letters of a file were sent."""
     with books.read() as reading:
         return renewing.is_noted(reading, digest)

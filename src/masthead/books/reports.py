@@ -1,8 +1,8 @@
 """Reports: what the books add up to, each counted in one snapshot (circulation, "Reports").
 
-``day`` is the last day that is counted, ``YYYY-MM-DD``; None counts all until now. Each raises
-BadInput if it is no day, or later than today, NotFound if there is no such issue or publication,
-and MastheadError if the account's books are not kept here.
+``day`` is the last day that counts, ``YYYY-MM-DD``; None counts everything so far. Each report
+raises BadInput if ``day`` is not a day, or later than today, NotFound if there is no such issue or
+publication, and MastheadError if Masthead does not keep the account's books.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def liability(
 ) -> Report:
     """Return what is owed to readers, by publication and month, from the month ``since`` on.
 
-    Without a day, all that is booked counts, which can be dated later than today.
+    Without a day, all bookings count, including those dated later than today.
     """
     with _until(books, day, publication_id) as (reading, _):
         booked = reports.booked(reading.connection, reading.account_id, day, publication_id)
@@ -61,9 +61,9 @@ def liability(
 
 
 def expiries(books: Books, day: str | None = None, *, publication_id: int | None = None) -> Report:
-    """Return how many subscriptions have which issue as their last one, as of a day.
+    """Return how many subscriptions end with each issue, as of a day.
 
-    Raises BadInput also for a day before the books were opened.
+    Also raises BadInput for a day before the books were opened.
     """
     with _until(books, day, publication_id) as (reading, last):
         account = reading.connection, reading.account_id
@@ -86,7 +86,7 @@ def expiries(books: Books, day: str | None = None, *, publication_id: int | None
 
 
 def renewals(books: Books, day: str | None = None) -> Report:
-    """Return what the letters of renewal brought, by publication and effort."""
+    """Return the results of the renewal letters, by publication and effort."""
     with _until(books, day) as (reading, last):
         counts = reports.efforts(reading.connection, reading.account_id, last)
     return efforts.renewals(f"Renewals, {last}", counts)
@@ -96,7 +96,7 @@ def renewals(books: Books, day: str | None = None) -> Report:
 def _until(
     books: Books, day: str | None, publication_id: int | None = None
 ) -> Iterator[tuple[Reading, str]]:
-    """Yield what a query needs, and the last day that is counted."""
+    """Yield what a query needs, and the last day that counts."""
     with books.scan() as reading:
         last = reading.today if day is None else check_past_day(day, reading.today)
         if publication_id is not None:

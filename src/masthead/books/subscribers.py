@@ -1,4 +1,4 @@
-"""Subscribers: finding and looking at one, correcting one, and merging two who are one person."""
+"""Subscribers: finding, showing and correcting one, and merging two who are the same person."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
@@ -60,16 +60,16 @@ _MOVED = (
     ("purchase", ""),
     ("answer", ""),
 )
-"""The words of what moves, in the order of the fields of :class:`Moved`; '' is with an s."""
+"""The words for what moves, in the order of :class:`Moved`; '' adds an s."""
 
 
 def find(books: Books, sought: Sought, *, limit: int, among_max: int | None = None) -> list[Found]:
-    """Return the subscribers that match, at most ``limit``, by last and first names.
+    """Return the subscribers that match, at most ``limit``, sorted by last and first name.
 
-    Those who have a ``delete_date`` come last. With ``among_max``, only so many of those with a
-    name are looked at: the beginning of a name can be that of a tenth of all. Where the books have
-    an actor, the audit log notes that he looked. Raises BadUsage if nothing is sought, or only a
-    city, for which there is no index.
+    Those with a ``delete_date`` come last. With ``among_max``, the search looks at only so many
+    subscribers whose name matches, because the beginning of a name can match a tenth of all. If the
+    books have an actor, the audit log notes the search. Raises BadUsage if nothing is sought, or
+    only a city, which has no index.
     """
     subscriber_search.check(sought)
     _note_reading(books, "subscribers were looked for")
@@ -80,13 +80,13 @@ def find(books: Books, sought: Sought, *, limit: int, among_max: int | None = No
 
 
 def people(books: Books, ids: Collection[int]) -> dict[int, Found]:
-    """Return those of these subscribers that there are, by their ids."""
+    """Return these subscribers by their ids, without ids that do not exist."""
     with books.read() as reading:
         return subscriber_search.people(reading.connection, books.account_id, tuple(ids))
 
 
 class Alike(NamedTuple):
-    """Subscribers who may be one person, by their ids; ``why`` is what is the same."""
+    """Subscribers who may be one person, sorted by id; ``why`` says what is the same."""
 
     why: str
     people: list[Found]
@@ -96,9 +96,10 @@ def duplicates(books: Books, *, of: int | None = None, limit: int) -> list[Alike
     """Return groups of subscribers who may be one person, at most ``limit``.
 
     They have the same email address; or the same last name, street and postal code, and first names
-    that fit (``circulation.duplicates``). Upper and lower case are the same; who has a
-    ``delete_date`` is left out. By email addresses, then by postal codes and streets. ``of``: only
-    the groups of this subscriber. Where the books have an actor, the audit log notes the search.
+    that fit (``circulation.duplicates``). Case does not matter; subscribers with a ``delete_date``
+    are left out. Groups are sorted by email address, then by postal code and street. With ``of``,
+    returns only the groups of this subscriber. If the books have an actor, the audit log notes the
+    search.
     """
     _note_reading(books, "duplicates were looked for")
     with books.read() as reading:
@@ -123,10 +124,10 @@ def show(books: Books, subscriber_id: int) -> Person:
 
 
 class Everything(NamedTuple):
-    """All that the account has of a subscriber, ``held`` as the export for the subscriber has it.
+    """All that the account has of a subscriber; ``held`` is what the subscriber's export has.
 
     ``changes`` are the newest entries of the audit log. Orders up to the id ``history_until`` are
-    of before the opening of the books.
+    from before the opening of the books.
     """
 
     person: Person
@@ -171,16 +172,16 @@ class Edited(NamedTuple):
 def names(books: Books, subscriber_id: int) -> Texts:
     """Return ``first_name``, ``last_name`` and ``email`` of a subscriber.
 
-    Raises NotFound if there is none, BadInput if it is deleted: an erased one stays blank.
+    Raises NotFound if there is none, BadInput if the subscriber is deleted: erased ones stay blank.
     """
     with books.read() as reading:
         return contact_details.names_of(reading.connection, books.account_id, subscriber_id)
 
 
 def edit(books: Books, subscriber_id: int, values: Texts, *, dry_run: bool = False) -> Edited:
-    """Correct some of :func:`names`.
+    """Correct some of the fields that :func:`names` returns.
 
-    Raises what that does, and BadInput, with the ``field``, for a text that is too long.
+    Raises what :func:`names` raises, and BadInput, with the ``field``, for a text that is too long.
     """
     with books.change(dry_run=dry_run) as change:
         changed = contact_details.edit_subscriber(change, subscriber_id, values)
@@ -191,7 +192,7 @@ def edit(books: Books, subscriber_id: int, values: Texts, *, dry_run: bool = Fal
 
 
 class AddressShown(NamedTuple):
-    """Whose address it is, and its fields."""
+    """The subscriber who has the address, and its fields."""
 
     subscriber_id: int
     fields: Texts
@@ -206,11 +207,11 @@ def address(books: Books, address_id: int) -> AddressShown:
 
 
 def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool = False) -> Edited:
-    """Correct an address where it stands.
+    """Correct an existing address.
 
-    It is not verified any more then, and its place on the map is unknown. Raises NotFound if there
-    is none; BadInput, with the ``field``, for a text that is too long, and for a deleted
-    subscriber, or where only a part of a whole address would be left.
+    It is then no longer verified, and its place on the map is unknown. Raises NotFound if there is
+    none. Raises BadInput, with the ``field``, for a text that is too long, for a deleted
+    subscriber, or if a whole address would become a part of one.
     """
     with books.change(dry_run=dry_run) as change:
         subscriber_id, changed = contact_details.edit_address(change, address_id, values)
@@ -221,7 +222,7 @@ def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool 
 
 
 class United(NamedTuple):
-    """Subscriptions that were joined: the issues left together, and the last day, … if unknown."""
+    """Subscriptions that were merged: issues left in total, and the last day, … if unknown."""
 
     pair: Pair
     issues: int
@@ -229,7 +230,7 @@ class United(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What merging did: what moved, the subscriptions that were joined, and those that were not."""
+    """What merging did: the records that moved, and the subscriptions merged and not merged."""
 
     kept: int
     gone: int
@@ -239,7 +240,7 @@ class Merged(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Who was merged into whom, and what moved and was joined."""
+        """Which subscribers and subscriptions were merged, and what moved."""
         moved = [
             counted(count, one, many)
             for count, (one, many) in zip(self.moved, _MOVED, strict=True)
@@ -267,12 +268,12 @@ def merge(
 ) -> Merged:
     """Move all that ``gone`` has to ``kept``, both ids of subscribers; ``gone`` is deleted.
 
-    Addresses, subscriptions with their terms, orders, purchases and answers move; where both have
-    answered a question, the kept one's answer stays. Where both have a subscription of the same
-    publication and type, these are joined into one, unless ``keep_both`` or one is unlimited
-    (circulation, "Merging"). The other subscriber gets a ``delete_date``, and the name, email
-    address and renewal code stay as they were on both. It cannot be undone. Raises NotFound if one
-    of them does not exist, BadInput if they are one, or one is deleted or erased.
+    Addresses, subscriptions with their terms, orders, purchases and answers move; if both have
+    answered a question, the answer of ``kept`` stays. If both have a subscription of the same
+    publication and type, these are merged into one, unless ``keep_both`` is set or one is unlimited
+    (circulation, "Merging"). ``gone`` gets a ``delete_date``; the name, email address and renewal
+    code of both stay unchanged. Merging cannot be undone. Raises NotFound if one of them does not
+    exist, BadInput if they are the same, or one is deleted or erased.
     """
     if kept == gone:
         raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")

@@ -1,7 +1,7 @@
-"""Subscriptions: looking at one, changing, suspending and extending it, and its addresses.
+"""Subscriptions: showing, changing, suspending and extending one, and its addresses.
 
-Days are ``YYYY-MM-DD``. Each operation raises NotFound if there is no such subscription, and each
-that changes one BadInput if it was cancelled or joined into another one.
+Days are ``YYYY-MM-DD``. Each operation raises NotFound if there is no such subscription. Operations
+that change it raise BadInput if it was cancelled or merged into another one.
 """
 
 from collections.abc import Mapping
@@ -57,16 +57,16 @@ __all__ = [
 ]
 
 Address = Mapping[str, str | None] | int
-"""A new address, some of ``circulation.addresses.FIELDS``, or the id of one that the reader has.
+"""A new address, with some of ``circulation.addresses.FIELDS``, or the id of an existing one.
 
-Where a new one names neither a person nor a company, the name is the reader's.
+If a new address names neither a person nor a company, it gets the reader's name.
 """
 
 COPIES_MAX = 1_000_000
-"""How many copies of each issue a subscription can have."""
+"""The most copies of each issue that a subscription can have."""
 
 ISSUES_MAX = 10_000
-"""How many issues an extension can have."""
+"""The most issues that an extension can have."""
 
 
 def show(books: Books, subscription_id: int) -> Subscription:
@@ -76,10 +76,10 @@ def show(books: Books, subscription_id: int) -> Subscription:
 
 
 class Values(NamedTuple):
-    """What is set of a subscription; None stays as it is.
+    """New values of a subscription; None leaves a value unchanged.
 
-    ``campaign``: whether the reader is asked to renew. ``how`` and ``free_class`` say how it comes
-    to other ``copies``.
+    ``campaign`` says whether the reader is asked to renew. ``how`` and ``free_class`` say how the
+    number of ``copies`` changes.
     """
 
     type: str | None = None
@@ -92,7 +92,7 @@ class Values(NamedTuple):
 class ValuesSet(NamedTuple):
     """What changed, before and after, by ``type``, ``campaign`` (0 or 1) and ``copies``.
 
-    ``converted`` says which issues left were converted into which others; "" if none were.
+    ``converted`` says how the issues left were converted; "" if they were not.
     """
 
     subscription_id: int
@@ -118,14 +118,15 @@ def set_values(
 ) -> ValuesSet:
     """Set the type, whether the reader is asked to renew, and the copies.
 
-    The type and the copies hold from the next issue on that is closed. Copies are those of the term
-    that is delivered next (circulation, "Copies"), and ``how`` is needed if it has issues left.
-    ``free``: those above what is paid for are of ``free_class``, complimentary unless given.
-    ``convert``: what is left comes in other copies, issues times copies as before and rounded down;
-    the rest of the money is earned with the term's last issue.
+    The type and the copies apply from the next closing on. The copies are those of the term that is
+    delivered next (circulation, "Copies"); ``how`` is needed if it has issues left. With ``free``,
+    the copies above the paid ones are of ``free_class``, complimentary by default. With
+    ``convert``, the issues left change so that issues times copies stay the same, rounded down; the
+    rest of the money is earned with the term's last issue.
 
-    Raises BadInput for the campaign if the subscription is to end, for copies above
-    :data:`COPIES_MAX`, without ``how`` if issues are left, or if it cannot be done so.
+    Raises BadInput for the campaign if the subscription was cancelled and has not ended yet, for
+    copies above :data:`COPIES_MAX`, if issues are left and ``how`` is None, or if ``how`` is not
+    possible.
     """
     campaign = None if values.campaign is None else int(values.campaign)
     given = {"type": values.type, "campaign": campaign}
@@ -164,7 +165,7 @@ class Suspended(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """From when to when the subscription is suspended."""
+        """The first and the last day of the suspension."""
         until = f"to {self.last}" if self.last else "until it is resumed"
         return f"subscription {self.subscription_id} is suspended from {self.first} {until}"
 
@@ -177,12 +178,12 @@ def suspend(
     *,
     dry_run: bool = False,
 ) -> Suspended:
-    """Suspend a subscription: the issues dated in that time are skipped, and stay to come.
+    """Suspend a subscription: it skips the issues dated in that time, and keeps them.
 
-    ``first``: None is today, or the day after the newest closed issue's date if that is later.
-    ``last``: None is until it is resumed. Raises BadInput if the days are in the wrong order, the
-    first one is not later than the newest closed issue's date, or another suspension has one of
-    the days.
+    By default, ``first`` is today, or the day after the date of the newest closed issue if that is
+    later. If ``last`` is None, the suspension lasts until it is resumed. Raises BadInput if
+    ``last`` is before ``first``, if ``first`` is not later than the date of the newest closed
+    issue, or if the days overlap another suspension.
     """
     with books.change(dry_run=dry_run) as change:
         closed = changeable(change, subscription_id).newest_closed
@@ -212,7 +213,7 @@ def suspend(
 class SpanEnded(NamedTuple):
     """How a suspension or a temporary address ends.
 
-    ``first`` is its first day, and ``last`` its last one from now on; None: it was removed.
+    ``first`` is its first day, ``last`` its new last day; None: it was removed.
     """
 
     subscription_id: int
@@ -222,7 +223,7 @@ class SpanEnded(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """How it ends."""
+        """How the span ends."""
         how = f"ends on {self.last}" if self.last else "was removed"
         return f"subscription {self.subscription_id}: the {self.what} from {self.first} {how}"
 
@@ -232,9 +233,10 @@ def resume(
 ) -> SpanEnded:
     """End the suspension that lasts today, or else the next one.
 
-    ``resumed`` is the first day on which it is served again; None is today. A suspension that has
-    not begun by then is removed. An issue that was closed meanwhile and is not in the suspension
-    any more comes with the next gap list. Raises BadInput if there is no such suspension.
+    ``resumed`` is the first day on which the subscription is served again, by default today. A
+    suspension that begins on that day or later is removed. Issues that were closed meanwhile and
+    are no longer in the suspension come with the next gap list. Raises BadInput if there is no such
+    suspension.
     """
     with books.change(dry_run=dry_run) as change:
         done = _end(change, "suspension", "suspensions", subscription_id, resumed)
@@ -243,7 +245,7 @@ def resume(
 
 
 class Extended(NamedTuple):
-    """A free term that was added, and of which class its issues are."""
+    """A free term that was added, and the class of its issues."""
 
     subscription_id: int
     issues: int
@@ -252,7 +254,7 @@ class Extended(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was added."""
+        """What the operation added."""
         issues = counted(self.issues, "free issue")
         return (
             f"subscription {self.subscription_id} got {issues} "
@@ -268,12 +270,11 @@ def extend(
     *,
     dry_run: bool = False,
 ) -> Extended:
-    """Add free issues behind all others, such as for a copy that was lost in the mail.
+    """Add free issues after all others, such as for a copy that was lost in the mail.
 
-    They come in as many copies as the next issue is paid for. Where no issue was left, the next
-    ones are due by the rule for a renewal after a gap (circulation, "First issue"). Raises BadInput
-    for a number of issues above :data:`ISSUES_MAX`, if the subscription is unlimited, or if there
-    is no such class.
+    They come in as many copies as the next issue is paid for. If no issue was left, they begin by
+    the rule for a renewal after a gap (circulation, "First issue"). Raises BadInput for more than
+    :data:`ISSUES_MAX` issues, if the subscription is unlimited, or if there is no such class.
     """
     _check_number("issues", issues, ISSUES_MAX)
     with books.change(dry_run=dry_run) as change:
@@ -289,7 +290,7 @@ def extend(
 
 
 class Moved(NamedTuple):
-    """Where a subscription goes: for good if ``first`` and ``last`` are None."""
+    """The address to which a subscription goes: for good if ``first`` and ``last`` are None."""
 
     subscription_id: int
     address_id: int
@@ -299,7 +300,7 @@ class Moved(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Where it goes, and when."""
+        """Where the subscription goes, and when."""
         when = f"from {self.first} to {self.last}" if self.first else "from now on"
         if self.was_there:
             when = "already: nothing changed"
@@ -309,8 +310,8 @@ class Moved(NamedTuple):
 def move(books: Books, subscription_id: int, address: Address, *, dry_run: bool = False) -> Moved:
     """Give a subscription another mailing address for good.
 
-    The former one stays: other subscriptions and lists refer to it. Raises BadInput if the address
-    is another reader's or only a part of one, or if the reader is deleted.
+    The former address stays: other subscriptions and lists refer to it. Raises BadInput if the
+    address belongs to another reader or is only a part of one, or if the reader is deleted.
     """
     with books.change(dry_run=dry_run) as change:
         found = changeable(change, subscription_id)
@@ -334,8 +335,8 @@ def move_for_a_while(
 ) -> Moved:
     """Send the issues dated ``first`` to ``last``, both included, to another address.
 
-    Raises what :func:`move` does, and BadInput if the days are in the wrong order or another
-    temporary address has one of them.
+    Raises what :func:`move` raises, and BadInput if ``last`` is before ``first``, or if the days
+    overlap another temporary address.
     """
     with books.change(dry_run=dry_run) as change:
         found = changeable(change, subscription_id)
@@ -361,8 +362,8 @@ def go_back(
 ) -> SpanEnded:
     """End the temporary address in force today, or else the next one.
 
-    ``resumed`` is the first day of the usual address; None is today. One that has not begun by then
-    is removed. Raises BadInput if there is no such address.
+    ``resumed`` is the first day of the usual address, by default today. A temporary address that
+    begins on that day or later is removed. Raises BadInput if there is no such address.
     """
     with books.change(dry_run=dry_run) as change:
         return _end(change, "temporary address", "temporary_addresses", subscription_id, resumed)
@@ -396,6 +397,6 @@ def _spans(change: Operation, table: str, subscription_id: int) -> list[Span]:
 
 
 def _check_number(name: str, number: int, most: int) -> None:
-    """Raise BadInput, which names the argument as ``field``, unless it is from 1 to ``most``."""
+    """Raise BadInput, with the argument as ``field``, unless it is from 1 to ``most``."""
     if not 1 <= number <= most:
         raise BadInput(f"{name} are a number from 1 to {most:,}, not {number:,}", field=name)
