@@ -1,4 +1,4 @@
-"""The fields of an address, and when it is whole (circulation, "Addresses")."""
+"""The fields of an address, and which addresses are whole (circulation, "Addresses")."""
 
 from collections.abc import Iterable, Mapping
 
@@ -35,11 +35,11 @@ _WHOLE = {"address", "city"}
 def lacking(
     address: Mapping[str, str | None], present: Iterable[Mapping[str, str | None]] = ()
 ) -> tuple[str, ...]:
-    """Return the fields that an address lacks to be whole; none of them if it is.
+    """Return the fields that an address lacks to be whole; empty if it is whole.
 
-    That is a street and a city. Where it names no country, or one without cities, it is a street,
-    or a city and a postal code; but whoever has an address with a city, among those ``present``,
-    has a city in any other that names no country.
+    A whole address has a street and a city. Without a country, or in a country without cities, a
+    street is enough, or a city and a postal code. An address without a country still needs a city
+    if one of the reader's addresses in ``present`` has a street and a city.
     """
     has = _filled(address)
     countries = {
@@ -61,7 +61,7 @@ def _filled(address: Mapping[str, str | None]) -> set[str]:
 def refusal(
     address: Mapping[str, str | None], present: Iterable[Mapping[str, str | None]] = ()
 ) -> str | None:
-    """Return the sentence that refuses a part of an address, None for a whole one."""
+    """Return the sentence that refuses a part of an address; None if the address is whole."""
     fields = lacking(address, present)
     if not fields:
         return None

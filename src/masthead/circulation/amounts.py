@@ -1,4 +1,4 @@
-"""Amounts in whole cents: how they are written, and how one is spread over parts."""
+"""Amounts in whole cents: how to write them, and how to spread one over parts."""
 
 import re
 from collections.abc import Sequence
@@ -30,25 +30,26 @@ def cents_of(text: str) -> int:
 
 
 def stored_cents(number: str) -> int:
-    """Return the cents of a stored number of an order, ``12.5``; parts of a cent are dropped."""
+    """Return the cents of an order's stored number, ``12.5``; drop fractions of a cent."""
     return int(Decimal(number) * _HUNDRED)
 
 
 def decimal(cents: int) -> str:
-    """Return an amount with two decimals, ``12.50``, as decimals are written on the wire."""
+    """Return an amount with two decimals, ``12.50``, as the interface writes decimals."""
     return f"{'-' if cents < 0 else ''}{abs(cents) // _HUNDRED}.{abs(cents) % _HUNDRED:02}"
 
 
 def shortest(cents: int) -> str:
-    """Return an amount in its shortest form, ``12.5``, as the numbers of orders are stored."""
+    """Return an amount in its shortest form, ``12.5``, as orders store their numbers."""
     return decimal(cents).rstrip("0").removesuffix(".")
 
 
 def spread(cents: int, weights: Sequence[int]) -> list[int]:
     """Spread an amount over parts in proportion to their weights; the last takes the remainder.
 
-    So the parts of an item's price are those of a discount on its bundle's lines. Without any
-    weight the parts are equal but for the last. ``weights`` has at least one part, none below 0.
+    This divides an item's price, and so a discount on its bundle, over the bundle's lines. If all
+    weights are 0, the parts are equal except the last. ``weights`` has at least one part, none
+    below 0.
     """
     whole = sum(weights)
     if not whole:

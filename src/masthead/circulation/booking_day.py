@@ -1,8 +1,8 @@
 """The day to which money is booked (circulation, "Money").
 
-All days are texts, ``YYYY-MM-DD``, in the account's time zone. What has been told of a month that
-has ended stays true: nothing is booked into it any more. ``store.books.earning`` has the same in
-SQL, ``_BOOKED_ON`` and ``_OPEN_DAY``, for many terms at once.
+All days are texts, ``YYYY-MM-DD``, in the account's time zone. Nothing is booked into a month that
+has ended, so reports of that month stay true. ``store.books.earning`` has the same rules in SQL,
+``_BOOKED_ON`` and ``_OPEN_DAY``, for many terms at once.
 """
 
 from collections.abc import Iterable
@@ -18,10 +18,10 @@ def open_day(day: str, today: str) -> str:
 
 
 def taken_back(cents: int, earned: Iterable[tuple[str, int]], today: str) -> list[tuple[str, int]]:
-    """Return the days to which it is booked that so many cents were not earned, and how many.
+    """Return the days on which ``cents`` of earned revenue are taken back, each with its cents.
 
-    ``earned`` is what was booked, by day. What stands ahead of today is taken back there, the
-    latest day first, so that it is not owed until then; all else today.
+    ``earned`` is what was booked, by day. Revenue booked after today is taken back on its own day,
+    the latest day first, so that it is not owed until then. The rest is taken back today.
     """
     found = []
     for day, booked in sorted(earned, reverse=True):

@@ -12,10 +12,10 @@ __all__ = [
 
 PAID, COMPLIMENTARY, MAKE_GOOD = "paid", "complimentary", "make-good"
 GRACE, UNPAID = "grace", "unpaid"
-"""What deliveries are of that come out of no term, or out of one on credit."""
+"""The classes of deliveries that come out of no term, or out of a term on credit."""
 
 FREE = (COMPLIMENTARY, "exchange", "staff", "advertiser", "sample", MAKE_GOOD)
 """The classes that every publisher has for a term without a price."""
 
 ALL = (PAID, *FREE, GRACE, UNPAID)
-"""The classes that every publisher has, in the order in which reports show them."""
+"""The classes that every publisher has, in the order of the reports."""

@@ -1,6 +1,6 @@
-"""Who may be the same person twice (circulation, "What is stored in addition").
+"""Which subscribers may be the same person (circulation, "What is stored in addition").
 
-People at one address with one last name are a family more often than duplicates. So their first
+People with the same address and last name are a family more often than duplicates. So their first
 names decide: they are the same, one is the beginning of the other (``A.`` and ``Ada``), or one is
 missing.
 """
@@ -12,7 +12,7 @@ __all__ = ["Person", "alike", "same_first_name"]
 
 
 class Person(NamedTuple):
-    """A subscriber, as far as it is compared; names are folded (``str.casefold``)."""
+    """The values of a subscriber that are compared; names are folded (``str.casefold``)."""
 
     subscriber_id: int
     first_name: str
@@ -20,7 +20,7 @@ class Person(NamedTuple):
 
 
 def same_first_name(one: str, other: str) -> bool:
-    """Return whether two folded first names can be those of one person."""
+    """Return whether two folded first names can belong to the same person."""
     one, other = _plain(one), _plain(other)
     return one.startswith(other) or other.startswith(one)
 
@@ -30,10 +30,10 @@ def _plain(name: str) -> str:
 
 
 def alike(people: Iterable[Person]) -> list[list[int]]:
-    """Return the groups of those at one address who can be the same person, by ascending ids.
+    """Return the groups of people at one address who may be the same person, as ascending ids.
 
-    Whoever is like one of a group belongs to it. Nobody is in two groups, and no group has less
-    than two people.
+    A person who matches one member of a group belongs to it. Nobody is in two groups, and every
+    group has at least two people.
     """
     groups: list[list[Person]] = []
     for person in sorted(set(people)):

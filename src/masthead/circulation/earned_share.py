@@ -11,9 +11,9 @@ class Spread(NamedTuple):
     """How the money of a term is spread over its issues, or the months of an unlimited one.
 
     ``allowed`` cents were given back and are never earned. The first ``after`` issues earned
-    ``earned`` cents; the rest of the money is spread over what was left then, which is ``parts``:
-    issues times copies, of which an issue takes ``copies``. None: each issue that was left earns
-    the same.
+    ``earned`` cents. The rest of the money is spread over what was left then: ``parts``, which are
+    issues times copies; each issue takes ``copies`` of them. If ``parts`` is None, all issues left
+    earn the same.
     """
 
     allowed: int = 0
@@ -24,13 +24,13 @@ class Spread(NamedTuple):
 
 
 EVENLY = Spread()
-"""The same for each issue from the first one on."""
+"""Every issue earns the same, from the first one on."""
 
 
 def earned(cents: int, whole: int, done: int, spread: Spread = EVENLY) -> int:
     """Return what a term for ``cents`` has earned after ``done`` of ``whole`` issues or months.
 
-    It is rounded down, so that the last one takes the remainder.
+    The result is rounded down, so that the last issue or month takes the remainder.
     """
     if done >= whole:
         return cents - spread.allowed
@@ -45,7 +45,7 @@ def earned(cents: int, whole: int, done: int, spread: Spread = EVENLY) -> int:
 
 
 def share(cents: int, issues: int, nth: int, spread: Spread = EVENLY) -> int:
-    """Return what the ``nth`` delivery of such a term earns; the first one is 1."""
+    """Return the cents that the ``nth`` delivery of a term earns; the first delivery is 1."""
     return earned(cents, issues, nth, spread) - earned(cents, issues, nth - 1, spread)
 
 
@@ -55,9 +55,9 @@ def month_number(day: date) -> int:
 
 
 def last_day_reached(end: date) -> int:
-    """Return the highest day of a month that has come by this day of its month.
+    """Return the highest day of the month that ``end`` reaches.
 
-    So a month is whole on the day of the same number, or on the last day of a month without it:
-    from January 31 to February 28 it is one.
+    A month is whole on the day with the same number, or on the last day of a shorter month: from
+    January 31 to February 28 is one month.
     """
     return 31 if end.day == monthrange(end.year, end.month)[1] else end.day

@@ -1,6 +1,6 @@
-"""What renewal letters brought: for each effort of a publication, how many readers it moved.
+"""What renewal letters brought: for each effort of a publication, how many readers renewed.
 
-Rules: circulation, "Renewals". A renewal is counted with the last letter that was sent before it.
+Rules: circulation, "Renewals". A renewal counts for the last letter that was sent before it.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ _PER_MILLE = 1000
 
 
 class Effort(NamedTuple):
-    """An effort: how many letters were sent, and what became of them.
+    """An effort: how many letters were sent, and what happened to them.
 
-    ``went_on`` are those that were sent a later effort for the same term instead of renewing.
+    ``went_on`` counts readers who did not renew and were sent a later effort for the same term.
     """
 
     publication: str
@@ -28,10 +28,10 @@ class Effort(NamedTuple):
 
 
 def renewals(title: str, efforts: Sequence[Effort]) -> Report:
-    """Return the efforts with what became of them: sent = renewed + went on + waiting.
+    """Return the efforts with their results: sent = renewed + went on + waiting.
 
-    The rate is what renewed of what was sent, rounded down to tenths of a per cent. ``issues_left``
-    is None for an effort that the publication does not have any more.
+    The rate is renewed by sent, rounded down to tenths of a per cent. ``issues_left`` is None for
+    an effort that the publication no longer has.
     """
     rows = tuple(
         (

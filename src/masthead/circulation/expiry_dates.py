@@ -20,17 +20,17 @@ _DAY = timedelta(days=1)
 
 
 class Range(NamedTuple):
-    """The days from one to another, both included; ``end`` is None where none is known."""
+    """A range of days, both ends included; ``end`` is None if it is not known."""
 
     start: date
     end: date | None = None
 
 
 class Calendar(NamedTuple):
-    """The dates of a publication's issues in ascending order, and how many it has in a year.
+    """The dates of a publication's issues in ascending order, and its issues per year.
 
-    ``listed`` are closed and have a mailing list, ``earlier`` closed and have none, ``coming`` are
-    planned and not closed.
+    ``listed`` issues are closed and have a list, ``earlier`` ones are closed and have none,
+    ``coming`` ones are planned and not closed.
     """
 
     listed: Sequence[date]
@@ -40,11 +40,11 @@ class Calendar(NamedTuple):
 
     @property
     def dates(self) -> list[date]:
-        """The dates of all issues that are known, in ascending order."""
+        """The dates of all known issues, in ascending order."""
         return sorted([*self.earlier, *self.listed, *self.coming])
 
     def beyond(self) -> Iterator[date]:
-        """Yield the dates after the last issue that is known."""
+        """Yield the dates after the last known issue."""
         return dates_beyond(self.dates[-1], self.issues_per_year)
 
     def after_closed(self) -> Iterator[date]:
@@ -53,7 +53,7 @@ class Calendar(NamedTuple):
 
 
 def covers(ranges: Iterable[Range], day: date) -> bool:
-    """Return whether one of the ranges has the day."""
+    """Return whether one of the ranges includes the day."""
     return any(each.start <= day and (each.end is None or day <= each.end) for each in ranges)
 
 
@@ -67,10 +67,11 @@ def date_expired(
 ) -> date | None:
     """Return the day before the first issue that the subscription will not get.
 
-    ``left`` are its issues, -1 for unlimited, which gives None; ``received`` the dates of those it
-    has got. Closed issues that a gap list would bring use up what is left first. Where nothing is
-    left, the first issue is the one after the last that it got, or else the one with which it would
-    have begun. None also where that cannot be told: no issue is known, or not when it begins.
+    ``left`` is its issues left; -1 (unlimited) returns None. ``received`` has the dates of the
+    issues that it got. Closed issues that a gap list would bring use up the issues left first. If
+    no issue is left, the result is the day before the issue after the last received one, or before
+    the issue with which it would have begun. Also returns None if no issue is known, or if its
+    beginning is not known.
     """
     if left < 0 or not calendar.dates:
         return None
@@ -95,9 +96,10 @@ def with_issues_left(
     missed: Sequence[date],
     suspensions: Sequence[Range],
 ) -> date:
-    """Do so where issues are left; ``missed`` are the closed ones that a gap list would bring.
+    """Return the expiry of a subscription with issues left.
 
-    A suspension counts for coming issues only if it has an end.
+    ``missed`` are the closed issues that a gap list would bring. A suspension counts for coming
+    issues only if it has an end.
     """
     ended = [each for each in suspensions if each.end is not None]
     coming = (day for day in calendar.after_closed() if day >= begins_on and not covers(ended, day))
@@ -105,12 +107,12 @@ def with_issues_left(
 
 
 def day_before_next(calendar: Calendar, after: date) -> date:
-    """Return the day before the first issue that is later than a day."""
+    """Return the day before the first issue that is later than ``after``."""
     known = (day for day in calendar.dates if day > after)
     return _day_before(chain(known, (day for day in calendar.beyond() if day > after)))
 
 
 def _day_before(days: Iterator[date]) -> date:
-    """Return the day before the first of these; the end of the calendar if there is none."""
+    """Return the day before the first of these days; the end of the calendar if there is none."""
     first = next(days, None)
     return date.max if first is None else first - _DAY

@@ -1,7 +1,7 @@
-"""What expires with which issue: how many subscriptions have it as their last one.
+"""What expires with each issue: how many subscriptions have it as their last one.
 
-Rules: circulation, "Expiry" and "Reports". Issues that are not planned yet are reckoned from how
-many a publication has in a year, and have no name.
+Rules: circulation, "Expiry" and "Reports". The dates of issues that are not planned yet follow from
+the publication's issues per year; these issues have no name.
 """
 
 from bisect import bisect_left, bisect_right
@@ -22,9 +22,9 @@ _NOT_PLANNED = "(not planned)"
 
 
 class Schedule(NamedTuple):
-    """A publication's issues: names by date, how many in a year, and the newest closed one's date.
+    """A publication's issues: names by date, issues per year, and the newest closed one's date.
 
-    ``newest`` is None where none is closed.
+    ``newest`` is None if no issue is closed.
     """
 
     publication: str
@@ -36,7 +36,7 @@ class Schedule(NamedTuple):
 class Expiring(NamedTuple):
     """Subscriptions of a publication that expire on the same day; None for unlimited ones.
 
-    ``campaign`` are those of them that take part in the renewal campaign.
+    ``campaign`` counts those that take part in the renewal campaign.
     """
 
     publication_id: int
@@ -54,9 +54,9 @@ def expiries(
 ) -> Report:
     """Return what expires with each issue from the newest closed one on.
 
-    What expired with an earlier issue stands in one row, and so does what is unlimited. An issue is
-    the last one of what expires on its date or later, and before the next one's. The chart has the
-    months of the issues, so that a weekly's can be read too.
+    One row counts all subscriptions that expired with earlier issues, and one the unlimited ones.
+    An issue is the last one of subscriptions that expire on its date or later, and before the date
+    of the next issue. The chart groups issues by month, so that a weekly's chart stays readable.
     """
     rows: list[Row] = []
     bars: dict[int, Counter[str]] = {}

@@ -13,12 +13,12 @@ def begins_on(
     *,
     before: str | None = None,
 ) -> str:
-    """Return the day on or after which an issue is dated that a subscription gets first.
+    """Return the earliest date that the first issue of a subscription may have.
 
-    All days are ``YYYY-MM-DD``. It begins with the next issue that is not closed, or where
-    ``late_start`` is ``current`` with the newest closed one. ``first_planned`` counts where no
-    issue is closed. ``before`` is the day from which it was due before a gap: the new one is never
-    earlier.
+    All days are ``YYYY-MM-DD``. The subscription begins with the next issue that is not closed, or
+    with the newest closed one if ``late_start`` is ``current``. If no issue is closed,
+    ``first_planned`` counts. ``before`` is the day from which issues were due before a gap; the
+    result is never earlier.
     """
     if newest_closed is None:
         found = min(today, first_planned or today)

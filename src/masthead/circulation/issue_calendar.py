@@ -16,9 +16,9 @@ _DAYS = 365
 def date_beyond(last: date, issues_per_year: int, nth: int) -> date:
     """Return the date of the ``nth`` issue after the last planned one; the first is 1.
 
-    By months where twelve can be divided by ``issues_per_year``, by weeks where 52 can, else by
-    365 days in equal parts, rounded down. A day that a month lacks becomes its last day. Raises
-    OverflowError past the year 9999.
+    Issues are whole months apart if ``issues_per_year`` divides 12, whole weeks if it divides 52,
+    and else equal parts of 365 days, rounded down. If a month lacks the day, its last day counts.
+    Raises OverflowError past the year 9999.
     """
     if _MONTHS % issues_per_year == 0:
         months = last.year * _MONTHS + last.month - 1 + nth * (_MONTHS // issues_per_year)

@@ -1,4 +1,4 @@
-"""What is owed to readers: money that was received for issues that are still to come.
+"""What is owed to readers: money received for issues that are not delivered yet.
 
 Rules: circulation, "Money" and "Reports". Amounts are whole cents, net of tax and shipping.
 """
@@ -18,7 +18,7 @@ _MONTHS = 12
 
 
 class Booked(NamedTuple):
-    """The sum of what was booked of a kind in a month (``YYYY-MM``) for a publication, in cents."""
+    """The sum of the bookings of a kind in a month (``YYYY-MM``) for a publication, in cents."""
 
     publication_id: int
     publication: str
@@ -43,7 +43,8 @@ class Month(NamedTuple):
 def months(booked: Iterable[Booked]) -> list[Month]:
     """Return every month from a publication's first booking to the last one of all publications.
 
-    They are in order of publication and month, and each begins with what the one before left.
+    They are sorted by publication and month. Each month opens with the closing amount of the month
+    before.
     """
     sums: Counter[tuple[int, str, str]] = Counter()
     names: dict[int, str] = {}
@@ -86,8 +87,8 @@ def _between(first: str, last: str) -> Iterator[str]:
 def liability(title: str, booked: Iterable[Booked], *, since: str = "") -> Report:
     """Return the liability by publication and month, and of all publications by month.
 
-    Months before ``since`` (``YYYY-MM``) are left out of the table; what they left is in the
-    opening amount of the first month that is shown.
+    The table leaves out months before ``since`` (``YYYY-MM``); the opening amount of the first
+    month includes them.
     """
     shown = [month for month in months(booked) if month.month >= since]
     labels = sorted({month.month for month in shown})

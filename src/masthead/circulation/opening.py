@@ -1,7 +1,7 @@
 """What a subscription of the publisher's former system becomes when the books are opened.
 
-circulation, "Two modes of an account": its issues left become one opening term, of two parts where
-only some of them are paid.
+Its issues left become one opening term, or two if only some of them are paid
+(circulation, "Two modes of an account").
 """
 
 from decimal import Decimal
@@ -18,8 +18,8 @@ _CENTS = 100
 class OpeningTerm(NamedTuple):
     """A term: its issues (-1 unlimited), all of which are left, and its price in whole cents.
 
-    The price is what is unearned of a term that is paid; 0 where nobody says what the issues that
-    are paid are worth. A term that is not paid is free.
+    The price of a paid term is its unearned revenue, 0 if the value is not known. A term that is
+    not paid is free.
     """
 
     issues: int
@@ -28,7 +28,7 @@ class OpeningTerm(NamedTuple):
 
 
 class Contradiction(StrEnum):
-    """How numbers of a subscription contradict each other; the value says it of several."""
+    """How a subscription's numbers contradict each other; the value is the text of the message."""
 
     ISSUES = "issues is below -1 (it is 0 or more, or -1 where it is unlimited)"
     CENTS = "unearned_revenue is not in whole cents"
@@ -40,7 +40,7 @@ class Contradiction(StrEnum):
 
 
 class ContradictionError(ValueError):
-    """The numbers of a subscription contradict each other, so nobody can tell what was paid for."""
+    """A subscription's numbers contradict each other, so what was paid for is not known."""
 
     def __init__(self, kind: Contradiction) -> None:
         super().__init__(kind.value)
@@ -52,8 +52,8 @@ def opening_terms(
 ) -> list[OpeningTerm]:
     """Return the terms of a subscription, the paid one first; none if no issue is left.
 
-    Where ``unearned_revenue`` is empty or 0, ``paid_issues_left`` still says what was paid for;
-    these issues earn nothing. Where both are empty, none is paid. Raises ContradictionError.
+    If ``unearned_revenue`` is empty or 0, ``paid_issues_left`` still says what was paid for; these
+    issues earn nothing. If both are empty, no issue is paid. Raises ContradictionError.
     """
     left = issues or 0
     cents = Decimal(unearned_revenue or 0) * _CENTS

@@ -26,8 +26,8 @@ __all__ = [
 class RefusedOrder(BadInput):
     """An order that is refused, and why.
 
-    ``field`` is the column of a file of orders that is wrong, ``item`` the number of the item in
-    the order, from 0; None where it is the order itself.
+    ``field`` is the wrong column of a file of orders. ``item`` is the number of the item in the
+    order, from 0; None if the order itself is wrong.
     """
 
     def __init__(
@@ -45,11 +45,12 @@ class RefusedOrder(BadInput):
 
 
 class Person(NamedTuple):
-    """A reader or payer, by id or renewal code, or by what is known of them; '' is not known.
+    """A reader or payer, by id or renewal code, or by their data; '' means not known.
 
-    Somebody with this email address and the same name is that subscriber; anybody else is new, also
-    an organisation, whose name is the company of the address (circulation, "Who is who").
-    ``address`` has the fields of an address, or none; ``address_id`` names one that is there.
+    A person with the email address and the name of an existing subscriber is that subscriber;
+    anybody else is new. The same holds for an organisation, whose name is the company of the
+    address (circulation, "Who is who"). ``address`` has fields of an address, or none;
+    ``address_id`` names an existing address.
     """
 
     subscriber_id: int | None = None
@@ -62,7 +63,7 @@ class Person(NamedTuple):
 
     @property
     def is_named(self) -> bool:
-        """Whether it says who the person is, and not only where."""
+        """Whether the values say who the person is, and not only where."""
         names = (self.renewal_code, self.email, self.first_name, self.last_name)
         return self.subscriber_id is not None or any((*names, self.address.get("company")))
 
@@ -74,17 +75,17 @@ class Person(NamedTuple):
 
 
 NOBODY = Person()
-"""In place of a recipient: the one who pays."""
+"""The recipient of an item that goes to the payer."""
 
 
 class Item(NamedTuple):
-    """A bundle or else a product; the price is net.
+    """A bundle or a product; the price is net.
 
-    ``price`` and ``tax`` are those of the bundle or product where they are None. ``recipient``
-    without a name is the one who pays, at another address if it has one. ``is_new`` begins a new
-    subscription even where there is one, ``first_issue`` says with which issue, and
-    ``subscription_id`` which one is extended. ``is_gift`` is None where that follows from who pays.
-    ``of_class`` is the class of the copies that cost nothing, complimentary if it is None.
+    If ``price`` or ``tax`` is None, the bundle's or product's applies. A ``recipient`` without a
+    name is the payer, at another address if it has one. ``is_new`` begins a new subscription even
+    if one exists. ``first_issue`` is the issue with which it begins, ``subscription_id`` the
+    subscription to extend. If ``is_gift`` is None, it follows from who pays. ``of_class`` is the
+    class of copies that cost nothing; None is complimentary.
     """
 
     bundle_id: int | None = None
@@ -100,9 +101,9 @@ class Item(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An order: who pays, for what. ``reference`` is its number elsewhere, once in an account.
+    """An order: who pays, for what. ``reference`` is its number elsewhere, unique in an account.
 
-    ``is_fulfilled``: the products were handed over.
+    ``is_fulfilled`` says that the products were handed over.
     """
 
     payer: Person
@@ -117,9 +118,9 @@ class Order(NamedTuple):
 
 
 def digest(order: Order) -> str:
-    """Return the SHA-256 of what was ordered, by which an order that comes again is known.
+    """Return the SHA-256 of what was ordered, which identifies an order that is sent again.
 
-    Whether it is paid is not part of it: an order comes again when its payment has come.
+    It does not cover the payment, because an order is sent again when its payment has come.
     """
     content = order._replace(reference=None, is_paid=False, payment_type=None)
     written = json.dumps(_plain(content), sort_keys=True, ensure_ascii=False)
@@ -142,19 +143,19 @@ def kind_of(price: int) -> str:
 
 
 def grace_since(regular: Iterable[str], grace: Iterable[tuple[str, int]]) -> list[int]:
-    """Return the issues of grace since the last regular one, the oldest first.
+    """Return the ids of the grace issues since the last regular issue, the oldest first.
 
-    ``regular`` are the dates of the issues that came out of a term, ``grace`` date and id of those
-    that no term has paid for.
+    ``regular`` has the dates of the issues that came out of a term, ``grace`` the date and id of
+    each issue that no term has paid for.
     """
     last = max(regular, default="")
     return [issue_id for day, issue_id in sorted(grace) if day > last]
 
 
 def covered(issues: int, grace: Sequence[int]) -> Sequence[int]:
-    """Return the issues of grace that come out of a late renewal of so many issues.
+    """Return the grace issues that come out of a late renewal of ``issues`` issues.
 
-    The oldest first, never more than it has (circulation, "Late renewal"). An unlimited renewal is
-    not used up, so it takes over none.
+    It takes the oldest first, never more than it has (circulation, "Late renewal"). An unlimited
+    renewal takes none, because it is not used up.
     """
     return grace[: max(issues, 0)]

@@ -1,7 +1,7 @@
 """The copies of an issue: its press run, and its circulation beside that of the issue before.
 
-Rules: circulation, "Reports". Copies, not subscriptions, are what is printed and counted; both are
-shown. A subscription of the type Both gets a printed copy and a digital one, and is counted once.
+Rules: circulation, "Reports". Printing and circulation count copies, not subscriptions; the reports
+show both. A subscription of the type Both gets a printed and a digital copy, and counts once.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _LABELS_MAX = 20
 class Served(NamedTuple):
     """Copies of an issue that have these values in common, and how many subscriptions get them.
 
-    Free copies that come beside others are counted with the subscription of those.
+    A subscription with free copies beside others counts once, with the others.
     """
 
     type: str
@@ -36,20 +36,21 @@ class Served(NamedTuple):
 
     @property
     def is_paid(self) -> bool:
-        """Whether they count as paid: a lost copy that is made good does too."""
+        """Whether the copies count as paid; copies that replace lost ones do too."""
         return self.of_class in {PAID, MAKE_GOOD}
 
     @property
     def is_grace(self) -> bool:
-        """Whether they are grace."""
+        """Whether the copies are grace."""
         return self.of_class == GRACE
 
 
 class Moves(NamedTuple):
-    """What differs from the issue before: subscriptions and copies of each.
+    """What differs from the issue before: the number of subscriptions and of copies.
 
-    Additions are those that did not get the issue before, and copies that others get more of it;
-    removals are those that got it and not this one, and copies that others get less.
+    Additions are subscriptions that did not get the issue before, and additional copies of others.
+    Removals are subscriptions that got the issue before but not this one, and copies that others no
+    longer get.
     """
 
     before: tuple[int, int]
@@ -60,9 +61,9 @@ class Moves(NamedTuple):
 def press_run(title: str, served: Iterable[Served], notes: Sequence[str] = ()) -> Report:
     """Return the copies of an issue by type and country.
 
-    For each row, copies = paid + grace + other. Columns of classes follow, for those that occur
-    beside paid and grace: of free copies, and of those that are not paid yet. The title names the
-    issue, and notes are printed below the table.
+    For each row, copies = paid + grace + other. The columns after that are the other classes that
+    occur: those of free copies, and of copies that are not paid yet. The title names the issue;
+    notes are printed below the table.
     """
     counts: Counter[tuple[str, str, str]] = Counter()
     served = list(served)
@@ -125,11 +126,11 @@ def circulation(
     moves: Moves,
     notes: Sequence[str] = (),
 ) -> Report:
-    """Return the circulation of an issue: how it came from the issue before, and of what it is.
+    """Return the circulation of an issue: its change from the issue before, and its parts.
 
     ``issues`` are the names of this issue and of the one before. Each group of rows (type, class,
-    classification, request type, state) adds up to the whole issue, and the issue before +
-    additions - removals = this one, in subscriptions and in copies.
+    classification, request type, state) adds up to the whole issue. The issue before + additions -
+    removals = this issue, in subscriptions and in copies.
     """
     name, before = issues
     whole = _counted("this issue", name, served)
@@ -175,7 +176,7 @@ def _counted(name: str, value: str, served: Sequence[Served]) -> Row:
 
 
 def _classes(served: Iterable[Served]) -> list[str]:
-    """Return the classes that occur beside paid and grace: everybody's first, then the own ones."""
+    """Return the classes that occur beside paid and grace: standard ones first, then own ones."""
     found = {each.of_class for each in served} - {PAID, GRACE}
     return [*(each for each in ALL if each in found), *sorted(found.difference(ALL))]
 

@@ -1,8 +1,8 @@
-"""What is given back of an item of an order, and where it comes from (circulation, "Money").
+"""What is given back for an item of an order, and where it comes from (circulation, "Money").
 
 All amounts are whole cents. An item has a net price, which its terms share, and a tax; gross is
-both. What is unearned is given back first, then what was earned already. Parts are divided into net
-and tax by what was given back until then, so that neither is ever given back twice.
+both. What is unearned is given back first, then what was already earned. The division into net and
+tax counts earlier refunds, so that neither is ever given back twice.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ __all__ = [
 
 
 class Held(NamedTuple):
-    """What a term has in the books: received, and of this earned and refunded until now."""
+    """What a term has in the books: received, and how much of it was earned and refunded."""
 
     received: int
     earned: int
@@ -36,7 +36,7 @@ class Held(NamedTuple):
 
 
 class Item(NamedTuple):
-    """An item: its net price and tax, what of its net was paid, and the gross refunded so far."""
+    """An item: its net price and tax, the net that was paid, and the gross refunded so far."""
 
     net: int
     tax: int
@@ -45,7 +45,7 @@ class Item(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What is booked of a term: refunded, and earned, which is below 0 where it is taken back."""
+    """What to book for a term: refunded, and earned, which is below 0 if it is taken back."""
 
     refunded: int
     earned: int
@@ -54,13 +54,13 @@ class Taken(NamedTuple):
 def tax_of(unearned: int, net: int, tax: int) -> int:
     """Return the tax that belongs to ``unearned`` of an item of ``net`` and ``tax``, in cents.
 
-    It is rounded to the nearest cent, a half up. An item without a price has no tax to share.
+    It is rounded to the nearest cent, half a cent up. An item without a price has no tax to share.
     """
     return (2 * tax * unearned + net) // (2 * net) if net > 0 else 0
 
 
 def paid_gross(item: Item) -> int:
-    """Return what was paid of an item with its tax, less what was refunded: the most to give."""
+    """Return the most that can be refunded: what was paid with its tax, less earlier refunds."""
     if item.paid_net == item.net:
         paid = item.net + item.tax
     else:
@@ -71,8 +71,8 @@ def paid_gross(item: Item) -> int:
 def tax_share(item: Item, net: int, net_refunded: int) -> int:
     """Return the tax that goes back with ``net`` of an item, after ``net_refunded`` of it.
 
-    With what went back before it is the tax of all the net that has gone back, so that the parts
-    are never more than the whole.
+    Together with earlier refunds, it is the tax of all refunded net, so that the parts are never
+    more than the whole.
     """
     before = item.refunded - net_refunded
     return max(tax_of(net_refunded + net, item.net, item.tax) - before, 0)
@@ -88,9 +88,9 @@ def amount_by_default(item: Item, terms: Sequence[Held]) -> int:
 def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
     """Return the net part of a gross ``amount``, at most :func:`paid_gross`.
 
-    With what was given back before it is the net part of the sum, rounded to the nearest cent, a
-    half up. It is at most ``amount`` and the net that is left, and so much that the rest is at most
-    the tax that is left.
+    Together with earlier refunds, it is the net part of the sum, rounded to the nearest cent, half
+    a cent up. It is at most ``amount`` and the net that is left, and large enough that the rest is
+    at most the tax that is left.
     """
     refunded = sum(term.refunded for term in terms)
     left = sum(term.received for term in terms) - refunded
@@ -101,11 +101,11 @@ def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
 
 
 def taken(net: int, terms: Sequence[Held]) -> list[Taken]:
-    """Return what is booked of each term when ``net`` is given back and all terms end.
+    """Return what to book for each term when ``net`` is given back and all terms end.
 
-    What is unearned goes first, then what was earned, each in proportion to what the terms have of
-    it (:func:`parts`). What stays unearned is earned. ``net`` is at most what the terms have
-    received and not refunded.
+    What is unearned goes back first, then what was earned, each in proportion to the terms' amounts
+    (:func:`parts`). The rest of what is unearned becomes earned. ``net`` is at most the terms'
+    received less refunded.
     """
     unearned = [term.unearned for term in terms]
     refunds = parts(min(net, sum(unearned)), unearned)
@@ -119,8 +119,8 @@ def taken(net: int, terms: Sequence[Held]) -> list[Taken]:
 def parts(cents: int, most: Sequence[int]) -> list[int]:
     """Divide an amount in proportion to ``most``, which no part exceeds; they add up to it.
 
-    Each part is what the parts until it are together, rounded down, less those before it. So an
-    amount of nearly all cannot leave one part a cent above what it can have.
+    Each part is the rounded-down share of all parts up to it, less the parts before it. So if the
+    amount is nearly everything, no part is a cent above its limit.
     """
     whole = sum(most)
     found, before, until = [], 0, 0

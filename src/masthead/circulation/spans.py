@@ -1,6 +1,6 @@
 """Spans of days, such as those of a suspension or of a temporary address.
 
-A span is from one day to another, both included; one without an end is open. The spans of a
+A span includes its first and its last day; a span without a last day is open. The spans of a
 subscription never overlap (circulation, "What is stored in addition").
 """
 
@@ -14,7 +14,7 @@ _DAY = dt.timedelta(days=1)
 
 
 class Span(NamedTuple):
-    """A span with its id: the first day and the last, ``YYYY-MM-DD``; None: it is open."""
+    """A span with its id: the first and the last day, ``YYYY-MM-DD``; None: it is open."""
 
     span_id: int
     first: str
@@ -22,7 +22,7 @@ class Span(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a span ends: ``last`` is its last day from now on; None: it is removed, not begun."""
+    """How a span ends: ``last`` is its new last day; None: it is removed, as it has not begun."""
 
     span: Span
     last: str | None
@@ -39,7 +39,7 @@ def day_after(day: str) -> str:
 
 
 def overlapped(spans: Iterable[Span], first: str, last: str | None) -> Span | None:
-    """Return the earliest span that has a day of ``first`` to ``last``; None if none has."""
+    """Return the earliest span that overlaps ``first`` to ``last``; None if none does."""
     found = (
         span
         for span in spans
@@ -49,7 +49,7 @@ def overlapped(spans: Iterable[Span], first: str, last: str | None) -> Span | No
 
 
 def uncovered(span: Span, present: Iterable[Span]) -> list[tuple[str, str | None]]:
-    """Return the first and last days of the parts of a span that none of those present has."""
+    """Return the first and last days of the parts of a span that no span in ``present`` covers."""
     parts: list[tuple[str, str | None]] = []
     first: str | None = span.first
     for other in sorted(present, key=lambda each: each.first):
@@ -66,8 +66,8 @@ def uncovered(span: Span, present: Iterable[Span]) -> list[tuple[str, str | None
 def ended(spans: Iterable[Span], today: str, resumed: str) -> Ending | None:
     """Return how the span that lasts today, or else the next one, ends before ``resumed``.
 
-    ``resumed`` is the first day that is not in it any more. None if no span lasts today or begins
-    later, or if it has ended before ``resumed`` anyway.
+    ``resumed`` is the first day that the span no longer includes. Returns None if no span lasts
+    today or begins later, or if the span ends before ``resumed`` anyway.
     """
     lasting = [span for span in spans if span.last is None or span.last >= today]
     if not lasting:

@@ -1,4 +1,4 @@
-"""A report as values: a table, and a chart of it. How they are printed is left to the commands."""
+"""A report as values: a table, and a chart of it. The commands print them."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -32,7 +32,7 @@ class Column(NamedTuple):
 
 
 class Series(NamedTuple):
-    """A row of bars, one for each label of its chart; an ``offset`` is where a bar begins."""
+    """A row of bars, one for each label of the chart; a bar begins at its ``offset``."""
 
     name: str
     values: tuple[int, ...]
@@ -40,7 +40,7 @@ class Series(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Stacked bars: their labels, and the series that are stacked in this order."""
+    """Stacked bars: their labels, and the series in the order of stacking."""
 
     title: str
     labels: tuple[str, ...]
@@ -50,7 +50,7 @@ class Chart(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A report: what it is of, its table with the totals as its last rows, notes, and a chart."""
+    """A report: its title, its table with the totals as the last rows, notes, and a chart."""
 
     title: str
     columns: tuple[Column, ...]
@@ -63,7 +63,7 @@ class Report(NamedTuple):
 def written(value: Cell, kind: Kind) -> str:
     """Return a cell as the table and the CSV file have it: 1250 cents are ``12.50``.
 
-    An empty cell is the empty string; tenths of a per cent are ``12.5``.
+    An empty cell is the empty string; tenths of a per cent are written as ``12.5``.
     """
     if value is None:
         return ""
