@@ -1,1 +1,1 @@
-"""The console: pages in a browser for the publisher's own people, in a process of its own."""
+"""The console: browser pages for the publisher's staff, served by their own process."""

@@ -1,4 +1,4 @@
-"""What takes a whole account: counted in threads beside the requests, kept until it changes."""
+"""Figures over a whole account: counted in background threads, cached until the data changes."""
 
 import threading
 from collections import OrderedDict
@@ -15,7 +15,7 @@ __all__ = ["Counted", "Counting"]
 Value = TypeVar("Value")
 
 _WAIT_S = 0.05
-"""How long a page waits for what it starts to count: enough for a small publisher."""
+"""How long a page waits for a count that it starts: enough for a small publisher."""
 
 _DOWNLOAD_S_MAX = 60
 _AGE_US_MAX = 60 * 1_000_000
@@ -25,14 +25,14 @@ _KEPT_MAX = 100
 _log = get_logger()
 
 _Change = tuple[int, int]
-"""The newest stamp of an account and the newest entry of the audit log: both are the same only if
-nothing has changed, loads and operations of the books included."""
+"""The newest stamp of an account and the newest audit log entry: both stay the same only if nothing
+changes, including loads and operations of the books."""
 
 
 class Counted(NamedTuple, Generic[Value]):
-    """A value and when it was counted (microseconds), both None before it was counted.
+    """A value and when it was counted (microseconds); both are None before the first count.
 
-    ``is_current`` is false while it is being counted.
+    ``is_current`` is false while a count is running.
     """
 
     value: Value | None
@@ -41,7 +41,7 @@ class Counted(NamedTuple, Generic[Value]):
 
 
 class _Kept(NamedTuple):
-    """A value, what the newest change before it was, when it was counted, and how long it took."""
+    """A value, the newest change before the count, when the count was made, and its duration."""
 
     value: Any
     change: _Change
@@ -50,7 +50,7 @@ class _Kept(NamedTuple):
 
 
 class Counting:
-    """What was counted for the accounts. One thread at a time counts the same thing."""
+    """The counted figures of all accounts. One thread at a time counts each figure."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -59,11 +59,11 @@ class Counting:
         self._running: dict[Hashable, threading.Thread] = {}
 
     def of(self, account_id: int, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
-        """Return what ``count`` returned last for the account and ``what``.
+        """Return the last result of ``count`` for the account and ``what``.
 
-        If that is not current, start ``count`` in a thread, and wait for it for a twentieth of a
-        second. A change makes it old, but each count is followed by a pause of ten times its
-        duration.
+        If the result is not current, start ``count`` in a thread and wait for it for a twentieth
+        of a second. A change makes a result outdated, but after each count there is a pause of ten
+        times its duration.
         """
         newest = self._newest(account_id)
 
@@ -82,9 +82,9 @@ class Counting:
         return Counted(kept.value, kept.at, is_done) if kept else Counted(None, None, is_done)
 
     def for_download(self, account_id: int, what: Hashable, count: Callable[[], Value]) -> Value:
-        """Return the same with every change until now, however long it takes.
+        """Return the same value with all changes until now, however long the count takes.
 
-        Raises MastheadError if that is more than a minute, or if it cannot be counted.
+        Raises MastheadError if the count takes more than a minute, or fails.
         """
         asked_at, newest = self._store.clock(), self._newest(account_id)
 
@@ -100,7 +100,7 @@ class Counting:
                 kept = self._kept.get(key)
             if kept is before:
                 raise MastheadError("it could not be counted within a minute; try again later")
-            # The count may have begun before the newest change; then another one follows.
+            # This count may have begun before the newest change; then a second count follows.
             kept, thread = self._kept_or_begun(key, is_current, count, newest)
         assert kept is not None
         value: Value = kept.value
@@ -119,7 +119,7 @@ class Counting:
         count: Callable[[], Any],
         newest: _Change,
     ) -> tuple[_Kept | None, threading.Thread | None]:
-        """Return what is kept, and the thread that counts it, None if what is kept is current."""
+        """Return the cached value and the thread that counts it; None if the value is current."""
         with self._lock:
             kept = self._kept.get(key)
             if kept and is_current(kept):

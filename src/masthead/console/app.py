@@ -1,17 +1,17 @@
-"""The application of the console, and the path of a request through it.
+"""The console's application, and the path of a request through it.
 
-:func:`_respond` shows the path from top to bottom. Where a request can be refused:
+:func:`_respond` shows the path from top to bottom. A request can be refused with:
 
 =====  =========================================================================================
  413   the form is larger than :data:`FORM_BYTES_MAX`
- 403   a form that another site sent, one with a wrong token, or an action of another role
- 303   nobody is signed in, and a page was asked for: to the sign-in
- 401   nobody is signed in any more, and a form was sent: what was typed is kept
- 404   an unknown path, or an id that the account does not have
+ 403   another site sent the form, its token is wrong, or the action needs another role
+ 303   the operator is not signed in and requests a page: redirect to the sign-in
+ 401   the operator is no longer signed in and sends a form: the page keeps the input
+ 404   unknown path, or an id that the account does not have
  400   bad input that the page itself does not show beside its field
  409   the account's books are kept elsewhere, and the page writes
- 503   the database is away: what was typed is kept
- 500   any other fault: an id of it, which the log has too
+ 503   the database is unavailable: the page keeps the input
+ 500   any other fault: the page and the log show an id for it
 =====  =========================================================================================
 """
 
@@ -46,7 +46,7 @@ from masthead.store.operators import Operator, find_session
 __all__ = ["FORM_BYTES_MAX", "create_app"]
 
 FORM_BYTES_MAX = 256 * 1024
-"""A form has a few addresses and notes."""
+"""A form contains a few addresses and notes."""
 
 _FIELDS_MAX = 500
 _HEADERS = {
@@ -67,9 +67,9 @@ _log = get_logger()
 
 
 def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
-    """Return the console over an open database.
+    """Return the console's application over an open database.
 
-    ``behind_proxy``: a proxy speaks TLS, so cookies are for that alone.
+    ``behind_proxy``: a proxy terminates TLS, so cookies are sent only over TLS.
     """
     routes = [
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
@@ -85,8 +85,8 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     app.state.store = store
     app.state.counting = Counting(store)
     app.state.cookie = sign_in.Cookie(is_secure=behind_proxy)
-    # Else guesses that are sent at once would all be looked at before the first one is counted, and
-    # each comparison takes 64 MiB. Who waits takes no thread from the other pages.
+    # Otherwise, guesses sent at the same time would all be compared before the first one counts,
+    # and each comparison takes 64 MiB. A waiting sign-in takes no thread from the other pages.
     app.state.signing_in = CapacityLimiter(1)
     app.add_middleware(_Logged)
     app.add_middleware(_Headed)
@@ -94,7 +94,7 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
 
 
 class _Id(IntegerConvertor):
-    """An id in a path: not more digits than one can have, since Python converts no others."""
+    """An id in a path, limited in its number of digits, since Python converts only so many."""
 
     regex = f"[0-9]{{1,{len(str(BIGGEST_INTEGER))}}}"
 
@@ -103,7 +103,7 @@ register_url_convertor("int", _Id())
 
 
 class _Headed:
-    """Adds the headers of every response; a response's own win."""
+    """Adds the default headers to every response; the response's own headers take precedence."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -123,7 +123,7 @@ class _Headed:
 
 
 class _Logged:
-    """Logs a line for each request, without its query, and answers 500 to an unexpected fault."""
+    """Logs each request without its query, and responds with 500 to an unexpected fault."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -181,7 +181,7 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
-    """Return the response of a page: this is the path of a request; it runs in a thread."""
+    """Return the response of a page: the path of a request. Runs in a thread."""
     try:
         if request.path_params.get("id", 0) > BIGGEST_INTEGER:
             raise NotFound("there is no such id: ids end at 2^63 - 1")
@@ -203,7 +203,7 @@ def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
 
 
 class _RefusedError(Exception):
-    """A request that is refused before its page gets it, with the response."""
+    """A request that is refused before it reaches its page; carries the response."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
@@ -240,11 +240,11 @@ def _check_role(request: PageRequest, page: Page) -> None:
 
 
 ELSEWHERE = "The books of this account are kept elsewhere: its data comes from files."
-"""Why what writes is absent for an account in mode ``elsewhere``."""
+"""Why pages that write are absent for an account in mode ``elsewhere``."""
 
 
 def is_own_site(request: Request) -> bool:
-    """Return whether a form was sent from a page of this site (Fetch Metadata, RFC 6454)."""
+    """Return whether a page of this site sent the form (Fetch Metadata, RFC 6454)."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -272,7 +272,7 @@ def _away(request: Request, page: Page, form: dict[str, str], error: StoreUnavai
 
 
 def _logged(error: StoreUnavailable, response: Response) -> Response:
-    """Log that the database is away, and say in the response when to ask again."""
+    """Log that the database is unavailable, and set when to retry in the response."""
     _log.error("the database is away", reason=type(error).__name__)
     response.headers["Retry-After"] = "5"
     return response
@@ -283,9 +283,9 @@ def _problem(status: int, title: str, sentence: str) -> Response:
 
 
 def _kept(status: int, title: str, sentence: str, form: dict[str, str], again: str) -> Response:
-    """Return a page that says what is wrong; it needs no database, and keeps what was typed.
+    """Return a page that says what is wrong and keeps the input; needs no database.
 
-    ``again`` is the path that the same form can be sent to again; "" if that is of no use.
+    ``again`` is the path to send the same form to again; "" if that is of no use.
     """
     typed = {name: value for name, value in form.items() if name not in _NOT_SHOWN and value}
     hidden = {name: value for name, value in form.items() if name in _NOT_SHOWN}
@@ -300,10 +300,10 @@ async def _with_form(
     respond: Callable[[dict[str, str]], Response],
     limiter: CapacityLimiter | None = None,
 ) -> Response:
-    """Read the form, then respond in a thread: whatever asks the database may wait for it.
+    """Read the form, then respond in a thread, since database calls may block.
 
-    Of each field the last value counts, without spaces at its ends; a password is taken as it is.
-    ``limiter`` says how many of them may run at once.
+    The last value of each field counts, without spaces at its ends; a password stays as typed.
+    ``limiter`` limits how many of these run at the same time.
     """
     body = b""
     if request.method == "POST":

@@ -1,7 +1,7 @@
-"""Forms: what was typed, what is wrong with it, and whether somebody else changed it meanwhile.
+"""Forms: the input, its errors, and whether another operator changed the record meanwhile.
 
-A form that is refused is shown again with all that was typed. A form that changes a record carries,
-as ``seen``, what its fields were when it was opened.
+A refused form is shown again with all of its input. A form that changes a record carries, in
+``seen``, the values of its fields when it was opened.
 """
 
 import datetime as dt
@@ -33,25 +33,25 @@ _NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 
 class Form:
-    """The values of a form and the errors of its fields; '' is the form as a whole."""
+    """The values of a form and the errors of its fields; '' stands for the whole form."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = dict(values)
         self.errors: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
-        """Return what was typed into a field; '' if nothing was."""
+        """Return the input of a field; '' if it is empty."""
         return self.values.get(name, "")
 
     def refuse(self, field: str, sentence: str) -> None:
-        """Note an error of a field; the first one of a field stays."""
+        """Record an error of a field; only the first error of a field is kept."""
         self.errors.setdefault(field, sentence)
 
     @contextmanager
     def refusing(self, field: str = "") -> Iterator[None]:
-        """Note what the block refuses, as an error of the field; the block is then left.
+        """Record an error that the block raises as an error of the field, and leave the block.
 
-        An error that names the argument which is wrong is one of the field of this name.
+        An error that names a wrong argument belongs to the field of that name.
         """
         try:
             yield
@@ -68,7 +68,7 @@ class Form:
     def number(
         self, name: str, label: str, *, at_least: int = 0, at_most: int = _ID_MAX
     ) -> int | None:
-        """Return a whole number, or None where nothing was typed."""
+        """Return a whole number, or None if the field is empty."""
         value = self[name]
         if not value:
             return None
@@ -82,7 +82,7 @@ class Form:
         return number
 
     def day(self, name: str, label: str) -> str | None:
-        """Return a day as ``YYYY-MM-DD``, or None where nothing was typed."""
+        """Return a day as ``YYYY-MM-DD``, or None if the field is empty."""
         value = self[name]
         if not value:
             return None
@@ -96,7 +96,7 @@ class Form:
         return value
 
     def amount(self, name: str, label: str) -> int | None:
-        """Return an amount in cents, or None where nothing was typed."""
+        """Return an amount in cents, or None if the field is empty."""
         if not self[name]:
             return None
         try:
@@ -106,7 +106,7 @@ class Form:
             return None
 
     def choice(self, name: str, label: str, choices: tuple[str, ...]) -> str:
-        """Return one of the choices, the first where nothing was chosen."""
+        """Return one of the choices; the first if the field is empty."""
         value = self[name] or choices[0]
         if value not in choices:
             self.refuse(name, f"{label} is one of {', '.join(choices)}.")
@@ -114,17 +114,17 @@ class Form:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether the form has no errors."""
         return not self.errors
 
 
 def id_in(text: str) -> int | None:
-    """Return the id that a text is, or None if it is none."""
+    """Return the id that the text contains, or None if it is not an id."""
     return int(text) if _ID.fullmatch(text) else None
 
 
 class Change(NamedTuple):
-    """A field that somebody else changed since a form was opened."""
+    """A field that another operator changed after the form was opened."""
 
     field: str
     opened: str
@@ -133,7 +133,7 @@ class Change(NamedTuple):
 
 
 class StaleError(MastheadError):
-    """Somebody else has changed the record since the form was opened."""
+    """Another operator has changed the record since the form was opened."""
 
     def __init__(self, changes: list[Change]) -> None:
         super().__init__("somebody else has changed this since you opened it")
@@ -141,14 +141,14 @@ class StaleError(MastheadError):
 
 
 def seen_of(values: Mapping[str, object]) -> str:
-    """Return what a form carries of the record that it shows."""
+    """Return the record's values as a form carries them in ``seen``."""
     return msgspec.json.encode({name: text_of(value) for name, value in values.items()}).decode()
 
 
 def changed_since(form: Form, values: Mapping[str, object]) -> None:
-    """Raise StaleError where the record is not any more what the form had shown.
+    """Raise StaleError if the record has changed since the form was opened.
 
-    Called in the operation that changes it, so that nothing comes between.
+    Call it inside the operation that changes the record, so that no other change comes between.
     """
     try:
         seen = msgspec.json.decode(form["seen"] or "{}", type=dict[str, str])
@@ -169,7 +169,7 @@ def text_of(value: object) -> str:
 
 
 def sentence(said: object) -> str:
-    """Return what an error or an operation says as a sentence, with the hint for an error."""
+    """Return the message of an error or an operation as a sentence; an error adds its hint."""
     text = str(said).rstrip(".")
     hint = HINTS.get(said.code, "") if isinstance(said, MastheadError) else ""
     return f"{text[:1].upper()}{text[1:]}. {hint}".rstrip()

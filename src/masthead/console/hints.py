@@ -1,4 +1,4 @@
-"""What the console adds to an error: where the reader of the page can do something about it."""
+"""The hints that the console adds to errors: where the operator can solve the problem."""
 
 __all__ = ["HINTS"]
 
@@ -8,4 +8,4 @@ HINTS = {
     "unknown_subscriber": "Find finds a subscriber by name, email or code.",
     "unknown_subscription": "The page of a subscriber lists the subscriptions.",
 }
-"""The hint for a code of an error, a sentence; other errors have none here."""
+"""The hint for an error code, a sentence; other codes have no hint."""

@@ -1,4 +1,4 @@
-"""A request of an operator, as the pages get it, and what they answer with."""
+"""An operator's request as the pages receive it, and the responses that pages return."""
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -25,14 +25,14 @@ __all__ = ["SAID", "Page", "PageRequest", "form_token", "get", "has_token", "pos
 Value = TypeVar("Value")
 
 SAID = "masthead_said"
-"""The cookie with what a change has to say on the page that follows it."""
+"""The cookie with the message of a change, which the next page shows."""
 
 
 class PageRequest:
     """A request with its form, its operator, and the operator's account.
 
-    ``form`` has the last value of each field that was posted, without spaces at its ends, ``query``
-    the same of the query string.
+    ``form`` has the last value of each posted field, without spaces at its ends; ``query`` has
+    the same for the query string.
     """
 
     def __init__(
@@ -49,38 +49,38 @@ class PageRequest:
 
     @cached_property
     def account(self) -> Account:
-        """The account's name, whether its books are here, and its day."""
+        """The account's name, whether its books are here, and its current day."""
         return account_of(self.store, self.account_id)
 
     @property
     def keeps_books(self) -> bool:
-        """Whether the account's books are kept here; if not, whatever writes is absent."""
+        """Whether the account's books are kept here; if not, pages that write are absent."""
         return self.account.mode == "here"
 
     def may(self, action: Action) -> bool:
-        """Return whether the operator may do it."""
+        """Return whether the operator may do the action."""
         return may(self.operator.role, action)
 
     def may_write(self, action: Action) -> bool:
-        """Return whether the operator may do it, and the books are here."""
+        """Return whether the operator may do the action and the books are here."""
         return self.keeps_books and self.may(action)
 
     @property
     def books(self) -> Books:
-        """The books of the operator's account, to read them; a page has the time of a request."""
+        """The books of the operator's account, for reading, with the timeout of a request."""
         return Books(self.store, self.account_id, has_time_limit=True)
 
     def books_for(self, what: str) -> Books:
-        """Return the books to change them under the operator's name (:meth:`actor`)."""
+        """Return the books for changes under the operator's name (:meth:`actor`)."""
         return Books(self.store, self.account_id, self.actor(what), has_time_limit=True)
 
     def actor(self, what: str) -> audit.Actor:
-        """Return who does what for the audit log; ``what`` has no personal data but ids."""
+        """Return the actor for the audit log; ``what`` has no personal data except ids."""
         return audit.Actor(self.operator.name, f"console: {what}")
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yield a connection that reads one snapshot, of the operator's account."""
+        """Yield a connection that reads one snapshot of the operator's account."""
         with self.store.reader() as connection:
             connection.set_tenant(self.account_id)
             with connection.read_snapshot():
@@ -91,20 +91,20 @@ class PageRequest:
         return operation(self.store, self.account_id, self.actor(what), dry_run=dry_run)
 
     def counted(self, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
-        """Return what was counted over the account, as :meth:`Counting.of` does.
+        """Return a figure over the account, as :meth:`Counting.of` does.
 
-        It is nothing, and current, where the books are elsewhere.
+        If the books are elsewhere, the value is None and current.
         """
         if not self.keeps_books:
             return Counted(None, None, is_current=True)
         return self._counting.of(self.account_id, what, count)
 
     def for_download(self, what: Hashable, count: Callable[[], Value]) -> Value:
-        """Return the same for a file, as :meth:`Counting.for_download` does."""
+        """Return a figure for a file, as :meth:`Counting.for_download` does."""
         return self._counting.for_download(self.account_id, what, count)
 
     def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
-        """Return the page of a template, with what every page shows."""
+        """Return the page of a template, with the values that every page shows."""
         said = _said(self.http)
         response = HTMLResponse(
             template(name).render(
@@ -126,7 +126,7 @@ class PageRequest:
         return response
 
     def go(self, path: str, said: str = "") -> Response:
-        """Return a redirect to a page, which then shows what the change has to say."""
+        """Return a redirect to a page, which then shows the message of the change."""
         response = RedirectResponse(path, 303)
         if said:
             response.set_cookie(
@@ -142,9 +142,9 @@ class PageRequest:
 
 
 class Page(NamedTuple):
-    """A path of the console, what answers there, and what it takes.
+    """A path of the console, the function that responds, and the action that it needs.
 
-    ``writes``: it changes something, so the account's books must be here.
+    ``writes``: the page changes data, so the account's books must be here.
     """
 
     method: str
@@ -157,24 +157,24 @@ class Page(NamedTuple):
 def get(
     path: str, respond: Callable[[PageRequest], Response], action: Action = Action.LOOK
 ) -> Page:
-    """Return a page that shows something and changes nothing."""
+    """Return a page that only shows data."""
     return Page("GET", path, respond, action, writes=False)
 
 
 def post(
     path: str, respond: Callable[[PageRequest], Response], action: Action, *, writes: bool = True
 ) -> Page:
-    """Return what a form is sent to. ``writes`` is False for what is not of the books."""
+    """Return the target of a form. ``writes`` is False for changes outside the books."""
     return Page("POST", path, respond, action, writes=writes)
 
 
 def form_token(session: str) -> str:
-    """Return what each form of a session carries, so that no other site can send one."""
+    """Return the token in each form of a session; it stops other sites from sending forms."""
     return hashlib.sha256(f"form {session}".encode()).hexdigest()
 
 
 def has_token(form: Mapping[str, str], session: str) -> bool:
-    """Return whether a form is one of the session's."""
+    """Return whether a form carries the session's token."""
     return compare_digest(form.get("form_token", "").encode(), form_token(session).encode())
 
 

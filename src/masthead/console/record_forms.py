@@ -1,9 +1,9 @@
 """Record forms: each changes one record, such as suspending a subscription.
 
-A record form is opened with what its record is now. It is saved in one operation of the books,
-which first looks whether somebody else has changed the record meanwhile. One that cannot be undone
-says before what will happen: that is a dry run of the same operation. It is saved if that is still
-so.
+A record form opens with the record's current values. One operation of the books saves it and first
+checks whether another operator has changed the record meanwhile. If the change cannot be undone,
+the form first previews the effect, with a dry run of the same operation. It saves only if the
+effect is still the same.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,15 +31,15 @@ State = Mapping[str, object]
 
 
 class Choices(list[tuple[str, str]]):
-    """The values and words of a choice that the state of a record has, by the field's name."""
+    """The values and labels of a choice in a record's state, by field name."""
 
 
 class Field(NamedTuple):
-    """A field of a record form's form; ``options`` are the values and words of a choice.
+    """A field of a record form; ``options`` are the values and labels of a choice.
 
-    Without them, a choice has those of the state (:class:`Choices`), and an empty one before.
+    Without ``options``, a choice has an empty value and those of the state (:class:`Choices`).
 
-    ``action``: the field is only for roles that may do this too.
+    ``action``: only roles that may do this action see the field.
     """
 
     name: str
@@ -54,11 +54,11 @@ class Field(NamedTuple):
 class RecordForm(NamedTuple):
     """A record form on a record that has an id in the path.
 
-    ``state`` returns what the form shows or depends on, and raises NotFound if there is no such
-    record; ``subject`` returns what the record is called. ``apply`` does it and returns what it has
-    to say; it notes what is wrong with a field in the form. ``back`` is the page that follows, of
-    the record's id and state. ``starts_empty``: the fields are not filled with the state.
-    ``confirms``: it says first what will happen, and then ``undo``, how it can be undone.
+    ``state`` returns what the form shows or depends on, and raises NotFound if the record does not
+    exist; ``subject`` returns the record's name. ``apply`` makes the change and returns its
+    message; it records field errors in the form. ``back`` returns the page that follows, from the
+    record's id and state. ``starts_empty``: the state does not fill the fields. ``confirms``: the
+    form first shows the effect and, from ``undo``, how to undo it.
     """
 
     path: str
@@ -77,7 +77,7 @@ class RecordForm(NamedTuple):
 
 
 def pages_of(*record_forms: RecordForm) -> list[Page]:
-    """Return the pages of record forms: each shows its form, and takes it."""
+    """Return the pages of record forms: each shows its form and receives it."""
     return [page for record_form in record_forms for page in _pages(record_form)]
 
 
@@ -137,7 +137,7 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
 
 
 class _RefusedError(MastheadError):
-    """Leaves the operation of a form that has errors."""
+    """Raised to leave the operation of a form that has errors."""
 
 
 def _shown(

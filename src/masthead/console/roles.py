@@ -1,4 +1,4 @@
-"""What each role may do in the console; decided on the server for each request."""
+"""What each role may do in the console; the server checks it for each request."""
 
 from enum import Enum
 
@@ -8,7 +8,7 @@ __all__ = ["Action", "may"]
 
 
 class Action(Enum):
-    """Something that a role may do; the value is what a refusal calls it."""
+    """An action that a role may do; the value is its name in a refusal."""
 
     LOOK = "look at this"
     LOG = "read the log"
@@ -31,5 +31,5 @@ _MAY: dict[Role, set[Action]] = {
 
 
 def may(role: Role, action: Action) -> bool:
-    """Return whether the role may do it."""
+    """Return whether the role may do the action."""
     return action in _MAY[role]

@@ -1,4 +1,4 @@
-"""The server of the console: one process, which ends gracefully."""
+"""The console's server: one process, which shuts down gracefully."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def serve(
 ) -> None:
     """Serve the console until SIGTERM or SIGINT, then finish pending requests within 10 seconds.
 
-    ``ready`` is called when it accepts requests. Raises MastheadError if it cannot start.
+    The server calls ``ready`` once it accepts requests. Raises MastheadError if it cannot start.
     """
     configure_logs(log_format)
     config = uvicorn.Config(
@@ -63,7 +63,7 @@ def serve(
 
 
 def serve_console(listener: socket.socket, database: str) -> None:
-    """Serve the console of a database in a process that another one has started, and end with it.
+    """Serve the console of a database in a child process, and end with the parent process.
 
     Raises MastheadError if it cannot start.
     """

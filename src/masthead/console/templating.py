@@ -1,6 +1,6 @@
-"""The templates in ``html``, and how they write numbers, amounts and times.
+"""The templates in ``html``, and how they format numbers, amounts and times.
 
-What a template is not given is an error, and everything is escaped.
+A missing variable is an error, and all values are escaped.
 """
 
 import datetime as dt
@@ -38,7 +38,7 @@ def _environment() -> Environment:
 
 
 def _amount(cents: int | None) -> str:
-    """Return cents as an amount with thousands separated: ``1,250.00``."""
+    """Return cents as an amount with thousands separators: ``1,250.00``."""
     if cents is None:
         return ""
     whole, _, rest = decimal(abs(cents)).partition(".")
@@ -46,7 +46,7 @@ def _amount(cents: int | None) -> str:
 
 
 def _total(number: str | msgspec.Raw | None) -> str:
-    """Return a total, as it is stored or as the wire has it, as an amount."""
+    """Return a total, in its stored form or that of the interface, as an amount."""
     if number is None:
         return ""
     text = bytes(number).decode() if isinstance(number, msgspec.Raw) else number
@@ -59,7 +59,7 @@ def _day(text: str | None) -> str:
         return ""
     try:
         found = dt.date.fromisoformat(str(text)[:10])
-    except ValueError:  # as it was loaded
+    except ValueError:  # a loaded value that is not a day
         return str(text)
     return f"{found.day} {found:%B %Y}"
 

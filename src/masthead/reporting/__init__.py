@@ -1,5 +1,5 @@
-"""The reports of circulation: asked of the books, and written as CSV and plots.
+"""The circulation reports: read from the books, written as CSV files and plots.
 
-The commands print them, the console shows them. What they count is in ``store.books``, how it is
-made into tables and charts in ``circulation``.
+The commands print them and the console shows them. ``store.books`` has the figures;
+``circulation`` makes tables and charts from them.
 """

@@ -10,7 +10,7 @@ __all__ = ["write_csv"]
 
 
 def write_csv(report: Report, out: IO[str], *, for_spreadsheets: bool = False) -> None:
-    """Write the table of a report, with its totals; ``for_spreadsheets`` without formulas."""
+    """Write the table of a report with its totals; ``for_spreadsheets`` prevents formulas."""
     writer = csv.writer(out)
     writer.writerow(column.name for column in report.columns)
     for row in (*report.rows, *report.totals):

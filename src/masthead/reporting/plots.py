@@ -1,7 +1,7 @@
-"""Charts as pictures, drawn by Matplotlib, which only the extra ``plots`` brings.
+"""Charts as images, drawn with Matplotlib, which the extra ``plots`` installs.
 
-Imported when a plot is asked for: a command without one needs none of it. ``pyplot``, which keeps
-its figures in the process, is not used.
+This module is imported only when a plot is requested, so that other commands do not need
+Matplotlib. It does not use ``pyplot``, which keeps figures in the process.
 """
 
 import warnings
@@ -20,18 +20,18 @@ from masthead.private_files import make_file
 __all__ = ["ENDINGS", "draw", "picture"]
 
 ENDINGS = (".png", ".svg")
-"""The endings of the files that can be drawn."""
+"""The supported file endings."""
 
 _COLOURS = ("#1f5a7a", "#d98a29", "#8aa63c", "#a33b4a", "#6c5b9c", "#5f6b73", "#3f9c8f", "#c9b03a")
 _WIDTH, _LEAST_HEIGHT, _GREATEST_HEIGHT, _LINE = 9.0, 3.2, 60.0, 0.34
 _LABEL_MAX = 40
 _DPI = 120
 _LOCK = Lock()
-"""Settings of Matplotlib and warnings are the process's."""
+"""Matplotlib's settings and the warning filters are global to the process."""
 
 
 def draw(chart: Chart, path: Path) -> None:
-    """Draw a chart into a file, as SVG or PNG by its ending. Raises OSError if it cannot."""
+    """Draw a chart into a file, as SVG or PNG by its ending. Raises OSError on failure."""
     drawn = picture(chart, path.suffix.lower()[1:])
     path.unlink(missing_ok=True)
     make_file(path)
@@ -39,16 +39,16 @@ def draw(chart: Chart, path: Path) -> None:
 
 
 def picture(chart: Chart, form: str) -> bytes:
-    """Return a chart as a file of the form ``svg`` or ``png``.
+    """Return a chart as a file in the format ``svg`` or ``png``.
 
-    The bars lie on their sides, in the order of the labels, so that long labels can be read.
+    The bars are horizontal, in the order of the labels, so that long labels stay readable.
     """
     height = min(max(_LEAST_HEIGHT, 1.6 + _LINE * len(chart.labels)), _GREATEST_HEIGHT)
     style = rc_context(
         {
-            # Titles are names of publications, which may have any character.
+            # Titles are publication names, which may contain any character.
             "text.parse_math": False,
-            # The same data gives the same bytes, with text that a browser can search.
+            # The same data gives the same bytes, and browsers can search the text.
             "svg.hashsalt": "masthead",
             "svg.fonttype": "none",
             "font.size": 9,
@@ -56,7 +56,7 @@ def picture(chart: Chart, form: str) -> bytes:
     )
     out = BytesIO()
     with _LOCK, style, warnings.catch_warnings():
-        # The font lacks some letters of names: they are boxes in a PNG, and text in an SVG.
+        # The font lacks some letters of names: a PNG shows boxes, an SVG keeps the text.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
         _bars(figure.add_subplot(), chart)

@@ -1,4 +1,4 @@
-"""The pages, a file for each: what it shows, and what its forms do."""
+"""The pages, one module each: what the page shows, and what its forms do."""
 
 from masthead.console.page_request import Page
 from masthead.console.pages import (

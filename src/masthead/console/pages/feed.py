@@ -1,4 +1,4 @@
-"""Feed: how far the change feed is, and when partners last polled it."""
+"""Feed: the position of the change feed, and when partners last polled it."""
 
 from starlette.responses import Response
 
@@ -12,7 +12,7 @@ _POLLS = ("changes", "deletions", "snapshot", "digest")
 
 
 def feed(request: PageRequest) -> Response:
-    """Show the newest stamp, where the present epoch begins, and the last polls."""
+    """Show the newest stamp, the start of the current epoch, and the last polls."""
     with request.reading() as connection:
         position = commits.position_of(connection, request.account_id)
     polls = [

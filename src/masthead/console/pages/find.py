@@ -1,4 +1,4 @@
-"""Find: one box for whatever a person at the telephone knows."""
+"""Find: one search box for anything that a caller on the telephone knows."""
 
 import re
 from collections.abc import Iterator
@@ -16,17 +16,18 @@ __all__ = ["pages"]
 _SHOWN = 30
 _AMONG_MAX = 2_000
 _ZIP_MIN = 3
-"""A shorter beginning of a postal code is that of a tenth of all."""
+"""A shorter beginning of a postal code matches a tenth of all subscribers."""
 
 _CODE_MAX = 5
 _KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
 
 
 def find(request: PageRequest) -> Response:
-    """Show who fits.
+    """Show the matching subscribers.
 
-    What is known is a name or its beginnings, an email address, a postal code or its beginning, a
-    renewal code, the number of an order or a subscriber, an order's reference, or a keyline.
+    The search text is a name or the beginnings of its words, an email address, a postal code or
+    its beginning, a renewal code, an order or subscriber number, an order's reference, or a
+    keyline.
     """
     text = request.query.get("q", "")
     found: list[Found] = []
@@ -53,7 +54,7 @@ def _found(books: Books, text: str) -> list[Found]:
 
 
 def _meanings(text: str) -> Iterator[Sought]:
-    """Yield what the text can mean, what it says most exactly first."""
+    """Yield the possible meanings of the text, the most exact first."""
     if "@" in text:
         yield Sought(email=text)
         return

@@ -1,4 +1,4 @@
-"""Issues: closing one after a look at what it gives, its file, gap lists and reopening."""
+"""Issues: closing an issue after a preview, its mail file, gap lists, and reopening."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ _FREE_BYTES_MIN = 1024**3
 
 
 def planned(found: list[Issue]) -> list[Issue]:
-    """Return the issues that are not closed, the next to be closed first.
+    """Return the issues that are not closed, in the order of closing.
 
-    That is by the day on which one is to be closed, or by its date where none was noted.
+    The order is by closing day, or by issue date where the issue has no closing day.
     """
     return sorted(
         (each for each in found if not each.closed_at and (each.closes_on or each.date)),
@@ -38,7 +38,7 @@ def planned(found: list[Issue]) -> list[Issue]:
 
 
 def issues(request: PageRequest) -> Response:
-    """Show the issues to come and those that were closed."""
+    """Show the coming issues and the closed issues."""
     found = operations.all_of(request.books)
     closed = sorted((each for each in found if each.closed_at), key=lambda each: each.date)
     return request.page(
@@ -50,7 +50,7 @@ def issues(request: PageRequest) -> Response:
 
 
 def issue(request: PageRequest) -> Response:
-    """Show one issue: its lists, and what can be done with it."""
+    """Show one issue: its lists, and the available actions."""
     return _shown(request, Form({}))
 
 
@@ -63,7 +63,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
 
 
 def close(request: PageRequest) -> Response:
-    """Show what closing gives, or close the issue."""
+    """Preview the closing, or close the issue."""
     form = Form(request.form)
     grace_issues = form.number("grace_issues", "Grace issues") or 0
     since = form.day("grace_from", "The day")
@@ -82,7 +82,7 @@ def close(request: PageRequest) -> Response:
 
 
 def gap(request: PageRequest) -> Response:
-    """Show what a gap list gives, or make it."""
+    """Preview a gap list, or make it."""
     form, made = Form(request.form), None
     is_sure = bool(form["sure"])
     with form.refusing():
@@ -118,7 +118,7 @@ def _copies(made: MailingList, types: Sequence[str]) -> int:
 
 
 def reopen(request: PageRequest) -> Response:
-    """Say what reopening undoes, or undo it."""
+    """Preview what reopening undoes, or reopen the issue."""
     form, done = Form(request.form), None
     is_sure = bool(form["sure"])
     with form.refusing():
@@ -134,7 +134,7 @@ def reopen(request: PageRequest) -> Response:
 
 
 def file(request: PageRequest) -> Response:
-    """Write the mail file of a list, and send it."""
+    """Write the mail file of a list and send it."""
     form = Form(request.form)
     kind = form.choice("form", "The form", _FORMS)
     key = form.number("list", "The list")

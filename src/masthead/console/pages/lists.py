@@ -1,4 +1,4 @@
-"""Lists: the list downloads of the account, and who is on each."""
+"""Lists: the account's list downloads and their entries."""
 
 from starlette.responses import Response
 
@@ -12,7 +12,7 @@ _SHOWN = 100
 
 
 def lists(request: PageRequest) -> Response:
-    """Show the lists, the newest first, a hundred on each page."""
+    """Show the lists, newest first, a hundred on each page."""
     before = id_in(request.query.get("before", ""))
     found = issues.lists(request.books, before=before, limit=_SHOWN + 1)
     more = found[_SHOWN - 1].mailing_list_id if len(found) > _SHOWN else None

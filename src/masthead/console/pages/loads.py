@@ -1,4 +1,4 @@
-"""Loads: what was loaded from files, when, and how it ended."""
+"""Loads: which files were loaded, when, and with which result."""
 
 from starlette.responses import Response
 
@@ -11,7 +11,7 @@ _SHOWN = 50
 
 
 def show(request: PageRequest) -> Response:
-    """Show the last loads of the account, the newest first, with their problems."""
+    """Show the account's last loads, newest first, with their problems."""
     found = list(loads(request.store, request.account_id))[::-1][:_SHOWN]
     rows = []
     for load in found:

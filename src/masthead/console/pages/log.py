@@ -1,4 +1,4 @@
-"""Log: who did what, from the audit record."""
+"""Log: who did what, from the audit log."""
 
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ _SHOWN = 100
 
 
 def log(request: PageRequest) -> Response:
-    """Show the entries of the account, the newest first, a hundred on each page."""
+    """Show the account's entries, newest first, a hundred on each page."""
     before = id_in(request.query.get("before", ""))
     with request.reading() as connection:
         entries = log_page(

@@ -1,4 +1,4 @@
-"""Orders: taking one at the telephone, looking at one, booking its payment and a refund."""
+"""Orders: taking an order at the telephone, showing it, and recording payments and refunds."""
 
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ _RECIPIENT = "recipient_"
 
 
 class _Checked(NamedTuple):
-    """An order as saving would make it: the order, and the first issue of each of its terms.
+    """An order as saving would create it, and the first issue of each of its terms.
 
     ``newest`` is the newest order before it.
     """
@@ -37,13 +37,13 @@ class _Checked(NamedTuple):
 
 
 def new(request: PageRequest) -> Response:
-    """Show the form of an order, with the subscriber that the address of the page names."""
+    """Show the order form, with the subscriber that the URL names."""
     form = Form({"subscriber": request.query.get("subscriber", "")})
     return _form(request, form)
 
 
 def take(request: PageRequest) -> Response:
-    """Check an order and show what it gives, or save it: once, however often that is sent."""
+    """Preview an order, or save it; sending the form again does not save it twice."""
     form = Form(request.form)
     if form["change"]:
         return _form(request, form)
@@ -67,7 +67,7 @@ def take(request: PageRequest) -> Response:
 
 
 def _check(books: Books, order: Order) -> _Checked:
-    """Place an order within a dry run, and look at what it has brought."""
+    """Place an order in a dry run, and return its result."""
     newest = orders.newest(books)
     placed = orders.place(books, order)
     begins = []
@@ -81,14 +81,14 @@ def _check(books: Books, order: Order) -> _Checked:
 
 
 def _chosen(form: Form) -> Form:
-    """Return the form with the reader who was chosen in place of somebody new."""
+    """Return the form with the chosen reader in place of a new one."""
     prefix, _, key = form["is_reader"].partition(":")
     values = {**form.values, f"{prefix}subscriber": key}
     return Form({n: v for n, v in values.items() if n not in {f"{prefix}{x}" for x in _NAMES}})
 
 
 def _order(form: Form) -> Order | None:
-    """Return the order that was typed, or None where something is wrong with it."""
+    """Return the order from the input, or None if the input has errors."""
     bundle = form.number("bundle", "The bundle")
     product = form.number("product", "The product")
     if bundle is None and product is None:
@@ -147,7 +147,7 @@ def _person(form: Form, prefix: str, who: str) -> Person:
 
 
 def _field_of(error: RefusedOrder) -> str:
-    """Return the field of the form that stands for a column of a file of orders."""
+    """Return the form field for a column of a file of orders."""
     name = error.field.replace("subscriber_id", "subscriber").replace("bundle_id", "bundle")
     name = name.replace("subscription_id", "subscription")
     return name.replace("product_id", "product").replace("external_reference", "reference")

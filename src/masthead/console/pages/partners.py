@@ -1,4 +1,4 @@
-"""Partners: API access on and off, keys that are shown once, last use, requests and errors."""
+"""Partners: API access on and off, keys (shown once), last use, requests and errors."""
 
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ _DAY_US = 24 * 60 * 60 * 1_000_000
 
 
 def partners(request: PageRequest) -> Response:
-    """Show whether partners have access, when each pair was last used, and what they asked."""
+    """Show whether partners have access, when each pair was last used, and their requests."""
     return _shown(request, None)
 
 
@@ -31,7 +31,7 @@ def _shown(request: PageRequest, pair: tuple[str, str] | None) -> Response:
 
 
 def switch(request: PageRequest) -> Response:
-    """Let partners in, or not."""
+    """Switch the partners' access on or off."""
     is_on = request.form.get("on") == "1"
     accounts.set_account(
         request.store,
@@ -43,7 +43,7 @@ def switch(request: PageRequest) -> Response:
 
 
 def rotate(request: PageRequest) -> Response:
-    """Give the account a new pair, and show it this once; the old one ends now or in a day."""
+    """Create a new pair for the account and show it once; the old one ends now or in a day."""
     if request.form.get("sure") != "1":
         return request.page("partners_rotate", keeps=request.form.get("keeps") == "1")
     accounts.rotate_key(

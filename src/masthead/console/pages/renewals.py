@@ -1,4 +1,4 @@
-"""Renewals: the efforts of the publications, whom to write to now, and the letters' file."""
+"""Renewals: the efforts of each publication, the letters that are due, and their file."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ __all__ = ["pages"]
 
 
 def renewals(request: PageRequest) -> Response:
-    """Show the letters that are due today, and the efforts of each publication."""
+    """Show the letters that are due today and the efforts of each publication."""
     return _shown(request, Form({}))
 
 
@@ -43,10 +43,10 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
 
 
 def send(request: PageRequest) -> Response:
-    """Say which letters are due, or send their file and note them as sent: both or neither.
+    """Preview the letters that are due, or send their file and note them as sent: both or neither.
 
-    The file is sent only while the letters that are due are those that were said: so a second click
-    does not take the next letters.
+    The file is sent only if the due letters are still those of the preview. So a second click
+    does not send the next letters.
     """
     form = Form(request.form)
     publication = form.number("publication", "The publication")
@@ -73,7 +73,7 @@ def send(request: PageRequest) -> Response:
 
 
 def sent(request: PageRequest) -> Response:
-    """Send the file of the letters that were sent on a day once more, such as one that was lost."""
+    """Send the file of the letters of one day again, for example if it was lost."""
     day = request.query.get("day", "")
     form, out = Form({"day": day}), io.StringIO(newline="")
     books = request.books_for("renewals of a day")
@@ -102,7 +102,7 @@ def _file(out: io.StringIO, name: str) -> Response:
 
 
 def _letters_due(books: Books, publication_id: int | None) -> str:
-    """Return a sentence with the letters that are due today; '' if none is."""
+    """Return a sentence about the letters that are due today; '' if there are none."""
     names = _names(books)
     return "; ".join(
         f"{names[each.publication_id]}, effort {each.effort}: {counted_of(each.letters, 'letter')}"
@@ -111,7 +111,7 @@ def _letters_due(books: Books, publication_id: int | None) -> str:
 
 
 def _names(books: Books) -> dict[int, str]:
-    """Return what each publication is called, by its id."""
+    """Return the name of each publication, by its id."""
     return {
         each.publication_id: each.name or f"Publication {each.publication_id}"
         for each in catalogue.publications(books)

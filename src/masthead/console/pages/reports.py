@@ -1,4 +1,4 @@
-"""Reports: what the books add up to, as a table, with a plot, and as a CSV file."""
+"""Reports: figures from the books as a table, a plot, and a CSV file."""
 
 import io
 from collections.abc import Callable
@@ -29,12 +29,12 @@ _NAMES = {
 
 
 def overview(request: PageRequest) -> Response:
-    """Show which reports there are."""
+    """Show the available reports."""
     return request.page("reports", names=_NAMES)
 
 
 def report(request: PageRequest) -> Response:
-    """Show a report with its plot, as soon as it is counted."""
+    """Show a report with its plot, once the figures are counted."""
     issues, asked, error = _asked(request)
     counted: Counted[Report | str] = Counted(None, None, is_current=True)
     if asked:
@@ -86,7 +86,7 @@ def plot(request: PageRequest) -> Response:
 
 
 def _picture() -> Callable[[Report], bytes] | None:
-    """Return what draws a plot, or None where the extra ``plots`` is not installed."""
+    """Return the function that draws a plot, or None without the extra ``plots``."""
     try:
         from masthead.reporting import plots  # noqa: PLC0415 - only its extra brings Matplotlib
     except ModuleNotFoundError as error:
@@ -97,7 +97,7 @@ def _picture() -> Callable[[Report], bytes] | None:
 
 
 class _Asked(NamedTuple):
-    """Which report is asked for; ``issue_id`` is None if it is of no issue."""
+    """The requested report; ``issue_id`` is None if the report is not about an issue."""
 
     kind: str
     issue_id: int | None
@@ -106,9 +106,9 @@ class _Asked(NamedTuple):
 
 
 def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, str]:
-    """Return the issues to choose from, what is asked for, and what is wrong with it.
+    """Return the issues to choose from, the requested report, and what is wrong with the request.
 
-    Raises NotFound for a report that there is not.
+    Raises NotFound for an unknown report.
     """
     kind, today = str(request.ids["kind"]), request.account.today
     if kind not in _NAMES:
@@ -148,7 +148,7 @@ def _downloaded(request: PageRequest) -> Report:
 
 
 def _count(request: PageRequest, asked: _Asked) -> Callable[[], Report | str]:
-    """Return what counts a report; it returns a sentence where there is no such report."""
+    """Return the function that counts a report; it returns a sentence if there is no report."""
     books = request.books
 
     def count() -> Report | str:
@@ -177,7 +177,7 @@ def _written(made: Report, row: Row) -> list[str]:
 
 
 def _cell(value: Cell, kind: Kind) -> str:
-    """Return a cell as it is written, with its thousands separated."""
+    """Return the text of a cell, with thousands separators."""
     text = written(value, kind)
     if kind is Kind.TEXT or not text:
         return text

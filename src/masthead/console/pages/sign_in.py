@@ -1,4 +1,4 @@
-"""Signing in and out. A session's cookie is opaque; what it stands for is in the database."""
+"""Signing in and out. The session cookie is opaque; the database has the session's data."""
 
 import re
 from typing import NamedTuple
@@ -17,21 +17,21 @@ _MINUTE_US = 60 * 1_000_000
 
 
 class Cookie(NamedTuple):
-    """The cookie of a session. Behind a proxy that speaks TLS it is never sent without."""
+    """The session cookie. Behind a proxy that terminates TLS, it is sent only over TLS."""
 
     is_secure: bool
 
     @property
     def name(self) -> str:
-        """Its name; the prefix binds a secure one to this host (RFC 6265bis section 4.1.3)."""
+        """Its name; the prefix binds a secure cookie to this host (RFC 6265bis section 4.1.3)."""
         return "__Host-masthead_session" if self.is_secure else "masthead_session"
 
     def read(self, request: Request) -> str:
-        """Return the session, or '' without one."""
+        """Return the session, or '' if there is none."""
         return request.cookies.get(self.name, "")
 
     def write(self, response: Response, session: str) -> None:
-        """Let the browser keep the session until it is closed; '' ends it."""
+        """Set the cookie until the browser closes; '' deletes it."""
         response.set_cookie(
             self.name,
             session,
@@ -44,9 +44,9 @@ class Cookie(NamedTuple):
 
 
 def respond(request: Request, form: dict[str, str]) -> Response:
-    """Show the form, or sign in and go to the page that was asked for.
+    """Show the form, or sign in and redirect to the requested page.
 
-    An unknown name and a wrong password get the same answer (rules, "Sign-in of the console").
+    An unknown name and a wrong password get the same response (rules, "Sign-in of the console").
     """
     typed = _typed(request, form)
     store: Store = request.app.state.store
@@ -76,13 +76,13 @@ def respond(request: Request, form: dict[str, str]) -> Response:
 
 
 def away(request: Request, form: dict[str, str]) -> Response:
-    """Return the form, with what was typed but the password, while the database is away."""
+    """Return the form, with the input except the password, while the database is unavailable."""
     sentence = "The database does not answer now. Try again in a moment."
     return _form(_typed(request, form), sentence, 503, asks_account="account" in form)
 
 
 def sign_out(request: Request) -> Response:
-    """End the session, and show the form."""
+    """End the session and show the form."""
     cookie: Cookie = request.app.state.cookie
     operators.end_session(request.app.state.store, cookie.read(request))
     response = RedirectResponse("/sign-in", 303)
@@ -104,5 +104,5 @@ def _form(typed: dict[str, str], error: str, status: int, *, asks_account: bool)
 
 
 def _own_path(wanted: str) -> str:
-    """Return the path to go to; one that leads to another site is not."""
+    """Return a local path to redirect to; reject other sites."""
     return wanted if _OWN_PATH.fullmatch(wanted) else "/"

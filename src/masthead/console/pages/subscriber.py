@@ -1,4 +1,4 @@
-"""A subscriber: everything that is held, in one page, with what can be done beside it."""
+"""A subscriber: all stored data on one page, with the available actions."""
 
 from starlette.responses import Response
 

@@ -1,4 +1,4 @@
-"""Correcting a subscriber: name and email, an address where it stands, and two who are one."""
+"""Correcting a subscriber: name and email, an address in place, and merging two subscribers."""
 
 from masthead.books import Books, subscribers
 from masthead.console.forms import Form

@@ -1,4 +1,4 @@
-"""What is done to a subscription: copies and type, suspension, end, extension, and address."""
+"""Changes to a subscription: copies and type, suspension, end, extension, and address."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ ADDRESS = (
 
 
 def address_in(form: Form, prefix: str = "") -> dict[str, str | None]:
-    """Return the address that was typed; a field that was left empty is None."""
+    """Return the address from the input; an empty field is None."""
     return {
         name: form.text(f"{prefix}{name}", name.replace("_", " ").capitalize()) or None
         for name in FIELDS
@@ -98,7 +98,7 @@ def _resume(books: Books, key: int, form: Form) -> str:
 
 
 def _cancelling(books: Books, key: int) -> State:
-    """Return the state, with the issues that can be the last one and the publisher's reasons."""
+    """Return the state, with the possible last issues and the publisher's reasons."""
     found = cancelling.endings(books, key)
     return {
         **_state(books, key),

@@ -1,4 +1,4 @@
-"""Today: the next issues, what needs a hand, renewals due, liability, new and lost readers."""
+"""Today: the next issues, open tasks, renewals due, liability, new and lost readers."""
 
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ _NEXT = 6
 
 
 def today(request: PageRequest) -> Response:
-    """Show the day. What is counted over the whole account comes as soon as it is counted."""
+    """Show the day. Figures over the whole account appear once they are counted."""
     coming = planned(issues.all_of(request.books))
     first: dict[int, int] = {}
     for issue in coming:
