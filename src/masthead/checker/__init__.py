@@ -1,8 +1,8 @@
-"""The checker: compares any service of the interface with the interface, by reading alone.
+"""The checker: compares any service with the interface, using only requests that read.
 
-It knows the service only by its interface. The checks are in ``checks``, one module for each
-group; ``service`` has what they share, ``forms`` compares records with the tables, ``reading`` JSON
-with RFC 8259, and ``asking`` sends the requests.
+It knows the service only by its interface. ``checks`` has the checks, one module for each group.
+``service`` has what they share, ``forms`` compares records with the interface's tables,
+``reading`` compares JSON with RFC 8259, and ``asking`` sends the requests.
 """
 
 from masthead.checker.findings import Finding

@@ -1,7 +1,7 @@
-"""Requests to the service that is checked, and its responses as they are.
+"""Sends requests to the checked service, and returns its responses unchanged.
 
-:class:`masthead.Client` reads generously, follows redirects and returns records; a check has to see
-what was sent. So this sends single requests, at a limited rate, and leaves the response unread.
+:class:`masthead.Client` is lenient, follows redirects and returns records; a check must see the
+original response. So this module sends single requests at a limited rate and does not decode them.
 """
 
 import time
@@ -24,28 +24,28 @@ from masthead.errors import ServiceUnreachable
 __all__ = ["Answer", "Asker", "Asking"]
 
 REQUESTS_MAX = 600
-"""The most requests of one run."""
+"""The maximum number of requests in a run."""
 
 ANSWER_BYTES_MAX = 8 * 1024 * 1024
-"""The most bytes that are read of a response."""
+"""The maximum number of bytes read from a response."""
 
 FEED_BYTES_MAX = 128 * 1024 * 1024
-"""The most bytes that are read of all responses of the feed together."""
+"""The maximum number of bytes read from all responses of the feed together."""
 
 _FEED_PATH = OPERATIONS["changes"].path
 _TOO_MANY = 429
 _PATIENCE_S = 60.0
 _TIMEOUT_S = 30.0
 _WHOLE_S_MAX = 120.0
-"""The longest that one response may take, of the feed too."""
+"""The maximum duration of a response, including the feed's."""
 
 
 @dataclass(frozen=True)
 class Asking:
     """How a request differs from a plain GET with the account's credentials.
 
-    ``credentials`` are others than the account's, and () is none. ``content`` is a body, and
-    ``query`` is sent as it is in place of the parameters.
+    ``credentials`` replace the account's; () means none. ``content`` is a body. ``query`` is
+    sent unchanged in place of the parameters.
     """
 
     method: str = "GET"
@@ -57,7 +57,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class Answer:
-    """A response; ``is_whole`` is False if its body was too long to be read to its end."""
+    """A response; ``is_whole`` is False if its body was too long to be read completely."""
 
     request: str
     status: int
@@ -67,9 +67,9 @@ class Answer:
 
 
 class Asker:
-    """Sends requests, ``rate`` a second at most, and :data:`REQUESTS_MAX` in all.
+    """Sends at most ``rate`` requests a second, and at most :data:`REQUESTS_MAX` in all.
 
-    Raises BadInput for an invalid URL. ``wait`` is called with seconds to let pass.
+    Raises BadInput for an invalid URL. ``wait`` is called with the seconds to wait.
     """
 
     def __init__(
@@ -111,9 +111,9 @@ class Asker:
         """Return the response to one request.
 
         ``ids`` fill the placeholders of the path. 429, 502, 503 and 504 are retried, after
-        ``Retry-After`` if there is one, and returned if they do not end. Raises ServiceUnreachable
-        if there is no complete response, and NotTried after too many requests: if this made them,
-        or a 429 does not end (rules, "Checker: how politely it asks").
+        ``Retry-After`` if the response has it, and returned if they persist. Raises
+        ServiceUnreachable if there is no complete response. Raises NotTried for too many requests:
+        if this run has sent too many, or a 429 persists (rules, "Checker: how politely it asks").
         """
         asking = asking or Asking()
         request = self._request(path, parameters or {}, ids or {}, asking)
@@ -142,7 +142,7 @@ class Asker:
             return last[0]
 
     def now(self) -> datetime:
-        """Return the service's time, by the ``Date`` of its first response, else this machine's."""
+        """Return the service's time, from the ``Date`` of its first response, or this machine's."""
         if self._clock is None:
             return datetime.now(UTC)
         at, then_s = self._clock
@@ -160,7 +160,7 @@ class Asker:
         if query is None:
             query = urlencode(parameters, quote_via=quote)
         target = request.url.raw_path
-        # Only here, and not in the URL, which appears in logs: it can hold a login.
+        # Not in the URL, which appears in logs: the query can contain a login.
         request.extensions["target"] = target + b"?" + query.encode() if query else target
         return request
 
@@ -194,7 +194,7 @@ class Asker:
 
 
 def _has_status(error: BaseException) -> bool:
-    """Tell whether a status asks for patience; a connection that fails is not retried."""
+    """Tell whether the status calls for a retry; a failed connection is not retried."""
     return isinstance(error, ServiceUnreachable) and error.status is not None
 
 

@@ -1,6 +1,6 @@
-"""What a check finds: differences from the interface, and notes on what it leaves open.
+"""The findings of a check: differences from the interface, and notes on what it leaves open.
 
-A finding names fields, paths and types, and never a value: the values are personal data
+A finding names fields, paths and types, but never a value, because values are personal data
 (rules, "Checker: what it says and keeps").
 """
 
@@ -17,7 +17,7 @@ class Finding(NamedTuple):
     """A difference or a note.
 
     ``section`` is a heading or an operation of the interface, ``request`` the method and the path
-    with its placeholders, ``field`` the place in the response, or a parameter, or "".
+    with its placeholders, ``field`` the place in the response, a parameter, or "".
     """
 
     severity: Severity
@@ -28,7 +28,7 @@ class Finding(NamedTuple):
 
 
 class Faulty(MastheadError):
-    """A response of which a check can make no further use; ``finding`` says why."""
+    """A response that a check cannot use further; ``finding`` says why."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.text)
@@ -36,4 +36,4 @@ class Faulty(MastheadError):
 
 
 class NotTried(MastheadError):
-    """A check that cannot be made, mostly because the service has no such record."""
+    """A check that cannot be made, usually because the service has no suitable record."""

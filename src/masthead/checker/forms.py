@@ -1,7 +1,7 @@
-"""Records of a response, compared with the tables of the interface: members, order, types.
+"""Compares records of a response with the interface's tables: members, order, types.
 
-The tables are those of ``masthead.contract.shapes``. Where the interface leaves a form open, what
-Masthead does not do is a note and no difference (decisions, "Checker: differences and notes").
+The tables are those of ``masthead.contract.shapes``. Where the interface leaves a form open, a
+deviation from Masthead is a note, not a difference (decisions, "Checker: differences and notes").
 """
 
 from collections import Counter
@@ -50,7 +50,7 @@ SECTIONS: dict[type, str] = {
     shapes.OrderItem: "Order",
     shapes.MailingListEntry: "Mailing list entry",
 }
-"""The heading of the interface under which each shape stands."""
+"""The heading of the interface for each shape."""
 
 _OPEN = {
     "audit_classification",
@@ -65,10 +65,10 @@ _OPEN = {
     "source",
     "unearned_revenue",
 }
-"""Fields whose type the interface does not show, since they are null in all of its samples."""
+"""Fields whose type the interface does not show, since all of its samples have null."""
 
 _OPEN_WORDS = {(shapes.CustomFieldAnswer, "type")}
-"""Enumerations of which the interface has only observed words."""
+"""Enumerations for which the interface shows only some of the words."""
 
 _JSON_TYPES: dict[type[Kind], str] = {
     Bit: "a JSON number",
@@ -91,9 +91,9 @@ class _Fault(NamedTuple):
 
 
 def faults_of(shape: type, records: Sequence[Any], request: str, place: str) -> Iterator[Finding]:
-    """Yield how records differ from the table of a shape, each fault once.
+    """Yield the differences between records and the table of a shape, each once.
 
-    ``place`` is where in the response the records are.
+    ``place`` is the place of the records in the response.
     """
     counts: Counter[_Fault] = Counter()
     totals: Counter[type] = Counter()
@@ -107,7 +107,7 @@ def faults_of(shape: type, records: Sequence[Any], request: str, place: str) -> 
 
 
 def differing_fields(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """Return the names of the fields that both records have, with different values.
+    """Return the names of the fields that have different values in both records.
 
     Null and an empty string are the same: both are a missing value (interface, "Conventions").
     """
@@ -149,7 +149,7 @@ def _count(
 
 
 def _common_names(records: Sequence[Any], key: str) -> set[str]:
-    """Return the names that two records of the table have, and at least half of all."""
+    """Return the names that two records and at least half of all records have."""
     of_table = [record for record in records if isinstance(record, dict) and key in record]
     counts = Counter(name for record in of_table for name in record)
     least = max(2, len(records) / 2)
@@ -168,7 +168,7 @@ def _member_faults(
     before = "the beginning"
     for name in record:
         if name not in known:
-            # Other names may be values, of a service that keys by them.
+            # Other names may be values, if the service uses values as keys.
             shown = f"`{name}`" if name in _NAMES or name in common else f"a name after {before}"
             yield _Fault("difference", shape, place, f"{shown} is no field of the table")
         else:
@@ -189,7 +189,7 @@ def _at(place: str, name: str) -> str:
 
 
 def _value_fault(shape: type, field: Field, value: Any) -> tuple[Severity, str] | None:
-    """Return what is wrong with a value, None if nothing is."""
+    """Return what is wrong with a value; None if it is right."""
     if field.name in _OPEN:
         return _open_fault(field, value)
     if value is None or value == "":
@@ -226,7 +226,7 @@ def _missing_fault(field: Field, value: str | None) -> tuple[Severity, str] | No
 
 
 def _kind_fault(kind: Kind, value: Any) -> str | None:
-    """Return how a value that is there differs from its kind."""
+    """Return how a non-empty value differs from its kind."""
     if isinstance(value, str) and not isinstance(kind, OneOf | Bool | Bit | Flag | Number | Many):
         try:
             kind.parse(value)

@@ -1,4 +1,4 @@
-"""JSON as it was sent: what RFC 8259 forbids or advises against is found, not overlooked."""
+"""Strict JSON: finds what RFC 8259 forbids or advises against."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def _no_constant(name: str) -> Any:
 
 
 def read(content: bytes) -> Json:
-    """Return the value of a JSON text; raises ValueError, without any of the text, for others."""
+    """Return the value of a JSON text; raise ValueError, without the text, if it is invalid."""
     decoder = _Decoder()
     try:
         value = decoder.decode(content.decode())
@@ -45,9 +45,9 @@ def read(content: bytes) -> Json:
 
 
 def beginning_of(content: bytes) -> dict[str, list[Any]]:
-    """Return the records at the beginning of a feed that was not read to its end.
+    """Return the records at the beginning of a feed that was not read completely.
 
-    The body is an object of arrays. What cannot be read ends it.
+    The body is an object of arrays. The records end where the body cannot be read.
     """
     text = content.decode(errors="ignore")
     decoder = _Decoder()
@@ -94,7 +94,7 @@ def _faults(decoder: _Decoder, value: Any) -> list[str]:
 
 
 def type_of(value: Any) -> str:
-    """Return the type of a value in the words of JSON."""
+    """Return the JSON name of a value's type."""
     if value is None:
         return "null"
     if isinstance(value, bool):

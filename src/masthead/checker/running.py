@@ -1,4 +1,4 @@
-"""Runs the checks against a service, and counts what they found."""
+"""Runs the checks against a service and collects their findings."""
 
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
@@ -38,10 +38,10 @@ CHECKS: dict[str, Sequence[Check]] = {
     "orders": orders.CHECKS,
     "mailing lists": mailing_lists.CHECKS,
     "logins": logins.CHECKS,
-    # The last ones: a service may lock a client that had wrong credentials.
+    # The last group, since a service may lock a client after wrong credentials.
     "credentials": credentials.CHECKS,
 }
-"""All checks, in the groups and in the order in which they are made."""
+"""All checks by group, in the order in which they run."""
 
 _NO_RESPONSE = "there is no complete response that can be read"
 _LISTS = tuple(
@@ -51,10 +51,10 @@ _LISTS = tuple(
 
 
 class Report(NamedTuple):
-    """What was found; ``not_tried`` has the titles of checks, and why each was not made.
+    """The result of a run; ``not_tried`` has the titles of checks that were not made, and why.
 
-    ``checks`` is how many were made or tried. ``ended`` is why the others were not: the service
-    could not be reached any more, or refused the credentials.
+    ``checks`` is the number of checks made or tried. ``ended`` says why the rest were not: the
+    service became unreachable, or refused the credentials.
     """
 
     findings: list[Finding]
@@ -83,8 +83,8 @@ def check(
 ) -> Report:
     """Compare a service with the interface; ``tell`` is called before each check.
 
-    Raises BadInput for an invalid URL, and ServiceError if the service cannot be reached, has none
-    of the interface, or refuses the credentials. If that happens later, the report has it.
+    Raises BadInput for an invalid URL. Raises ServiceError if the service cannot be reached, does
+    not have the interface, or refuses the credentials; if that happens later, the report says so.
     """
     with Asker(base_url, key, login, rate) as asker:
         _must_be_open(asker)
@@ -96,24 +96,24 @@ def check(
             tell(title_of(each), number)
             findings = _findings(each, service, not_tried)
             if any(finding.text == _NO_RESPONSE for finding in findings):
-                # Of a service that has gone away, all the rest would be a difference.
+                # If the service is gone, every other check would report a difference.
                 try:
                     _must_be_open(asker)
                 except ServiceError as error:
                     return Report(list(found), not_tried, number, asker.count, error)
             if any(finding.severity == "difference" for finding in findings):
-                # Data may have changed between two requests: what stays is a difference.
+                # Data may change between two requests: only a repeated finding is a difference.
                 service.forget()
                 places = {finding[:4] for finding in findings}
                 again = _findings(each, service, not_tried)
-                # Without the text, whose numbers of records may change too.
+                # Compare without the text, whose numbers of records may change too.
                 findings = [finding for finding in again if finding[:4] in places]
             found |= dict.fromkeys(findings)
         return Report(list(found), not_tried, len(checks), asker.count)
 
 
 def title_of(each: Check) -> str:
-    """Return the first line of a check's docstring: what has to be true."""
+    """Return the first line of a check's docstring: the requirement."""
     return (each.__doc__ or "").partition("\n")[0]
 
 
@@ -123,14 +123,14 @@ def section_of(each: Check) -> str:
 
 
 def _must_be_open(asker: Asker) -> None:
-    """Raise ServiceError for credentials that are refused, or if there is no such service."""
+    """Raise ServiceError if the service refuses the credentials or does not exist."""
     first, *others = _LISTS
     try:
         status = asker.ask(first).status
         is_missing = status == HTTPStatus.NOT_FOUND
         is_missing = is_missing and all(asker.ask(path).status == status for path in others)
     except NotTried:
-        # Who has had too many requests is there.
+        # A service that limits requests exists.
         return
     if status in {401, 403}:
         raise ServiceError(first, status, "the credentials are refused")

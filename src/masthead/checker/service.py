@@ -1,4 +1,4 @@
-"""The service that is checked: what it has told, and what was found about it."""
+"""The checked service: its data, and the findings about it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 WINDOW = timedelta(days=5) - timedelta(hours=1)
-"""How far back the feed is read; the interface allows 5 days."""
+"""How far back the checker reads the feed; the interface allows 5 days."""
 
 NOT_SHOWN = "orders"
-"""The entity whose key the interface does not show."""
+"""The entity whose key does not appear in the interface."""
 
 ALL = tuple(entity.name for entity in ENTITIES)
 SUCCESS = 200
@@ -43,7 +43,7 @@ _GONE = 410
 _KEPT = ("accounts", "definitions", "subscriptions", "subscribers", "feed", "feed_since")
 Record = dict[str, Any]
 Feed = dict[str, list[Record]]
-"""The records of the feed by the keys of its response."""
+"""The records of the feed by the keys of the response."""
 
 
 def id_of(record: Record) -> str:
@@ -52,14 +52,14 @@ def id_of(record: Record) -> str:
 
 
 class Service:
-    """Asks for what checks need, each thing once, and keeps what they find."""
+    """Requests the data that checks need, each once, and keeps their findings."""
 
     def __init__(self, asker: Asker, key: str, login: str) -> None:
         self.asker = asker
         self.credentials = (key, login)
         self.findings: list[Finding] = []
 
-    # What is found
+    # Findings
 
     def differs(self, section: str, request: str, field: str, text: str) -> None:
         """Keep a difference from the interface."""
@@ -76,7 +76,7 @@ class Service:
     # Responses
 
     def json_of(self, answer: Answer, section: str) -> Any:
-        """Return the body of a response that has to be 200 with JSON; raises Faulty."""
+        """Return the JSON body of a response that must be 200; raises Faulty if it is not."""
         if answer.status != SUCCESS:
             redirect = ", a redirect" if 300 <= answer.status < 400 else ""
             text = f"{answer.status}{redirect}, where 200 is due"
@@ -88,7 +88,7 @@ class Service:
         return self.body_of(answer)
 
     def body_of(self, answer: Answer) -> Any:
-        """Return the JSON of a response of any status; raises Faulty if it is none."""
+        """Return the JSON body of a response of any status; raises Faulty if it is not JSON."""
         if not answer.is_whole:
             raise NotTried(f"the response of {answer.request} is too long to be read")
         try:
@@ -102,10 +102,10 @@ class Service:
         return found.value
 
     def refused(self, answer: Answer, section: str, field: str, what: str, *expected: int) -> None:
-        """Look at a response that should be an error with one of the statuses.
+        """Check a response that should be an error with one of the statuses.
 
-        The interface shows neither statuses nor bodies of errors, so most is a note; but responses
-        are JSON.
+        The interface specifies neither the statuses nor the bodies of errors, so most findings are
+        notes; but responses are JSON.
         """
         wanted = " or ".join(map(str, expected))
         if answer.status not in expected:
@@ -119,7 +119,7 @@ class Service:
             self.notes("Errors", answer.request, "error", text)
 
     def member(self, body: Any, name: str, answer: Answer, section: str) -> Any:
-        """Return the only member of an object; raises Faulty if there is no such member."""
+        """Return the only member of an object; raises Faulty if the member is missing."""
         if not isinstance(body, dict) or name not in body:
             found = "an object without it" if isinstance(body, dict) else type_of(body)
             text = f"the body is {found}, and has to be an object with `{name}`"
@@ -130,7 +130,7 @@ class Service:
         return body[name]
 
     def records(self, answer: Answer, operation: Operation) -> list[Any]:
-        """Return the list of records of a response; raises Faulty if it is none."""
+        """Return the list of records of a response; raises Faulty if it is not a list."""
         section = section_of(operation)
         body = self.json_of(answer, section)
         if operation.envelope:
@@ -143,7 +143,7 @@ class Service:
         return body
 
     def ask(self, name: str, parameters: Mapping[str, str] | None = None, **ids: str) -> Answer:
-        """Return the response of an operation, with its parameters where the service reads them."""
+        """Return the response of an operation, with parameters where the service reads them."""
         path = OPERATIONS[name].path
         if parameters and self.reads_bodies_only:
             return self.asker.ask(path, ids=ids, asking=Asking(content=as_body(parameters)))
@@ -152,7 +152,7 @@ class Service:
     def rows(
         self, name: str, parameters: Mapping[str, str] | None = None, **ids: str
     ) -> list[Record]:
-        """Return the records of an operation that are objects."""
+        """Return those records of an operation that are objects."""
         answer = self.ask(name, parameters, **ids)
         return objects(self.records(answer, OPERATIONS[name]))
 
@@ -169,7 +169,7 @@ class Service:
         field: str,
         severity: Severity = "difference",
     ) -> None:
-        """Find records of one list with the same id, the last part of ``field``."""
+        """Report records of one list with the same id; the id is the last part of ``field``."""
         name = field.rpartition(".")[2]
         ids = [str(record.get(name)) for record in records if record.get(name) is not None]
         if repeats := len(ids) - len(set(ids)):
@@ -179,7 +179,7 @@ class Service:
     def check_against_feed(
         self, operation: Operation, listed: Sequence[Record], section: str
     ) -> None:
-        """Compare the records of a list with those of the feed that have the same ids.
+        """Compare the records of a list with the feed's records of the same ids.
 
         Raises NotTried if there are none.
         """
@@ -197,13 +197,13 @@ class Service:
             )
             self.differs(section, f"GET {operation.path}", f"{key}[].{name}", text)
 
-    # What is known
+    # Data
 
     @cached_property
     def reads_bodies_only(self) -> bool:
-        """Whether the service reads parameters from a JSON body, and not from the query.
+        """Whether the service reads parameters only from a JSON body, not from the query.
 
-        The interface does not say where they travel.
+        The interface does not say where parameters are sent.
         """
         for name in ("list_subscriptions", "search_subscribers"):
             operation = OPERATIONS[name]
@@ -243,15 +243,15 @@ class Service:
 
     @cached_property
     def feed_since(self) -> datetime:
-        """The time since which :attr:`feed` was asked for."""
+        """The start of :attr:`feed`."""
         return self.window_start
 
     @cached_property
     def feed(self) -> Feed:
-        """The changes of almost five days, as far as they may be read.
+        """The changes of almost five days, as far as the size limit allows.
 
-        Each entity is requested alone, so that there is something of each. Whether `orders` can be
-        requested is open.
+        Each entity is requested alone, so that each has some records. The interface does not say
+        whether `orders` can be requested.
         """
         found: Feed = {}
         for name in ALL:
@@ -263,7 +263,7 @@ class Service:
         return found
 
     def changes(self, entities: Iterable[str], since: datetime | None = None) -> tuple[Feed, bool]:
-        """Return what the feed has, and whether it was read to its end."""
+        """Return the changes of the feed, and whether the response was read completely."""
         names = list(entities)
         answer = self.ask("changes", feed_parameters(since or self.window_start, names))
         if answer.status == _GONE:
@@ -277,7 +277,7 @@ class Service:
         return {key: objects(found) for key, found in body.items()}, True
 
     def feed_in(self, answer: Answer) -> dict[str, Any]:
-        """Return the body of a response of the feed; raises Faulty if it is no object."""
+        """Return the body of a response of the feed; raises Faulty if it is not an object."""
         body = self.json_of(answer, "Operation 4")
         if not isinstance(body, dict):
             text = f"the body is {type_of(body)}, and has to be an object"
@@ -286,22 +286,22 @@ class Service:
 
     @property
     def window_start(self) -> datetime:
-        """The earliest time that the feed is asked for."""
+        """The earliest time for which the checker requests the feed."""
         return self.asker.now() - WINDOW
 
     def forget(self) -> None:
-        """Ask anew from now on, since the data may have changed between two requests."""
+        """Forget all responses, since the data may have changed between two requests."""
         for name in _KEPT:
             self.__dict__.pop(name, None)
 
 
 def section_of(operation: Operation) -> str:
-    """Return the operation as the sections of findings name it."""
+    """Return the section that findings name for an operation."""
     return f"Operation {operation.number}"
 
 
 def unknown_id(known: set[str]) -> str:
-    """Return an id that no record is likely to have, and none of the known ones has."""
+    """Return an id that is not among the known ones, and that no record is likely to have."""
     number = 9_007_199_254_740_881
     while str(number) in known:
         number -= 1
@@ -309,17 +309,17 @@ def unknown_id(known: set[str]) -> str:
 
 
 def is_another(body: Any, field: str, asked_for: str) -> bool:
-    """Tell whether a body is a record with another id than the one that was asked for."""
+    """Tell whether a body is a record with an id other than the requested one."""
     return isinstance(body, dict) and bool(body.get(field)) and str(body[field]) != asked_for
 
 
 def objects(value: Any) -> list[Record]:
-    """Return the records of a list that are objects, none if it is no list."""
+    """Return the records of a list that are objects; none if the value is not a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def feed_parameters(since: datetime, entities: Sequence[str]) -> dict[str, str]:
-    """Return the parameters of operation 4, in the form that the interface gives."""
+    """Return the parameters of operation 4, in the form that the interface shows."""
     text = since.replace(microsecond=0).isoformat()
     return {"changed_since": text, "entities": ",".join(entities)}
 
@@ -330,8 +330,8 @@ def as_body(parameters: Mapping[str, str]) -> bytes:
 
 
 def is_full(records: Sequence[Any], listed: Sequence[Any]) -> bool:
-    """Tell whether a result may have more records than it shows.
+    """Tell whether more records may match than the result shows.
 
-    That is one with as many as the list without filters, which shows as many as any.
+    That is so if the result has as many records as the unfiltered list.
     """
     return len(records) >= min(LIMIT_MAX, len(listed) or 1)

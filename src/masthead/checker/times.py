@@ -1,7 +1,7 @@
-"""Whether what the feed shows fits ``modified_date``, in any time zone.
+"""Whether the feed's windows fit ``modified_date``, in any time zone.
 
-The interface gives the field neither a form nor a time zone. So only what no zone explains is
-found (rules, "Checker: what `modified_date` proves").
+The interface gives the field neither a form nor a time zone. So only what no time zone explains is
+a difference (rules, "Checker: what `modified_date` proves").
 """
 
 import re
@@ -15,16 +15,16 @@ _FIELD = "modified_date"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.*")
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _SLACK = timedelta(minutes=70)
-"""For clocks that differ, and for a zone that changes to summer time meanwhile."""
+"""For clocks that differ, and for a change to summer time in between."""
 
 _OVERLAP = timedelta(days=1)
-"""By how much a feed may begin earlier than asked: Masthead's own can by a day."""
+"""How much earlier a feed may begin than requested: up to a day in Masthead's own feed."""
 
 _Record = dict[str, Any]
 
 
 class Window(NamedTuple):
-    """What the feed shows since a time: the subscribers by their ids."""
+    """The feed's changes since a time: the subscribers by their ids."""
 
     since: datetime
     shown: dict[str, _Record]
@@ -33,9 +33,9 @@ class Window(NamedTuple):
 def no_zone_fits(windows: Sequence[Window], before: Window, after: Window, now: datetime) -> bool:
     """Tell whether no time zone of `modified_date` explains what the windows show.
 
-    ``before`` and ``after`` are longer windows that were asked for before and after the others. Who
-    is in both with the same time did not change meanwhile: whoever changed within a window has to
-    be in it. Whoever is in a window must not have changed before it.
+    ``before`` and ``after`` are longer windows, requested before and after the others. A subscriber
+    with the same time in both did not change meanwhile, so a window must show the subscriber if the
+    change is within the window. A window must not show a subscriber who changed before it began.
     """
     steady = {
         key: one
@@ -60,9 +60,9 @@ def no_zone_fits(windows: Sequence[Window], before: Window, after: Window, now: 
 def _times(
     records: Iterable[_Record], has_zone: bool, earliest: datetime, latest: datetime
 ) -> list[datetime]:
-    """Return the times with a zone, or those without one as if they were in UTC.
+    """Return the times with a zone, or those without a zone as if they were UTC.
 
-    Others than those of the last days are left out: they may stand for no time at all.
+    Times outside the last days are left out: they may be placeholders.
     """
     found = (_time(one.get(_FIELD), has_zone) for one in records)
     return [time for time in found if time is not None and earliest <= time <= latest]

@@ -1,6 +1,6 @@
 """The checks, one module for each group; each check is a function of a :class:`Service`.
 
-It reports what it finds to the service, and raises NotTried where there is nothing to try it on.
-The first line of its docstring says what has to be true, and the next paragraph names the section
-of the interface.
+A check reports its findings to the service, and raises NotTried if there are no data to try it on.
+The first line of its docstring states the requirement; the next paragraph names the section of the
+interface.
 """

@@ -1,4 +1,4 @@
-"""Operations 1 and 2: the accounts that the credentials open."""
+"""Operations 1 and 2: the accounts that the credentials give access to."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _LISTED = f"GET {_LIST.path}"
 
 
 def accounts_have_the_form_of_their_table(service: Service) -> None:
-    """The list of accounts is in its envelope, and each account as in its table.
+    """The list of accounts has its envelope, and each account matches its table.
 
     Interface, operation 1; "Account".
     """
@@ -43,7 +43,7 @@ def api_secrets_are_shown_while_the_api_is_active(service: Service) -> None:
 
 
 def own_account_is_in_the_list(service: Service) -> None:
-    """The account of the credentials is in the list.
+    """The list contains the account of the credentials.
 
     Interface, "Authentication".
     """
@@ -55,7 +55,7 @@ def own_account_is_in_the_list(service: Service) -> None:
 
 
 def one_account_is_as_in_the_list(service: Service) -> None:
-    """Each account alone, under `account`, is the same as in the list.
+    """Each account requested alone, under `account`, is the same as in the list.
 
     Interface, operation 2.
     """
@@ -72,7 +72,7 @@ def one_account_is_as_in_the_list(service: Service) -> None:
 
 
 def unknown_account_is_an_error(service: Service) -> None:
-    """An account that does not exist is not answered with a record.
+    """The response for an account that does not exist is not a record.
 
     Interface, operation 2; "Errors".
     """

@@ -1,4 +1,4 @@
-"""The credentials of a client: who has none, or wrong ones."""
+"""The credentials of a client: missing or wrong."""
 
 from masthead.checker.asking import Asking
 from masthead.checker.service import Service

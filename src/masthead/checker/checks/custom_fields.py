@@ -1,4 +1,4 @@
-"""Operations 5 and 6: the custom fields, and what subscribers have answered."""
+"""Operations 5 and 6: the custom fields, and the subscribers' answers to them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _PEOPLE = 3
 
 
 def definitions_have_the_form_of_their_table(service: Service) -> None:
-    """The definitions are an array, each as in its table, with ids of their own.
+    """The definitions are an array; each matches its table and has its own id.
 
     Interface, operation 6; "Custom field definition".
     """
@@ -32,7 +32,7 @@ def definitions_have_the_form_of_their_table(service: Service) -> None:
 
 
 def answers_have_the_form_of_their_table(service: Service) -> None:
-    """The answers of a subscriber are an array, each as in its table, one for a field.
+    """The answers of a subscriber are an array; each matches its table, with one for each field.
 
     Interface, operation 5; "Custom field answer set".
     """
@@ -44,7 +44,7 @@ def answers_have_the_form_of_their_table(service: Service) -> None:
 
 
 def answers_are_to_defined_fields(service: Service) -> None:
-    """Each answer is to a field that is defined, and has its name, label, type and `allow_other`.
+    """Each answer is to a defined field, and has its name, label, type and `allow_other`.
 
     Interface, operations 5 and 6.
     """
@@ -66,7 +66,7 @@ def answers_are_to_defined_fields(service: Service) -> None:
 
 
 def the_feed_shows_the_same_answers(service: Service) -> None:
-    """The answers of a subscriber are the same in the change feed.
+    """The change feed shows the same answers of a subscriber.
 
     Interface, operations 4 and 5.
     """
@@ -89,7 +89,7 @@ def the_feed_shows_the_same_answers(service: Service) -> None:
 
 
 def unknown_subscribers_answers_are_an_error(service: Service) -> None:
-    """The answers of a subscriber who does not exist are an error.
+    """A request for the answers of a subscriber who does not exist is an error.
 
     Interface, operation 5, which leaves it open; "Errors".
     """
@@ -101,7 +101,7 @@ def unknown_subscribers_answers_are_an_error(service: Service) -> None:
 
 
 def _people(service: Service) -> list[str]:
-    """Return the ids of some subscribers, first of those in the change feed."""
+    """Return the ids of some subscribers, those in the change feed first."""
     changed = service.feed.get("subscribers", [])
     people = list(dict.fromkeys(id_of(one) for one in [*changed, *service.subscribers]))
     if not people:

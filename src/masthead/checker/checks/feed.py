@@ -30,14 +30,14 @@ _WINDOWS = (timedelta(hours=1), timedelta(days=1))
 _LONGEST = timedelta(days=5) - timedelta(minutes=1)
 _TOO_LONG_AGO = timedelta(days=6)
 _TEN_HOURS = timedelta(hours=10)
-"""Less than the greatest offset: who overlooks that asks for the future."""
+"""Less than the greatest UTC offset: a service that ignores the offset sees a future time."""
 _TOO_LONG = "the feed is too long to be read to its end"
 _AHEAD = timedelta(days=1)
 _ROUND = {10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 50_000, 100_000}
 
 
 def each_requested_entity_has_its_key(service: Service) -> None:
-    """The response is one object with an array under the key of each requested entity.
+    """The response is an object with an array under the key of each requested entity.
 
     Interface, operation 4.
     """
@@ -56,7 +56,7 @@ def each_requested_entity_has_its_key(service: Service) -> None:
 
 
 def other_entities_are_left_out(service: Service) -> None:
-    """Each entity can be requested alone, and the response has its key and no other.
+    """Each entity can be requested alone, and the response has only its key.
 
     Interface, operation 4.
     """
@@ -74,7 +74,7 @@ def other_entities_are_left_out(service: Service) -> None:
 
 
 def records_of_the_feed_have_the_form_of_their_tables(service: Service) -> None:
-    """Each record of the feed is as in the table of its entity.
+    """Each record of the feed matches the table of its entity.
 
     Interface, operation 4, and the tables of its entities.
     """
@@ -86,7 +86,7 @@ def records_of_the_feed_have_the_form_of_their_tables(service: Service) -> None:
 
 
 def a_record_is_once_in_the_feed(service: Service) -> None:
-    """No record of an entity is twice in a response.
+    """No record of an entity appears twice in a response.
 
     Interface, operation 4: it returns objects.
     """
@@ -97,14 +97,14 @@ def a_record_is_once_in_the_feed(service: Service) -> None:
 
 
 def a_shorter_window_has_nothing_else(service: Service) -> None:
-    """What changed in the last hour or day is among what changed in five days: no row is left out.
+    """The last five days include all changes of the last hour and day: no row is left out.
 
-    Interface, operation 4; "Limits". The hour and the day have the subscribers whose
+    Interface, operation 4; "Limits". The hour and the day show the subscribers whose
     `modified_date` is in them, and no others.
     """
     before = Window(service.feed_since, _subscribers(service.feed))
     shorter = []
-    # The longest one last: what changes meanwhile is in it.
+    # The longest one comes last, so it includes what changes meanwhile.
     for window in _WINDOWS:
         since = service.asker.now() - window
         shorter.append((since, *service.changes(ALL, since)))
@@ -125,12 +125,12 @@ def a_shorter_window_has_nothing_else(service: Service) -> None:
 
 
 def an_entity_alone_has_nothing_else(service: Service) -> None:
-    """An entity requested alone has the records that it has among all entities: no row limit.
+    """An entity requested alone has the same records as with all entities: no row limit.
 
     Interface, operation 4; "Limits".
     """
     alone = service.feed
-    # Since the same time, but never more than five days ago.
+    # The same start as the feed, but never more than five days ago.
     since = max(service.feed_since, service.asker.now() - _LONGEST)
     together, is_whole = service.changes(ALL, since)
     if not is_whole:
@@ -144,10 +144,11 @@ def an_entity_alone_has_nothing_else(service: Service) -> None:
 
 
 def _compare_alone(service: Service, names: list[str], together: Feed, since: datetime) -> None:
-    """Report what entities lack whenever they are requested alone.
+    """Report which records are missing when an entity is requested alone.
 
-    All entities together have to show it before and after, so that it was there meanwhile. It has
-    to be lacking twice, since a service may answer from several copies of its data.
+    A record counts if all entities together show it before and after, so that it existed
+    meanwhile. It must be missing twice, since a service may answer from several copies of its
+    data.
     """
     once = [service.changes([name], since) for name in names]
     after, is_whole = service.changes(ALL, since)
@@ -163,7 +164,7 @@ def _compare_alone(service: Service, names: list[str], together: Feed, since: da
 
 
 def the_offset_of_a_time_is_kept(service: Service) -> None:
-    """The same moment with another offset from UTC shows the same.
+    """The same moment with another UTC offset returns the same records.
 
     Interface, operation 4: a time has a UTC offset.
     """
@@ -175,7 +176,7 @@ def the_offset_of_a_time_is_kept(service: Service) -> None:
         after, is_too = service.changes(ALL, moment)
         if not (is_whole and is_also and is_too):
             raise NotTried(_TOO_LONG)
-        # What changes meanwhile is in the later one.
+        # The later response includes what changes meanwhile.
         if any(_lacking(before, shifted).values()) or any(_lacking(shifted, after).values()):
             text = f"a moment in the offset {hours:+03d}:00 shows other records"
             service.differs(_SECTION, _REQUEST, "changed_since", text)
@@ -183,12 +184,12 @@ def the_offset_of_a_time_is_kept(service: Service) -> None:
 
 
 def no_number_of_records_looks_like_a_row_limit(service: Service) -> None:
-    """Not several entities have the same round number of records.
+    """Several entities do not have the same round number of records.
 
     Interface, "Limits": the feed has none.
     """
     counts = {entity.key: len(service.feed.get(entity.key, [])) for entity in ENTITIES}
-    # Every subscriber may have a record of custom fields, so these two are often as many.
+    # Every subscriber may have a record of custom fields, so these two counts are often equal.
     del counts["custom_fields"]
     for count in set(counts.values()) & _ROUND:
         keys = [key for key in counts if counts[key] == count]
@@ -198,7 +199,7 @@ def no_number_of_records_looks_like_a_row_limit(service: Service) -> None:
 
 
 def too_long_ago_is_an_error(service: Service) -> None:
-    """A `changed_since` of six days ago is answered with 410, so that a client notices the gap.
+    """A `changed_since` of six days ago returns 410, so that the client notices the gap.
 
     Interface, "Limits"; "Errors", which leave the form open.
     """
@@ -207,7 +208,7 @@ def too_long_ago_is_an_error(service: Service) -> None:
 
 
 def the_future_is_an_error(service: Service) -> None:
-    """A `changed_since` of tomorrow is an error: a client that asks so loses what comes until then.
+    """A `changed_since` of tomorrow is an error: otherwise the client loses all changes until then.
 
     Interface, operation 4, which leaves it open.
     """
@@ -233,7 +234,7 @@ def required_parameters_are_required(service: Service) -> None:
 
 
 def other_forms_of_a_time_are_read(service: Service) -> None:
-    """`changed_since` is read with a `+` that is not escaped, with `Z`, and with `+0000`.
+    """`changed_since` accepts an unescaped `+`, `Z`, and `+0000`.
 
     Interface, operation 4, which shows only `+hh:mm`.
     """
@@ -251,7 +252,7 @@ def other_forms_of_a_time_are_read(service: Service) -> None:
 
 
 def other_forms_of_entities_are_read(service: Service) -> None:
-    """Spaces, a comma at the end and any letter case are read in `entities`.
+    """`entities` accepts spaces, a trailing comma and any letter case.
 
     Interface, operation 4, which leaves it open.
     """
@@ -288,7 +289,7 @@ def _subscribers(feed: Feed) -> dict[str, Record]:
 
 
 def _lacking(fewer: Feed, more: Feed) -> dict[str, int]:
-    """Return how many records of each key only the first one has."""
+    """Return how many records of each key are only in the first feed."""
     found = {}
     for entity in ENTITIES:
         ids = _ids(more, entity.key)

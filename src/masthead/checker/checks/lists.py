@@ -1,4 +1,4 @@
-"""What operations 7 and 8 have in common: the limit, ids, order, further pages."""
+"""What operations 7 and 8 share: the limit, ids, order and further pages."""
 
 import re
 from urllib.parse import urlsplit
@@ -15,11 +15,11 @@ _LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
 _NEXT = re.compile(r'<([^<>]*)>[^,]*;\s*rel="?next"?', re.IGNORECASE)
 _PAGES = 3
 _FILTERS = {"list_subscriptions": "subscriber_id", "search_subscribers": "renewal_code"}
-"""A filter of each list that finds a record of the change feed."""
+"""The filter of each list that finds a record of the change feed."""
 
 
 def lists_have_the_form_of_their_tables(service: Service) -> None:
-    """Both lists are in their envelopes, and each record as in its table, with an id of its own.
+    """Both lists have their envelopes; each record matches its table and has its own id.
 
     Interface, operations 7 and 8; "Subscription"; "Subscriber".
     """
@@ -31,7 +31,7 @@ def lists_have_the_form_of_their_tables(service: Service) -> None:
 
 
 def records_of_a_list_have_ids_of_their_own(service: Service) -> None:
-    """No id is twice in a list.
+    """No id appears twice in a list.
 
     Interface, operations 7 and 8; "Subscriber".
     """
@@ -42,7 +42,7 @@ def records_of_a_list_have_ids_of_their_own(service: Service) -> None:
 
 
 def lists_are_in_the_order_of_ids(service: Service) -> None:
-    """The records of a list are in ascending order of their ids; clients rely on some order.
+    """The records of a list are in ascending order of ids; clients rely on an order.
 
     Interface, operations 7 and 8, which leave it open.
     """
@@ -56,7 +56,7 @@ def lists_are_in_the_order_of_ids(service: Service) -> None:
 
 
 def limit_is_kept(service: Service) -> None:
-    """`limit` is kept; its default and its maximum are 100.
+    """The service honours `limit`; its default and its maximum are 100.
 
     Interface, "Limits"; operations 7 and 8.
     """
@@ -82,7 +82,7 @@ def limit_is_kept(service: Service) -> None:
 
 
 def _above_the_maximum(service: Service, operation: Operation) -> int:
-    """Return how many records a limit above the maximum returns, 0 if it is refused."""
+    """Return how many records a limit above the maximum returns; 0 if the service refuses it."""
     answer = service.ask(operation.name, {"limit": "1000"})
     if 400 <= answer.status < 500:
         service.refused(answer, "Limits", "limit", "limit=1000", 200)
@@ -95,9 +95,9 @@ def _above_the_maximum(service: Service, operation: Operation) -> int:
 
 
 def a_list_that_is_not_full_has_all(service: Service) -> None:
-    """A list of fewer than 100 records, without parameters, lacks none that a filter finds.
+    """A list of fewer than 100 records, without parameters, has every record that a filter finds.
 
-    Interface, "Limits"; operations 7 and 8. Which there are is known by the change feed.
+    Interface, "Limits"; operations 7 and 8. The change feed shows which records exist.
     """
     for operation in _LISTS:
         listed = {id_of(one) for one in _records(service, operation)}
@@ -107,7 +107,7 @@ def a_list_that_is_not_full_has_all(service: Service) -> None:
         if len(listed) >= LIMIT_MAX or not unlisted:
             continue
         found = service.rows(operation.name, {name: str(unlisted[0][name])})
-        # Asked again, since it may have come meanwhile.
+        # Request the list again, since the record may be new.
         records = service.rows(operation.name)
         lacking = {id_of(one) for one in found} - {id_of(one) for one in records}
         if id_of(unlisted[0]) in lacking and len(records) < LIMIT_MAX:
@@ -116,7 +116,7 @@ def a_list_that_is_not_full_has_all(service: Service) -> None:
 
 
 def a_limit_that_is_none_is_an_error(service: Service) -> None:
-    """A limit of 0, below it, or that is no number is an error.
+    """A limit that is 0, negative or not a number is an error.
 
     Interface, operations 7 and 8, which leave it open.
     """
@@ -127,7 +127,7 @@ def a_limit_that_is_none_is_an_error(service: Service) -> None:
 
 
 def further_pages_do_not_overlap(service: Service) -> None:
-    """Where a full list links to a next page, that has other records.
+    """The next page that a full list links to has other records.
 
     Interface, "Limits", which leave paging open.
     """
@@ -153,7 +153,7 @@ def further_pages_do_not_overlap(service: Service) -> None:
 
 
 def unknown_parameters_are_errors(service: Service) -> None:
-    """A parameter that the operation does not have is an error, so that a typing error shows.
+    """An unknown parameter is an error, so that typing errors are noticed.
 
     Interface, operations 7 and 8, which leave it open.
     """

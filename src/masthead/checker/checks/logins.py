@@ -1,4 +1,4 @@
-"""Operation 3: the login check. It uses renewal codes and postal codes that the feed shows."""
+"""Operation 3: the login check, with renewal codes and postal codes from the feed."""
 
 import secrets
 from typing import Any, NamedTuple
@@ -26,30 +26,30 @@ class _Reader(NamedTuple):
 
 
 def wrong_logins_are_refused(service: Service) -> None:
-    """A login that fits nobody is answered with 200 and `{"authenticated": false}` alone.
+    """A login that matches no subscriber returns 200 with only `{"authenticated": false}`.
 
     Interface, operation 3; "Errors".
     """
-    # Other ones each time: a service may lock logins of which many attempts have failed.
+    # Use other logins each time: a service may lock logins after many failed attempts.
     for login in (f"nobody-{secrets.token_hex(6)}@example.invalid", f"~{secrets.token_hex(2)}"):
         password = secrets.token_hex(8)
         _check_refusal(service, _login(service, login, password), "a login that fits nobody")
 
 
 def a_wrong_postal_code_is_refused(service: Service) -> None:
-    """A renewal code with a postal code of nobody is refused.
+    """A renewal code with a postal code that no subscriber has is refused.
 
     Interface, operation 3.
     """
     readers = _all_readers(service)
-    # Not one of those who log in, and another one each time: a service may lock who is guessed at.
+    # Choose a random reader who does not log in here: a service may lock a login after failures.
     reader = secrets.choice(readers[_READERS:] or readers)
     answer = _login(service, reader.login, secrets.token_hex(8))
     _check_refusal(service, answer, "a renewal code with a wrong postal code")
 
 
 def incomplete_logins_are_refused(service: Service) -> None:
-    """Without `login`, without `password` or with empty ones nobody is authenticated.
+    """A login check with a missing or empty `login` or `password` authenticates nobody.
 
     Interface, operation 3, which leaves it open.
     """
@@ -65,7 +65,7 @@ def incomplete_logins_are_refused(service: Service) -> None:
 
 
 def right_logins_are_accepted(service: Service) -> None:
-    """A renewal code with a postal code of its subscriber is accepted, in the form of the table.
+    """A renewal code with its subscriber's postal code is accepted, and the response has its form.
 
     Interface, operation 3; "Subscription", as nested in the login check.
     """
@@ -89,7 +89,7 @@ def right_logins_are_accepted(service: Service) -> None:
 
 
 def spaces_and_letter_case_of_codes_do_not_count(service: Service) -> None:
-    """A renewal code in lower case, and a postal code with spaces, are accepted all the same.
+    """A lower-case renewal code and a postal code with spaces are accepted too.
 
     Interface, operation 3, which leaves it open.
     """
@@ -101,7 +101,7 @@ def spaces_and_letter_case_of_codes_do_not_count(service: Service) -> None:
 
 
 def subscriptions_of_a_login_are_as_in_the_list(service: Service) -> None:
-    """The nested subscriptions are those of the list, with the same values.
+    """The nested subscriptions are the same as in the list.
 
     Interface, operations 3 and 7.
     """
@@ -115,7 +115,7 @@ def subscriptions_of_a_login_are_as_in_the_list(service: Service) -> None:
         service.differs(_SECTION, _REQUEST, f"{field}.subscription_id", text)
     for key in here.keys() & there.keys():
         one, other = here[key], dict(there[key])
-        # The list has the count that the login check calls `issues_left`.
+        # The list names this count `issues`.
         other["issues_left"] = other.pop("issues", None)
         for name in differing_fields(other, one):
             text = "it differs from that of the same subscription in the list"
@@ -171,15 +171,15 @@ def _login(service: Service, login: str, password: str) -> Answer:
 
 
 def _readers(service: Service) -> list[_Reader]:
-    """Return the subscribers who log in."""
+    """Return the subscribers with whom the checks log in."""
     return _all_readers(service)[:_READERS]
 
 
 def _all_readers(service: Service) -> list[_Reader]:
     """Return the subscribers of the change feed with a renewal code and a postal code.
 
-    The interface does not say of which address, so those that a subscription is mailed to are
-    first. Raises NotTried if there are none.
+    The interface does not say which address counts, so addresses to which a subscription is mailed
+    come first. Raises NotTried if there are no such subscribers.
     """
     subscribers = {id_of(one): one for one in service.feed.get("subscribers", [])}
     mailed = {str(one.get("mailing_address_id")) for one in service.feed.get("subscriptions", [])}
@@ -202,7 +202,7 @@ def _is_plain(text: Any, length: int) -> bool:
     return isinstance(text, str) and text.isascii() and text.isalnum() and len(text) >= length
 
 
-# Those that are refused come last: a service may lock whoever has made them.
+# The refused logins come last: a service may lock a client after failures.
 CHECKS = (
     right_logins_are_accepted,
     spaces_and_letter_case_of_codes_do_not_count,

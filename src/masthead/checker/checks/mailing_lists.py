@@ -15,7 +15,7 @@ _LISTS = 3
 
 
 def entries_have_the_form_of_their_table(service: Service) -> None:
-    """The list downloads of the feed can be downloaded: an array of entries as in their table.
+    """The feed's list downloads can be downloaded: an array of entries that match their table.
 
     Interface, operation 10; "Mailing list entry". That the id is a `mailing_list_id` is open.
     """
@@ -26,7 +26,7 @@ def entries_have_the_form_of_their_table(service: Service) -> None:
 
 
 def the_count_is_that_of_the_entries(service: Service) -> None:
-    """A list download that is complete has as many entries as its `count` says.
+    """A complete list download has as many entries as its `count` says.
 
     Interface, "List download", which does not say what is counted.
     """
@@ -41,7 +41,7 @@ def the_count_is_that_of_the_entries(service: Service) -> None:
 
 
 def a_subscription_is_once_on_a_list(service: Service) -> None:
-    """A subscription has one entry on a mailing list.
+    """A subscription has only one entry on a mailing list.
 
     Interface, "Mailing list entry", which leaves it open.
     """
@@ -52,7 +52,7 @@ def a_subscription_is_once_on_a_list(service: Service) -> None:
 
 
 def the_download_flag_is_read(service: Service) -> None:
-    """`download` is read, also in the form of the sample, and changes no entry.
+    """`download` is accepted, also in the form of the sample, and changes no entry.
 
     Interface, operation 10, which does not say what it changes.
     """

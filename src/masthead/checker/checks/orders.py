@@ -14,7 +14,7 @@ _ORDERS = 3
 
 
 def orders_have_the_form_of_their_table(service: Service) -> None:
-    """An order of the change feed is one object as in its table, with items as in theirs.
+    """An order of the change feed is an object that matches its table, as do its items.
 
     Interface, operation 9; "Order".
     """
@@ -40,7 +40,7 @@ def orders_are_as_in_the_feed(service: Service) -> None:
 
 
 def an_unknown_order_is_an_error(service: Service) -> None:
-    """An order that does not exist is not answered with an order.
+    """The response for an order that does not exist is not an order.
 
     Interface, operation 9; "Errors".
     """
@@ -56,7 +56,7 @@ def an_unknown_order_is_an_error(service: Service) -> None:
 
 
 def what_is_no_id_is_an_error(service: Service) -> None:
-    """An id that is no number is an unknown one.
+    """An id that is not a number is treated as unknown.
 
     Interface, operation 9, which leaves it open; "Errors".
     """

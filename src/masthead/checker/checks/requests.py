@@ -1,4 +1,4 @@
-"""What is true of all operations: paths, methods, and where parameters travel."""
+"""Requirements on all operations: paths, methods, and where parameters are sent."""
 
 from masthead.checker.asking import Answer, Asking
 from masthead.checker.findings import NotTried
@@ -21,7 +21,7 @@ _CHANGES = OPERATIONS["changes"]
 
 
 def other_paths_are_errors(service: Service) -> None:
-    """A path of no operation, and one of another version, is 404 in JSON.
+    """An unknown path and a path of another version return 404 in JSON.
 
     Interface, "Versioning"; "Errors", which leave it open.
     """
@@ -31,7 +31,7 @@ def other_paths_are_errors(service: Service) -> None:
 
 
 def paths_answer_with_and_without_a_slash(service: Service) -> None:
-    """A path with one slash more or less at its end answers alike, without a redirect.
+    """A path returns the same response with and without a final slash, without a redirect.
 
     Interface, "Endpoints", which shows one form of each; clients differ, and lose their credentials
     on a redirect.
@@ -49,7 +49,7 @@ def paths_answer_with_and_without_a_slash(service: Service) -> None:
 
 
 def head_is_answered(service: Service) -> None:
-    """HEAD has the status of GET, and no body.
+    """HEAD returns the status of GET, without a body.
 
     Interface, "Endpoints", which has only GET; RFC 9110 requires HEAD too.
     """
@@ -62,7 +62,7 @@ def head_is_answered(service: Service) -> None:
 
 
 def other_methods_are_errors(service: Service) -> None:
-    """A method that no operation has is 405, with Allow; tried with PROPFIND, which only reads.
+    """An unsupported method returns 405 with Allow; tried with PROPFIND, which only reads.
 
     Interface, "Endpoints", which has only GET.
     """
@@ -74,7 +74,7 @@ def other_methods_are_errors(service: Service) -> None:
 
 
 def parameters_are_read_from_the_query(service: Service) -> None:
-    """Parameters are read from the query string, which nearly all clients use.
+    """Parameters are accepted in the query string, which nearly all clients use.
 
     Interface, "Endpoints", which leaves open where they travel.
     """
@@ -84,7 +84,7 @@ def parameters_are_read_from_the_query(service: Service) -> None:
 
 
 def parameters_are_read_from_a_body(service: Service) -> None:
-    """Parameters are read from a JSON body too: an object, or an array that holds one, or a form.
+    """Parameters are accepted in a body too: a JSON object, an array that holds one, or a form.
 
     Interface, "Endpoints", whose samples are JSON objects.
     """
@@ -116,7 +116,7 @@ def personal_data_are_not_stored_on_the_way(service: Service) -> None:
 
 
 def extensions_of_the_feed_are_there(service: Service) -> None:
-    """What a complete copy needs and the interface lacks: the next time, a snapshot, deletions.
+    """The extensions for a complete copy exist: the next time, a snapshot, deletions.
 
     Interface, operation 4, which has none of them; they are optional.
     """
@@ -137,7 +137,7 @@ def extensions_of_the_feed_are_there(service: Service) -> None:
 def _refused_outside(
     service: Service, answer: Answer, section: str, what: str, expected: int
 ) -> None:
-    """Look at the refusal of what is outside the interface, where even JSON is only expected."""
+    """Check the refusal of a request outside the interface; even JSON is only expected."""
     if answer.status >= 400 and not _is_json(answer):
         text = f"{what} is answered with {answer.status}, not in JSON, which clients expect"
         service.notes(section, answer.request, "", text)
@@ -148,7 +148,7 @@ def _refused_outside(
 def _example(
     service: Service, operation: Operation
 ) -> tuple[dict[str, str], dict[str, str] | None]:
-    """Return parameters and ids with which an operation answers with 200; None without an id."""
+    """Return parameters and ids with which an operation returns 200; None without an id."""
     if operation is _CHANGES:
         return feed_parameters(service.asker.now(), ["listdownloads"]), {}
     if operation.name == "authenticate_subscriber":

@@ -15,12 +15,12 @@ _OPERATION = OPERATIONS["search_subscribers"]
 _REQUEST = f"GET {_OPERATION.path}"
 _FIELDS = ("email", "first_name", "last_name", "renewal_code", "source")
 NOBODY = "b8f1nobody7c0e"
-"""What no field of a subscriber is likely to hold."""
+"""A value that no field of a subscriber is likely to have."""
 _NOBODYS = {"renewal_code": "~~~~~", "email": f"{NOBODY}@example.invalid"}
 
 
 def searches_find_whom_they_are_for(service: Service) -> None:
-    """A search by the value of a subscriber finds all who have it, and only records that have it.
+    """A search for a value finds all subscribers who have it, and no others.
 
     Interface, operation 8. Whether the match is exact or partial is open.
     """
@@ -46,7 +46,7 @@ def searches_find_whom_they_are_for(service: Service) -> None:
 
 
 def searches_for_nobody_find_nobody(service: Service) -> None:
-    """A search for what nobody has returns an empty list.
+    """A search for a value that no subscriber has returns an empty list.
 
     Interface, operation 8.
     """
@@ -54,7 +54,7 @@ def searches_for_nobody_find_nobody(service: Service) -> None:
         value = _NOBODYS.get(name, NOBODY)
         answer = service.ask("search_subscribers", {name: value})
         if answer.status in {400, 422}:
-            # What a service takes for no address or code at all, it may say.
+            # A service may refuse a value that is not a valid address or code.
             service.refused(answer, _SECTION, name, "a search for what nobody has", 200)
             continue
         if found := service.records(answer, _OPERATION):
@@ -77,7 +77,7 @@ def empty_searches_do_not_find_everybody(service: Service) -> None:
 
 
 def letter_case_of_searches_does_not_count(service: Service) -> None:
-    """An address in another letter case finds the same subscribers.
+    """An email address in another letter case finds the same subscribers.
 
     Interface, operation 8, which leaves it open.
     """
@@ -108,7 +108,7 @@ def renewal_codes_are_unique(service: Service) -> None:
 
 
 def the_feed_shows_the_same_subscribers(service: Service) -> None:
-    """A subscriber has the same values in the search and in the change feed.
+    """The search and the change feed show the same values of a subscriber.
 
     Interface, "Subscriber".
     """
@@ -116,7 +116,7 @@ def the_feed_shows_the_same_subscribers(service: Service) -> None:
 
 
 def _values(records: Sequence[Record], name: str) -> list[str]:
-    """Return two values: that of the first record, and the rarest one that several have."""
+    """Return two values: the first record's, and the rarest that several records have."""
     counts = Counter(str(one[name]) for one in records)
     shared = [value for value in counts if counts[value] > 1]
     rarest = sorted(shared, key=counts.__getitem__)[:1]
@@ -124,9 +124,9 @@ def _values(records: Sequence[Record], name: str) -> list[str]:
 
 
 def _with_plain(service: Service, name: str) -> list[Record]:
-    """Return the records with a value that is searched for alike everywhere.
+    """Return the records with a value that every service searches for in the same way.
 
-    That is one of printed ASCII characters without space at its ends, and without a `*`.
+    Such a value has only printable ASCII, no spaces at its ends, and no `*`.
     """
     return [
         one

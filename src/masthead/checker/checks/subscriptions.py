@@ -14,11 +14,11 @@ _SECTION = "Operation 7"
 _OPERATION = OPERATIONS["list_subscriptions"]
 _REQUEST = f"GET {_OPERATION.path}"
 Fits = Callable[[Record], bool | None]
-"""Tells whether a record fits a filter; None where the interface leaves it open."""
+"""Tells whether a record matches a filter; None if the interface leaves it open."""
 
 
 def filters_of_equality_are_kept(service: Service) -> None:
-    """`copies`, `issues_left`, `publication_id`, `type` find the records with exactly that value.
+    """`copies`, `issues_left`, `publication_id` and `type` find records with exactly that value.
 
     Interface, operation 7.
     """
@@ -31,7 +31,7 @@ def filters_of_equality_are_kept(service: Service) -> None:
 
 
 def campaign_active_is_kept(service: Service) -> None:
-    """`campaign_active` finds the records whose `renew_campaign_active` is the same.
+    """`campaign_active` finds the records with the same `renew_campaign_active`.
 
     Interface, operation 7.
     """
@@ -42,8 +42,8 @@ def campaign_active_is_kept(service: Service) -> None:
 def bounds_are_kept(service: Service) -> None:
     """`min_…` and `max_…` are lower and upper bounds on copies and on issues left.
 
-    Interface, operation 7. Unlimited subscriptions, and those exactly at a bound, are left out of
-    account: it does not say whether they fit.
+    Interface, operation 7. The check ignores unlimited subscriptions, and those exactly at a bound:
+    the interface does not say whether they match.
     """
     for suffix, field in (("copies", "copies"), ("issues_left", "issues")):
         known = {_number(one, field) for one in _rows(service)}
@@ -58,7 +58,7 @@ def bounds_are_kept(service: Service) -> None:
 
 
 def bounds_are_inclusive(service: Service) -> None:
-    """A record exactly at a bound fits it.
+    """A record exactly at a bound matches it.
 
     Interface, operation 7, which leaves it open.
     """
@@ -79,7 +79,7 @@ def bounds_are_inclusive(service: Service) -> None:
 
 
 def subscriber_id_is_kept(service: Service) -> None:
-    """`subscriber_id` finds the subscriptions of one subscriber, as the change feed tells whose.
+    """`subscriber_id` finds the subscriptions that the change feed shows for that subscriber.
 
     Interface, operation 7.
     """
@@ -100,7 +100,7 @@ def subscriber_id_is_kept(service: Service) -> None:
 
 
 def several_filters_are_all_kept(service: Service) -> None:
-    """Of two filters, both are kept.
+    """The service honours both of two filters.
 
     Interface, operation 7, which leaves it open.
     """
@@ -115,7 +115,7 @@ def several_filters_are_all_kept(service: Service) -> None:
 
 
 def letter_case_of_values_does_not_count(service: Service) -> None:
-    """`True`, `TRUE` and `1` are true, and `PRINT` is `Print`: clients write all of them.
+    """`True`, `TRUE` and `1` mean true, and `PRINT` means `Print`: clients send all of them.
 
     Interface, operation 7, which leaves it open.
     """
@@ -136,7 +136,7 @@ def letter_case_of_values_does_not_count(service: Service) -> None:
 
 
 def the_feed_shows_the_same_subscriptions(service: Service) -> None:
-    """A subscription has the same values in the list and in the change feed.
+    """The list and the change feed show the same values of a subscription.
 
     Interface, "Subscription".
     """
@@ -157,9 +157,9 @@ def _number(record: Record, field: str) -> int | None:
 
 
 def _values(service: Service, field: str) -> Sequence[int]:
-    """Return the rarest value of a field, and the one for unlimited if a record has it.
+    """Return the rarest value of a field, and the value for unlimited if a record has it.
 
-    If there is only one value, one that no record has is also returned.
+    If there is only one value, also return a value that no record has.
     """
     numbers = (_number(one, field) for one in _rows(service))
     counts = Counter(number for number in numbers if number is not None)
@@ -172,7 +172,7 @@ def _values(service: Service, field: str) -> Sequence[int]:
 
 
 def _is(field: str, text: str) -> Fits:
-    """Return what has this value in a field, whatever its type."""
+    """Return a function that tells whether a field has this value, whatever its type."""
 
     def fits(record: Record) -> bool | None:
         return str(record.get(field)) == text
@@ -181,7 +181,7 @@ def _is(field: str, text: str) -> Fits:
 
 
 def _within(field: str, bound: int, direction: int) -> Fits:
-    """Return what fits a lower bound (direction 1) or an upper one (-1)."""
+    """Return a function that checks a lower bound (direction 1) or an upper bound (-1)."""
 
     def fits(record: Record) -> bool | None:
         number = _number(record, field)
@@ -193,9 +193,9 @@ def _within(field: str, bound: int, direction: int) -> Fits:
 
 
 def _try(service: Service, name: str, value: str, fits: Fits) -> None:
-    """Ask with one filter, and compare with what the list has.
+    """Request one filter, and compare the result with the list.
 
-    A result that is not full has all that fit, so also those that the list without filters shows.
+    A result that is not full has all matching records, including those of the unfiltered list.
     """
     rows = _rows(service)
     found = service.rows("list_subscriptions", {name: value})
